@@ -122,16 +122,6 @@ class Permutation:
 
     A Feistel network of six rounds on a power of four at least as large as the universe, walked until it lands inside:
     at most four steps on average.
-
-    Parameters
-    ----------
-    universe : int in [1, 2^64]
-    seed : int in [0, 2^64), default 1
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of its range, or a key outside the universe.
     """
 
     universe: int

@@ -25,16 +25,6 @@ def say_diff(left: bytes, right: bytes, names: tuple[str, str], shingling: Shing
     """Print which words of two texts differ: in colours on a terminal, else between ``[-`` and ``-]``, ``{+`` and ``+}``.
 
     Long equal stretches are left out. Nothing in the texts can steer a terminal.
-
-    Parameters
-    ----------
-    left, right : bytes
-        Texts in UTF-8.
-    names : (str, str)
-        What they are called.
-    shingling : Shingling
-    width : int, optional
-        Of the terminal; default: as it is.
     """
     found = compare(left, right, shingling, ALL)
     if not sys.stdout.isatty():

@@ -32,13 +32,7 @@ def show(
     engine: str | None, splits: Sequence[Any], chosen: Mapping[str, Any], threads: int | None, duplicates: float,
     family: float, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print the steps of a job in their order, and what they will take.
-
-    Raises
-    ------
-    ParameterError
-        If nothing is known of the engine or the method.
-    """
+    """Print the steps of a job in their order, and what they will take."""
     settings, _ = agreed(settings_of(chosen), splits)
     if settings.method != "minhash":
         raise ParameterError("--dry-run foresees --method minhash only")

@@ -20,24 +20,7 @@ def check_removed(
     withheld: Sequence[str] = (),
     written: Sequence[str] = (),
 ) -> None:
-    """Stop if more than a share of the documents is removed, or all those of a source that has several.
-
-    Parameters
-    ----------
-    found : (ndarray of int64 of shape (2, n_sources), sequence of str)
-        Documents of each source, and how many of them are kept, references not counted; and the names of the sources.
-    most : float in [0, 1]
-        The largest share that may be removed.
-    resumable : bool
-        Whether the job has a work folder.
-    withheld, written : sequence of str
-        Outputs that are not written then, and those that are there already.
-
-    Raises
-    ------
-    LookalikeError
-        If it is more; the message has the figures of the sources that lose most.
-    """
+    """Stop if more than a share of the documents is removed, or all those of a source that has several."""
     (total, kept), names = found
     removed = total - kept
     vanished = np.flatnonzero((total > 1) & (kept == 0))  # a text file among data files is an input of one document

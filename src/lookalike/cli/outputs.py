@@ -14,13 +14,7 @@ from .interrupts import Leaves
 
 
 def check_page(report: str | None) -> None:
-    """Refuse standard output as the place of a report.
-
-    Raises
-    ------
-    ParameterError
-        If it is meant.
-    """
+    """Refuse standard output as the place of a report."""
     if is_stdout(report):
         raise ParameterError("--report writes one HTML file, not to standard output; got -: name a file, such as report.html")
 
@@ -33,7 +27,6 @@ class Outputs:
     ----------
     output : str or None
         The documents.
-    report : str or None
     save, save_sketches : str or None
         Folders.
     force : bool
@@ -76,21 +69,7 @@ class Outputs:
         return {"output": self.output, "report": self.report, "saved": self.save, "sketches": self.save_sketches}
 
     def check(self, sources: Sequence[Any], references: Sequence[Any], also: Sequence[str | None], html: bool) -> None:
-        """Check that nothing that is written meets an input, a file that is needed, or something else that is written.
-
-        Parameters
-        ----------
-        sources, references : sequence of Split
-        also : sequence of str or None
-            Other files and folders of the job: overrides, the work folder.
-        html : bool
-            Whether the inputs are web pages.
-
-        Raises
-        ------
-        OutputError, ParameterError, MissingExtraError
-            If something does, or cannot be written.
-        """
+        """Check that nothing that is written meets an input, a file that is needed, or something else that is written."""
         check_page(self.report)
         read = [*sources, *references]
         places = [place for split in read for place in split.places]
@@ -126,20 +105,7 @@ class Outputs:
         leaves: Leaves,
         guard: Callable[[], None],
     ) -> None:
-        """Write everything: first what people judge the job by, last what programs go on with.
-
-        Parameters
-        ----------
-        result : Result or SparkResult
-        command : callable
-            Returns the command that repeats the job.
-        said : callable
-            Told what is done next.
-        leaves : Leaves
-            Told what is complete.
-        guard : callable
-            Called before anything is written that programs go on with; it may raise.
-        """
+        """Write everything: first what people judge the job by, last what programs go on with."""
 
         def put(path: str | None, what: str, write: Callable[..., None], **more: Any) -> None:
             if path is None:

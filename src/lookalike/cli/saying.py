@@ -19,16 +19,7 @@ def say_all(text: str, err: bool = False) -> None:
 
 
 def fitted(value: object, most: int | None, at_end: bool = False) -> tuple[str, int]:
-    """Return a name so that it takes at most some columns, and how many it takes; what is left out becomes "…".
-
-    Parameters
-    ----------
-    value : object
-    most : int or None
-        None: as many as it needs.
-    at_end : bool, default False
-        Leave out the end; otherwise the middle, since names of files and rows differ at both ends.
-    """
+    """Return a name so that it takes at most some columns, and how many it takes; what is left out becomes "…"."""
     from rich.cells import cell_len, set_cell_size
 
     text = printable(str(value))

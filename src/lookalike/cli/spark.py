@@ -19,13 +19,7 @@ _QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 
 def check_options(threads: int | None, conf: Sequence[str]) -> dict[str, str]:
-    """Refuse options that mean nothing on a cluster; return Spark's settings by name.
-
-    Raises
-    ------
-    ParameterError
-        If there is one, or a setting has no value.
-    """
+    """Refuse options that mean nothing on a cluster; return Spark's settings by name."""
     if threads is not None:
         raise ParameterError(
             "--threads is for one machine: on Spark, a core runs a task, and how many there are is up to --master local[N], or "
@@ -42,13 +36,7 @@ def check_options(threads: int | None, conf: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[..., Any]]:
-    """Give what deduplicates on Spark; a session that is started for it ends with it.
-
-    Raises
-    ------
-    MissingExtraError, ParameterError, LookalikeError
-        If pyspark or Java are missing, or Spark cannot be started, or gives up.
-    """
+    """Give what deduplicates on Spark; a session that is started for it ends with it."""
     started: list[Any] = []
 
     def start() -> Any:

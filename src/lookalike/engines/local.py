@@ -48,8 +48,6 @@ class LocalEngine:
 
     Parameters
     ----------
-    threads : int
-    memory : Memory
     workspace : Workspace
         Stored tables are there; in a folder if they are to survive a crash or do not fit into memory.
     progress : callable

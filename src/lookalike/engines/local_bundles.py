@@ -58,13 +58,7 @@ def linked(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator[Int64Array]:
-    """Yield the ascending members of groups of whole components, each of about ``GROUP_BYTES``, the largest first.
-
-    Parameters
-    ----------
-    roots, orders, sizes : ndarray of int64
-        Of documents that are connected with others, ascending by order: the root, the order, the bytes of text.
-    """
+    """Yield the ascending members of groups of whole components, each of about ``GROUP_BYTES``, the largest first."""
     by_root = np.argsort(roots, kind="stable")
     starts = np.flatnonzero(np.diff(roots[by_root], prepend=-1))
     if not len(starts):
@@ -79,17 +73,7 @@ def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator
 
 
 def bundles(members: Int64Array, roots: Int64Array, left: Int64Array, right: Int64Array) -> Batches:
-    """Make the bundles of one group: of each member, by bundle and then by order, its earlier partners.
-
-    Parameters
-    ----------
-    members : ndarray of int64
-        Ascending orders.
-    roots : ndarray of int64
-        Of these.
-    left, right : ndarray of int64
-        All pairs of members.
-    """
+    """Make the bundles of one group: of each member, by bundle and then by order, its earlier partners."""
     by_bundle = np.lexsort((members, roots))
     place = np.empty(len(members), np.int64)
     place[by_bundle] = np.arange(len(members))

@@ -91,13 +91,7 @@ class Documents(Lazy):
         self.held = None
 
     def again(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
-        """Read once more; yield (first row, texts) from a row on. Of saved documents those are read that are wanted, by row.
-
-        Raises
-        ------
-        InputDataError
-            If an input has changed.
-        """
+        """Read once more; yield (first row, texts) from a row on. Of saved documents those are read that are wanted, by row."""
         starts = np.concatenate([[0], np.cumsum(self.rows_of)])
         yield from self._saved(begin, wanted)
         begin = max(begin, self.saved_rows)

@@ -35,8 +35,6 @@ class Filed:
     ----------
     file : file object
         Open for reading and writing; closed when the rows are gone.
-    shape : tuple of int
-    dtype : dtype
     """
 
     def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> None:

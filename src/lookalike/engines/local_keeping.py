@@ -23,11 +23,6 @@ class Keeping:
 
     Each part records up to which mark of the table it goes; one that ends within a piece is of no use after a crash. A table
     that is complete records how many parts it has.
-
-    Raises
-    ------
-    IndexFormatError
-        If a complete table lacks parts: somebody removed them.
     """
 
     def __init__(self, engine: LocalEngine, schema: pa.Schema, name: str) -> None:

@@ -34,16 +34,7 @@ def _values(rows: Stored, name: str) -> Int64Array:
 
 
 def places(rows: Stored, by: Sequence[str], n_references: int) -> NDArray[Any] | None:
-    """Return the order of each row: references first, as they came; then by the columns. None: the row's own number.
-
-    Parameters
-    ----------
-    rows : Stored
-    by : sequence of str
-        Names of columns; with "-" in front the largest come first. The last must tell all rows apart.
-    n_references : int
-        How many rows, at the front, are references.
-    """
+    """Return the order of each row: references first, as they came; then by the columns. None: the row's own number."""
     if list(by) == ["position"]:
         return None
     given = [name for name in by if name != "position" or name != by[-1]]  # rows are in the order of position as they are

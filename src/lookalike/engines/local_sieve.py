@@ -36,8 +36,6 @@ class Sieve:
 
     Parameters
     ----------
-    engine : LocalEngine
-    pairs : Table
     hashed : callable
         From texts to their hashes.
     sifted : callable

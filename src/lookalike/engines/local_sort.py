@@ -64,7 +64,6 @@ class _Chosen:
 
     Parameters
     ----------
-    rows : Stored
     there : ndarray of bool
         Which rows have one; those that are left out have none.
     """

@@ -37,10 +37,8 @@ class Lazy:
 
     Parameters
     ----------
-    schema : pyarrow.Schema
     pieces : callable
         From a mark to the pieces after it.
-    threads : int
     """
 
     def __init__(self, schema: pa.Schema, pieces: Callable[[int], Iterator[Piece]], threads: int) -> None:
@@ -146,12 +144,8 @@ class Stored:
 
     Parameters
     ----------
-    workspace : Workspace
-    parts : list of str
     starts : ndarray of int64, shape (n_parts + 1,)
         The first row of each part.
-    schema : pyarrow.Schema
-    threads : int
     place : ndarray of uint32 or int64, optional
         The ``order`` of each row.
     mask : ndarray of bool, optional

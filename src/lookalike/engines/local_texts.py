@@ -75,13 +75,7 @@ class KeptTexts:
         self._workspace.append(self.STEM, {"first": np.array([first]), "data": data, "sizes": np.diff(texts.offsets)})
 
     def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:
-        """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order.
-
-        Raises
-        ------
-        IndexFormatError
-            If not all are there.
-        """
+        """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order."""
         row = begin
         for name in self._workspace.numbered(self.STEM):
             part = self._workspace.get(name)
@@ -124,13 +118,7 @@ class _Partition:
         return Texts(data, np.concatenate([[0], np.cumsum(self._sizes[i])]))
 
     def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
-        """Copy the texts of some rows, of so many bytes, together.
-
-        Raises
-        ------
-        IndexFormatError
-            If the work folder has not all of them: a part was removed.
-        """
+        """Copy the texts of some rows, of so many bytes, together."""
         place = np.searchsorted(self._rows, rows)
         if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
             raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
@@ -146,7 +134,6 @@ class SpilledTexts:
 
     Parameters
     ----------
-    workspace : Workspace
     partition : ndarray of int32, shape (n,)
         Of each row.
     n_held : int
@@ -182,7 +169,6 @@ class Spilling:
 
     Parameters
     ----------
-    workspace : Workspace
     partition : ndarray of int32, shape (n,)
         Of each row; negative: its text is not wanted.
     limit : int

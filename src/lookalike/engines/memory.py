@@ -30,13 +30,7 @@ _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**
 
 
 def parse_bytes(size: str | int | float, name: str = "memory") -> int:
-    """Read a number of bytes: 4000000000, "4GB", "3.5 GiB", "500M"; ``name`` is what a message calls it.
-
-    Raises
-    ------
-    ParameterError
-        If it is none.
-    """
+    """Read a number of bytes: 4000000000, "4GB", "3.5 GiB", "500M"; ``name`` is what a message calls it."""
     match = re.fullmatch(r"\s*([0-9.]+(?:[eE][0-9]+)?)\s*([KMGT]I?)?B?\s*", str(size), re.IGNORECASE)
     try:
         if match:
@@ -122,11 +116,6 @@ class Memory:
         Bytes.
     documents : int, default 0
         How many are known; what is kept of each is not free.
-
-    Raises
-    ------
-    ParameterError
-        If it is below what the interpreter and its libraries take.
     """
 
     cap: int
@@ -187,24 +176,12 @@ class Memory:
         return max(1 << 20, min(most, self.free // 20))
 
     def holding(self, n: int) -> Memory:
-        """Return what there is once the number of documents is known.
-
-        Raises
-        ------
-        ParameterError
-            If there are more than the cap has room for.
-        """
+        """Return what there is once the number of documents is known."""
         self.check_documents(n)
         return replace(self, documents=n)
 
     def check_documents(self, n: int, each: int = BYTES_PER_DOCUMENT) -> None:
-        """Refuse more documents, of which so many bytes ``each`` are kept, than the cap has room for.
-
-        Raises
-        ------
-        ParameterError
-            If there are more.
-        """
+        """Refuse more documents, of which so many bytes ``each`` are kept, than the cap has room for."""
         needed = FLOOR + LEAST_ROOM + each * n
         if needed > self.cap:
             raise ParameterError(

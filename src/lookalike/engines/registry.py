@@ -45,8 +45,6 @@ class Running:
 
     Parameters
     ----------
-    threads : int
-    memory : Memory
     workspace : Workspace
         Where parts of the job are kept.
     progress : callable
@@ -65,13 +63,7 @@ def names() -> tuple[str, ...]:
 
 
 def make_engine(name: str, running: Running) -> Any:
-    """Return the engine of a name; other packages are looked through unless it is "local".
-
-    Raises
-    ------
-    ParameterError
-        If there is none of that name, it cannot be loaded or lacks an operation, or has a function of its own.
-    """
+    """Return the engine of a name; other packages are looked through unless it is "local"."""
     if name == "local":
         return LocalEngine(
             threads=running.threads, memory=running.memory, workspace=running.workspace, progress=running.progress

@@ -22,11 +22,8 @@ class Counted:
     ----------
     share : callable or None
         What ``share_of`` returns.
-    stage : str
     total : int
         Of all pieces.
-    unit : str
-    threads : int
     """
 
     def __init__(self, share: Share | None, stage: str, total: int, unit: str, threads: int) -> None:

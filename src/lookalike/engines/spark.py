@@ -75,7 +75,6 @@ class SparkEngine:
 
     Parameters
     ----------
-    session : pyspark.sql.SparkSession
     folder : path or URL
         Shared by driver and workers; stored tables go there. It is made, and removed by ``close``.
     progress : callable, optional

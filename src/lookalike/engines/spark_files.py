@@ -32,7 +32,6 @@ class TableFiles:
 
     Parameters
     ----------
-    folder : Path or Url
     names : tuple of str
         They begin with the number of the task that wrote them, and ascend.
     counts, sizes : tuple of int

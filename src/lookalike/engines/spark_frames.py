@@ -45,7 +45,6 @@ class FrameInput:
     ----------
     name : str
         For messages.
-    frame : pyspark.sql.DataFrame
     limit : Limit
         How large documents may be.
     """
@@ -84,8 +83,6 @@ class FrameSource(SparkTable):
 
     Parameters
     ----------
-    engine : SparkEngine
-    inputs : Frames
     reading : Reading
         With ids.
     """

@@ -25,7 +25,6 @@ class Joining:
     ----------
     on : str
         The column of the left rows that is looked up in ``order`` of the right ones.
-    how : {"inner", "left", "semi", "anti"}
     left, right, schema : pyarrow.Schema
         Of the rows of both sides, and of what comes of them.
     """
@@ -67,19 +66,7 @@ class _Right:
 
 
 def join_packs(batches: Batches, settings: Joining) -> Batches:
-    """Join the rows of packs.
-
-    Parameters
-    ----------
-    batches : iterator of RecordBatch
-        PACKED, sorted by bucket and side.
-    settings : Joining
-
-    Yields
-    ------
-    RecordBatch
-        Of the schema of the settings; the right rows of one bucket are held.
-    """
+    """Join the rows of packs."""
     rows: list[pa.RecordBatch] = []
     before, right = -1, None
     for batch in batches:

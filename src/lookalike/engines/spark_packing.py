@@ -86,18 +86,7 @@ def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def packed(batches: Batches, settings: Packing) -> Batches:
-    """Cut rows into packs.
-
-    Parameters
-    ----------
-    batches : iterator of RecordBatch
-    settings : Packing
-
-    Yields
-    ------
-    RecordBatch
-        PACKED.
-    """
+    """Cut rows into packs."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -127,16 +116,6 @@ def unpacked(batches: Batches, settings: Packing, sort: tuple[str, ...], once: b
     """Put the rows of each bucket together again, equal ``by`` beside each other and sorted.
 
     A bucket that is too large to be held is sorted on the task's own disk.
-
-    Parameters
-    ----------
-    batches : iterator of RecordBatch
-        PACKED, sorted by bucket.
-    settings : Packing
-    sort : tuple of str
-        Columns of integers.
-    once : bool
-        Whether repeats of rows of numbers are left out.
     """
     names = (settings.by, *(name for name in sort if name != settings.by))
     with Sorter(Sorting(names=names, schema=settings.schema, once=once, key=settings.key)) as rows:

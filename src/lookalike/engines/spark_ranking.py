@@ -23,7 +23,6 @@ class Ranking:
 
     Parameters
     ----------
-    by : tuple of str
     boundary : int
         The position of the first row that is no reference.
     """

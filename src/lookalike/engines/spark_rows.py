@@ -25,13 +25,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def spark_type(kind: pa.DataType) -> str:
-    """Return the name of the type under which Spark holds a column.
-
-    Raises
-    ------
-    TypeError
-        If it has none.
-    """
+    """Return the name of the type under which Spark holds a column."""
     if kind in _PLAIN:
         return _PLAIN[kind]
     if _is_text(kind):

@@ -97,10 +97,6 @@ class Sorter:
     """Sorts rows, of which it holds so many and keeps the others on the disk.
 
     Use it as a context: what it keeps is gone when that ends.
-
-    Parameters
-    ----------
-    sorting : Sorting
     """
 
     def __init__(self, sorting: Sorting) -> None:

@@ -35,10 +35,8 @@ class SparkTable:
 
     Parameters
     ----------
-    engine : SparkEngine
     frame : pyspark.sql.DataFrame
         With the columns of the schema, and perhaps others.
-    schema : pyarrow.Schema
     rows : int, optional
         About how many there are, where that is known.
     """
@@ -73,14 +71,10 @@ class Stepped(SparkTable):
 
     Parameters
     ----------
-    engine : SparkEngine
-    frame : pyspark.sql.DataFrame
     before : pyarrow.Schema
         Of the rows of the frame.
-    steps : tuple of step
     schema : pyarrow.Schema
         Of what the last one yields.
-    rows : int, optional
     """
 
     def __init__(
@@ -135,14 +129,7 @@ class MadeTable(SparkTable):
 
 
 class StoredTable(MadeTable):
-    """Rows in files of Parquet, which tasks read themselves where steps come next.
-
-    Parameters
-    ----------
-    engine : SparkEngine
-    files : TableFiles
-    schema : pyarrow.Schema
-    """
+    """Rows in files of Parquet, which tasks read themselves where steps come next."""
 
     def __init__(self, engine: SparkEngine, files: TableFiles, schema: pa.Schema) -> None:
         super().__init__(engine, None, schema, files.rows)
@@ -178,14 +165,12 @@ class Derived(MadeTable):
 
     Parameters
     ----------
-    engine : SparkEngine
     rows : SparkTable
         With the columns that the step needs, and all of the schema that it does not add.
     needed : tuple of str
         What the step needs.
     step : step
         With ``schema`` to be bound; it yields the columns of that.
-    schema : pyarrow.Schema
     added : str, optional
         The column that the step adds to the rows, if that is all it does.
     """
@@ -215,7 +200,6 @@ class Both(SparkTable):
 
     Parameters
     ----------
-    engine : SparkEngine
     first, second : SparkTable
         Of the same schema.
     """
@@ -240,14 +224,7 @@ class Both(SparkTable):
 
 
 class Joined(MadeTable):
-    """Rows that are joined when they are asked for; columns that nobody asks for are not moved.
-
-    Parameters
-    ----------
-    engine : SparkEngine
-    left, right : SparkTable
-    settings : Joining
-    """
+    """Rows that are joined when they are asked for; columns that nobody asks for are not moved."""
 
     def __init__(self, engine: SparkEngine, left: SparkTable, right: SparkTable, settings: Joining) -> None:
         super().__init__(engine, None, settings.schema, left.rows)
@@ -269,13 +246,10 @@ class TextTable(MadeTable):
 
     Parameters
     ----------
-    engine : SparkEngine
     where : SparkTable
         The rows without their texts, with unit and place.
-    texts : TextsOfJob
     name : str
         Of the column of texts.
-    schema : pyarrow.Schema
     """
 
     def __init__(self, engine: SparkEngine, where: SparkTable, texts: TextsOfJob, name: str, schema: pa.Schema) -> None:
@@ -302,14 +276,7 @@ class StoredTexts(TextTable):
 
 
 class Source(MadeTable):
-    """The documents of the inputs, read anew wherever they are needed.
-
-    Parameters
-    ----------
-    engine : SparkEngine
-    splits : sequence of Split
-    reading : Reading
-    """
+    """The documents of the inputs, read anew wherever they are needed."""
 
     def __init__(self, engine: SparkEngine, splits: Sequence[Any], reading: Reading) -> None:
         self.texts = InputTexts(units_of(splits, UNIT_BYTES), reading)

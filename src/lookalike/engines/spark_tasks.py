@@ -123,13 +123,7 @@ def on_checked(batches: Iterator[Any], task: Task, version: str, marker: AnyPath
 
 @cache
 def check_worker(version: str, marker: AnyPath | None) -> None:
-    """Check, once in each process, that this worker has a version of lookalike, and sees a file of the work folder.
-
-    Raises
-    ------
-    LookalikeError, ParameterError
-        If it does not.
-    """
+    """Check, once in each process, that this worker has a version of lookalike, and sees a file of the work folder."""
     if version != __version__:
         raise LookalikeError(f"one of Spark's workers has lookalike {__version__}, the driver {version}: install the same")
     if marker is not None and not marker.exists():

@@ -55,13 +55,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class InputTexts:
-    """The texts of inputs; a document's unit is the piece that it is in, its place its position.
-
-    Parameters
-    ----------
-    units : tuple of Unit
-    reading : Reading
-    """
+    """The texts of inputs; a document's unit is the piece that it is in, its place its position."""
 
     units: tuple[Unit, ...]
     reading: Reading
@@ -104,12 +98,7 @@ def _read_saved(piece: Unit) -> Reader:
 
 @dataclass(frozen=True, slots=True)
 class TextFiles:
-    """Texts in files that tasks wrote; a unit is the number in a file's name, a place the row there.
-
-    Parameters
-    ----------
-    folder : Path or Url
-    """
+    """Texts in files that tasks wrote; a unit is the number in a file's name, a place the row there."""
 
     folder: AnyPath
 
@@ -136,13 +125,7 @@ class TextFiles:
 
 @dataclass(frozen=True, slots=True)
 class FrameTexts:
-    """The texts of data frames, which tasks wrote, and of saved documents, whose units are below zero: -1 is the first.
-
-    Parameters
-    ----------
-    saved : InputTexts
-    spooled : TextFiles
-    """
+    """The texts of data frames, which tasks wrote, and of saved documents, whose units are below zero: -1 is the first."""
 
     saved: InputTexts
     spooled: TextFiles
@@ -156,23 +139,7 @@ TextsOfJob = InputTexts | TextFiles | FrameTexts
 
 
 def read_wanted(batches: Batches, texts: TextsOfJob, name: str, schema: pa.Schema) -> Batches:
-    """Add texts to rows sorted by unit and place.
-
-    Parameters
-    ----------
-    batches : iterator of RecordBatch
-        With columns unit and place.
-    texts : TextsOfJob
-    name : str
-        Of the column that is added.
-    schema : pyarrow.Schema
-        Of what is wanted: other columns of the rows, and the texts.
-
-    Yields
-    ------
-    RecordBatch
-        Of at most ``BATCH_BYTES`` of text, or one row.
-    """
+    """Add texts to rows sorted by unit and place."""
     unit, read = -(1 << 63), None  # no unit has that number
     for batch in batches:
         units, places = (to_numpy(batch.column(column)) for column in WHERE.names)
@@ -201,10 +168,6 @@ class Spool:
 
     Every attempt of a task writes a file of its own, and the rows that it gives name that file: of several attempts those rows
     count that Spark takes, and with them their file.
-
-    Parameters
-    ----------
-    folder : Path or Url
     """
 
     def __init__(self, folder: AnyPath) -> None:
@@ -243,16 +206,7 @@ class Spool:
 
 
 def spool(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
-    """Write the texts of rows to a file, and give unit and place in their stead.
-
-    Parameters
-    ----------
-    batches : iterator of RecordBatch
-        With a column text.
-    folder : Path or Url
-    schema : pyarrow.Schema
-        Of what is wanted: other columns of the rows, unit and place.
-    """
+    """Write the texts of rows to a file, and give unit and place in their stead."""
     file = Spool(folder)
     for batch in batches:
         where = dict(zip(WHERE.names, file.add(batch.column("text")), strict=True))

@@ -21,13 +21,7 @@ AnyPath = Path | Url
 
 
 def path_of(given: str | os.PathLike[str]) -> AnyPath:
-    """Return what is meant by a path: a URL if it is one, otherwise a path from the root, which workers elsewhere find too.
-
-    Raises
-    ------
-    ParameterError
-        If it is a URL of an unknown kind.
-    """
+    """Return what is meant by a path: a URL if it is one, otherwise a path from the root, which workers elsewhere find too."""
     return as_url(given) or Path(given).absolute()
 
 
@@ -74,13 +68,7 @@ def new_file(path: AnyPath) -> Iterator[Any]:
 
 
 def new_folder(path: AnyPath) -> None:
-    """Make an empty folder; on a store, where it is there while something is in it, nothing is removed.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made.
-    """
+    """Make an empty folder; on a store, where it is there while something is in it, nothing is removed."""
     if not isinstance(path, Url):
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True, exist_ok=True)

@@ -37,13 +37,7 @@ def reporting(path: Path) -> Iterator[None]:
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a loss of power, on file systems that can.
-
-    Raises
-    ------
-    OutputError
-        If the disk reports an error.
-    """
+    """Make the names in a folder survive a loss of power, on file systems that can."""
     try:
         folder = os.open(path, os.O_RDONLY)
         try:
@@ -159,11 +153,6 @@ def locked(path: Path) -> int | None:
 
     A job keeps its new file or folder locked until all is there that belongs to it. Where locks do not work, or somebody else
     holds one, nobody waits long: then there is none.
-
-    Raises
-    ------
-    FileNotFoundError
-        If nothing has the name.
     """
     for _ in range(_TURNS):
         try:
@@ -207,27 +196,7 @@ def atomic_file(
     replace: bool = True,
     beside: tuple[Path, bytes] | None = None,
 ) -> Iterator[BinaryIO]:
-    """Open a file for writing that gets its name only when all of it is on the disk.
-
-    Parameters
-    ----------
-    path : Path
-    compress : bool, default True
-        As the suffix says.
-    mode : int, optional
-        Who may read and write it, from before the first byte is there.
-    replace : bool, default True
-        Whether a file of that name is replaced, even if it appears just before this one is complete.
-    beside : (Path, bytes), optional
-        Another file and its contents, which describe this one: of jobs that write both, the same one has written both.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    ParameterError
-        If it is a URL, which would be taken for the name of a folder.
-    """
+    """Open a file for writing that gets its name only when all of it is on the disk."""
     check_on_disk(path, "where this is not written: write on this machine, and copy what is written")
     with reporting(path):
         make_folders(path.parent)

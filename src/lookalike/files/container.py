@@ -21,30 +21,13 @@ def write_arrays(
     path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta: dict[str, Any] | None = None, *, kind: Kind = ARRAYS,
     replace: bool = True,
 ) -> None:  # fmt: skip
-    """Write arrays to a file that gets its name only when all is on the disk: see ``atomic_file``.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written; nothing half written is left.
-    """
+    """Write arrays to a file that gets its name only when all is on the disk: see ``atomic_file``."""
     with atomic_file(path, compress=False, replace=replace) as stream:
         write_section(stream.fileno(), 0, kind, arrays, meta or {}, sync=False)
 
 
 class ArrayFile(Mapping[str, NDArray[Any]]):
-    """The arrays of one file; each is read, and compared with its checksum, when it is asked for.
-
-    Parameters
-    ----------
-    path : path
-    kind : Kind
-
-    Raises
-    ------
-    IndexFormatError, or the error of the kind
-        If the file is of another kind, of a newer version, cut short, or its header is damaged.
-    """
+    """The arrays of one file; each is read, and compared with its checksum, when it is asked for."""
 
     def __init__(self, path: Path, kind: Kind = ARRAYS) -> None:
         self.path = path
@@ -70,25 +53,13 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         return name in self._entries
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Read one array.
-
-        Raises
-        ------
-        IndexFormatError, or the error of the kind
-            If it cannot be read, or its bytes do not match its checksum.
-        """
+        """Read one array."""
         most = max(1, self._entries[name].n_rows)
         with open_regular(self.path, self._kind) as stream:
             return next(read_pieces(stream, self.path, self._kind, self._section, name, most))
 
     def hold(self) -> None:
-        """Map the file, so that it can be read even when its name is gone.
-
-        Raises
-        ------
-        IndexFormatError, or the error of the kind
-            If it is gone already, or has another size by now.
-        """
+        """Map the file, so that it can be read even when its name is gone."""
         with open_regular(self.path, self._kind) as stream:
             if os.fstat(stream.fileno()).st_size != self.size:
                 raise self._kind.error(f"{self.path}: changed while it was opened")
@@ -116,13 +87,7 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         return ("", ()) if entry is None else (entry.dtype.str, entry.shape)
 
     def check(self) -> None:
-        """Read every array, a block at a time.
-
-        Raises
-        ------
-        IndexFormatError, or the error of the kind
-            If the file cannot be read, or an array does not match its checksum.
-        """
+        """Read every array, a block at a time."""
         with open_regular(self.path, self._kind) as stream:
             for name, entry in self._entries.items():
                 most = max(1, _BLOCK * entry.n_rows // max(1, entry.nbytes))

@@ -55,15 +55,7 @@ def encoded(said: Mapping[str, Any], own: bool = True) -> bytes:
 
 
 def read_description(path: AnyPath, kind: type[T], newest: int, what: str) -> Description[T]:
-    """Read a description, of which ``newest`` is the newest format known; ``what`` it describes is for messages.
-
-    Raises
-    ------
-    FileNotFoundError, NotADirectoryError
-        If there is none.
-    InputDataError
-        If it cannot be read, is damaged or of a newer version, or says something that it cannot.
-    """
+    """Read a description, of which ``newest`` is the newest format known; ``what`` it describes is for messages."""
     name = shown(path)
     try:
         if not isinstance(path, Url) and path.exists() and not path.is_file():
@@ -118,13 +110,7 @@ def _key(make: bool = False) -> bytes | None:
 
 
 def places_named(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[AnyPath, ...]:
-    """Return the files, folders and URLs that a user trusts: one, or several.
-
-    Raises
-    ------
-    ParameterError
-        If one is empty, which would be the current folder, or a URL of an unknown kind.
-    """
+    """Return the files, folders and URLs that a user trusts: one, or several."""
     named = [given] if isinstance(given, str | os.PathLike) else given
     if "" in named:
         raise ParameterError("trust must name files, folders or URLs; got an empty path: name '.' for the current folder")
@@ -135,19 +121,6 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
     """Return the paths, of those that a saved folder names, that may be read: all, or those in places that its user named.
 
     No disk and no store is asked about the others.
-
-    Parameters
-    ----------
-    folder : Path or Url
-    names : sequence of str
-        Where one file can be, from the root.
-    trusted : sequence of Path or Url, or None
-        None: the user of this process saved the folder, and with it named the files.
-
-    Raises
-    ------
-    InputDataError
-        If none may be.
     """
     found = [name for name in names if trusted is None or any(_is_in(name, place) for place in trusted)]
     if not found:

@@ -43,13 +43,7 @@ def _of_locale(name: str) -> str:
 
 
 def check_folder(path: Path) -> None:
-    """Check that a folder may be replaced: all that it holds was written by an earlier run.
-
-    Raises
-    ------
-    OutputError
-        If it holds other files, is in use as the current folder, or cannot be renamed.
-    """
+    """Check that a folder may be replaced: all that it holds was written by an earlier run."""
     real = Path(os.path.realpath(path))
     if Path.cwd().is_relative_to(real):
         raise OutputError(f"{shown(path)} is the current folder or contains it, and cannot be replaced; name another one")
@@ -106,13 +100,7 @@ class NewFolder:
 
     @contextmanager
     def file(self, name: str, *, compress: bool = True) -> Iterator[BinaryIO]:
-        """Open a new file; compression follows its suffix, unless ``compress`` is off.
-
-        Raises
-        ------
-        OutputError
-            If there is a file or folder of that name already.
-        """
+        """Open a new file; compression follows its suffix, unless ``compress`` is off."""
         target = self.path / name
         try:
             self._make_parents(target)

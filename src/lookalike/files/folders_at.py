@@ -13,12 +13,7 @@ from .urls import Url
 
 
 class NewFolderAt:
-    """A folder on a store that is being written, and the files in it.
-
-    Parameters
-    ----------
-    path : Url
-    """
+    """A folder on a store that is being written, and the files in it."""
 
     def __init__(self, path: Url) -> None:
         self.path = path
@@ -26,32 +21,13 @@ class NewFolderAt:
 
     @contextmanager
     def file(self, name: str) -> Iterator[Any]:
-        """Open a new file, which is there, whole, after the last line.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be written.
-        """
+        """Open a new file, which is there, whole, after the last line."""
         with reporting_at(self.path / name), (self.path / name).create() as stream:
             yield stream
         self.files.append(name)
 
     def take(self, inside: str, sizes: Mapping[str, int]) -> None:
-        """Take files into the folder that tasks wrote into one inside it, and remove what is there beside them.
-
-        Parameters
-        ----------
-        inside : str
-            The folder of the tasks' files.
-        sizes : mapping of str to int
-            The names of those that count, from this folder on, and the bytes that were written.
-
-        Raises
-        ------
-        OutputError
-            If they are not as they were written.
-        """
+        """Take files into the folder that tasks wrote into one inside it, and remove what is there beside them."""
         with reporting_at(self.path):
             for entry in (self.path / inside).entries():
                 name = f"{inside}/{entry.url.name}"
@@ -68,21 +44,7 @@ class NewFolderAt:
 
 @contextmanager
 def folder_at(path: Url, names: Sequence[str], last: str) -> Iterator[NewFolderAt]:
-    """Give a folder to write into, in place of what an earlier run wrote there.
-
-    Parameters
-    ----------
-    path : Url
-    names : sequence of str
-        The files that will be there; of a folder inside it, which ends with a slash, all files are ours.
-    last : str
-        The one that is written last, and without which the folder counts for nothing.
-
-    Raises
-    ------
-    OutputError
-        If the store refuses to remove or to write.
-    """
+    """Give a folder to write into, in place of what an earlier run wrote there."""
     prepare(path, [*names, last], last)
     yield NewFolderAt(path)
     with reporting_at(path):

@@ -32,14 +32,8 @@ class GrowingFile:
     ----------
     path : path
         It is made by the first addition if it does not exist.
-    kind : Kind
     accepts : callable
         Called with the first section and each section, the first included; tells whether it holds what it must.
-
-    Raises
-    ------
-    InputDataError, or the error of the kind
-        If the file is of another kind, of a newer version, or damaged.
     """
 
     def __init__(self, path: Path, kind: Kind, accepts: Callable[[Section, Section], bool]) -> None:
@@ -105,21 +99,7 @@ class GrowingFile:
     def append(
         self, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any], fits: Callable[[dict[str, Any]], None]
     ) -> Sections:
-        """Add a section; it counts once it is on the disk. Return all sections up to it.
-
-        Parameters
-        ----------
-        arrays : mapping of str to ndarray
-        meta : dict
-            What the first section of a new file is to say.
-        fits : callable
-            Called with the ``meta`` of the file once nobody else can add to it; raises if the arrays do not belong there.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written, or another process adds to it.
-        """
+        """Add a section; it counts once it is on the disk. Return all sections up to it."""
         with self._turn:
             try:
                 return self._append(arrays, meta, fits)

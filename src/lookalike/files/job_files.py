@@ -25,13 +25,7 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
 
 
 def check_same(name: str, held: Any, job: Any, resume: bool) -> None:
-    """Check that the unfinished job that a work folder holds is the one that is to be resumed.
-
-    Raises
-    ------
-    ParameterError
-        If none is to be resumed, or another one.
-    """
+    """Check that the unfinished job that a work folder holds is the one that is to be resumed."""
     if not resume:
         raise ParameterError(
             f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, or name another folder"

@@ -184,11 +184,6 @@ def open_regular(path: Path, kind: Kind = ARRAYS) -> Iterator[BinaryIO]:
     """Open a file of ours for reading; a pipe or a device in its place is refused, not waited for.
 
     So is a link, unless links to this kind of file are followed.
-
-    Raises
-    ------
-    IndexFormatError, InputDataError
-        If it is not a regular file, or cannot be read.
     """
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | (0 if kind.links else os.O_NOFOLLOW)
@@ -203,13 +198,7 @@ def open_regular(path: Path, kind: Kind = ARRAYS) -> Iterator[BinaryIO]:
 
 
 def read_version(path: Path, kind: Kind, start: bytes) -> int:
-    """Check the first bytes of a file or section; return its version.
-
-    Raises
-    ------
-    IndexFormatError, InputDataError
-        If it is of another kind, newer, or cut short.
-    """
+    """Check the first bytes of a file or section; return its version."""
     if start[:8] != kind.magic:
         raise kind.error(f"{path}: not a file of {kind.name}")
     if len(start) < _START.size:
@@ -221,13 +210,7 @@ def read_version(path: Path, kind: Kind, start: bytes) -> int:
 
 
 def read_section(stream: BinaryIO, path: Path, kind: Kind, begin: int = 0) -> Section:
-    """Read the head of a section, whose arrays may extend beyond the end of the file.
-
-    Raises
-    ------
-    IndexFormatError, InputDataError
-        If the file is of another kind or version, or the head is cut short or damaged.
-    """
+    """Read the head of a section, whose arrays may extend beyond the end of the file."""
     start = os.pread(stream.fileno(), _AHEAD, begin)
     version = read_version(path, kind, start)
     where = f"the section at byte {begin:,}" if begin else "the header"
@@ -258,13 +241,7 @@ def read_section(stream: BinaryIO, path: Path, kind: Kind, begin: int = 0) -> Se
 
 
 def _entry(dtype: str, shape: list[int], offset: int, crc: str, *, data: int, wanted: int) -> Entry:
-    """Check what a header says of one array, which must begin where the one before it ends.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is not the description of an array.
-    """
+    """Check what a header says of one array, which must begin where the one before it ends."""
     if dtype not in DTYPES or not is_count(offset) or not _CRC.fullmatch(crc) or not all(map(is_count, shape)):
         raise ValueError
     kind = DTYPES[dtype]
@@ -274,13 +251,7 @@ def _entry(dtype: str, shape: list[int], offset: int, crc: str, *, data: int, wa
 
 
 def read_pieces(stream: BinaryIO, path: Path, kind: Kind, section: Section, name: str, most: int) -> Iterator[NDArray[Any]]:
-    """Yield an array, at most this many rows at a time.
-
-    Raises
-    ------
-    IndexFormatError, InputDataError
-        If it does not match its checksum, or is padded by anything but zeros; known before the last piece is yielded.
-    """
+    """Yield an array, at most this many rows at a time."""
     entry, crc = section.entries[name], 0
     row_bytes = entry.dtype.itemsize * math.prod(entry.shape[1:])
     for start in range(0, max(entry.n_rows, 1), most):

@@ -61,13 +61,7 @@ def is_glob(name: str) -> bool:
 
 
 def expanded(pattern: str) -> list[str]:
-    """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``.
-
-    Raises
-    ------
-    ParameterError
-        If there are very many.
-    """
+    """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``."""
     if prod(some.count(",") + 1 for some in _BRACES.findall(pattern)) > _MOST_PATTERNS:
         raise ParameterError(f"a glob must stand for at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
     braces = _BRACES.search(pattern)
@@ -99,16 +93,7 @@ def is_marker(name: str) -> bool:
 
 
 def left_out(parts: Sequence[str], patterns: Sequence[str], suffixes: Collection[str]) -> str | None:
-    """Say why a file in a folder is not read, as one of ``REASONS``; None: it is.
-
-    Parameters
-    ----------
-    parts : sequence of str
-        The folders inside of that one, and the name.
-    patterns : sequence of str
-        Which files are meant, anywhere in the folder; none: all with a known suffix.
-    suffixes : collection of str
-    """
+    """Say why a file in a folder is not read, as one of ``REASONS``; None: it is."""
     if any(map(is_marker, parts)):
         return "marker"
     hidden = next((i for i, part in enumerate(parts) if part.startswith(".")), len(parts))
@@ -122,14 +107,7 @@ def left_out(parts: Sequence[str], patterns: Sequence[str], suffixes: Collection
 
 
 def walk(folder: Path, enter: Callable[[os.DirEntry[str]], bool] | None = None) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield (name relative to the folder, entry) of everything below a folder, links not followed.
-
-    Parameters
-    ----------
-    folder : Path
-    enter : callable, optional
-        Whether to look into a folder; default: into each.
-    """
+    """Yield (name relative to the folder, entry) of everything below a folder, links not followed."""
     waiting = [""]
     while waiting:
         inside = waiting.pop()

@@ -20,27 +20,7 @@ from .urls import check_on_disk
 def check_output(
     path: str | Path, force: bool, *, single: bool, described: bool = False, suffixes: Collection[str] = ()
 ) -> Path:
-    """Return the path to write to, symbolic links followed, if it may be written to.
-
-    Parameters
-    ----------
-    path : str or path
-    force : bool
-        Whether an existing output may be replaced.
-    single : bool
-        Whether it is one file; else it is a folder.
-    described : bool
-        Whether a file beside it will say how it was made.
-    suffixes : collection of str
-        Known suffixes, in which it must agree with the file that it leads to if it is a link.
-
-    Raises
-    ------
-    OutputError
-        If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
-    ParameterError
-        If it is a URL.
-    """
+    """Return the path to write to, symbolic links followed, if it may be written to."""
     check_on_disk(
         path,
         "where only --engine spark writes documents (-o), and nothing but sketches (--save-sketches) is written beside them: "
@@ -86,13 +66,7 @@ def check_output(
 
 
 def check_sidecar(path: Path) -> None:
-    """Check that the file that says how an output was made takes nobody else's place.
-
-    Raises
-    ------
-    OutputError
-        If a file of that name exists that no run of ours wrote.
-    """
+    """Check that the file that says how an output was made takes nobody else's place."""
     sidecar = path.with_name(path.name + SIDECAR)
     with suppress(FileNotFoundError):
         sidecar.lstat()
@@ -108,23 +82,7 @@ def check_sidecar(path: Path) -> None:
 
 
 def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[str | Path] = (), *, single: bool) -> None:
-    """Check that outputs do not meet inputs or one another.
-
-    Parameters
-    ----------
-    output : str or path
-    places : sequence of Place
-        All that is read, reference documents included.
-    also : sequence of str or path
-        Other files that will be written.
-    single : bool
-        Whether the output is one file; else it is a folder.
-
-    Raises
-    ------
-    OutputError
-        If an output is an input, contains one, or is a folder inside an input folder, or two outputs meet.
-    """
+    """Check that outputs do not meet inputs or one another."""
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
         if other == real or (not single and other.is_relative_to(real)):
@@ -172,13 +130,7 @@ def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Check that files written into one folder get different names, none of them that of the description.
-
-    Raises
-    ------
-    OutputError
-        If two inputs have the same name, one is named as a folder of another, or one is named like the description.
-    """
+    """Check that files written into one folder get different names, none of them that of the description."""
     taken = set()
     for name in names:
         if name == SIDECAR:

@@ -60,21 +60,7 @@ def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
 
 
 def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
-    """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it.
-
-    Parameters
-    ----------
-    folder : Url
-    force : bool
-        Whether one that is complete may be replaced.
-    last : str
-        The file that is written last.
-
-    Raises
-    ------
-    OutputError
-        If it is there and ``force`` is not set, or holds files that no run of ours wrote, or the store does not answer.
-    """
+    """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it."""
     with reporting_at(folder):
         entry = folder.entry()
         if entry is not None and not entry.is_folder:
@@ -93,13 +79,7 @@ def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
 
 
 def check_apart_at(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
-    """Check that an output folder meets no input and no other output.
-
-    Raises
-    ------
-    OutputError
-        If it contains one, or is inside an input folder.
-    """
+    """Check that an output folder meets no input and no other output."""
     for other in also:
         path = path_of(other)
         if is_inside(path, output) or is_inside(output, path):
@@ -137,13 +117,7 @@ def upload(file: Path, url: Url) -> None:
 
 
 def publish(folder: Url, sizes: dict[str, int], provenance: dict[str, Any]) -> None:
-    """Check that all files are as they were written, and say, last of all, that the folder is complete.
-
-    Raises
-    ------
-    OutputError
-        If they are not.
-    """
+    """Check that all files are as they were written, and say, last of all, that the folder is complete."""
     with reporting_at(folder):
         found = _inside(folder)
         for name, size in sizes.items():

@@ -46,13 +46,7 @@ class Place(NamedTuple):
 
 
 def _status(path: str | Path) -> os.stat_result:
-    """Return what the file system says of a file.
-
-    Raises
-    ------
-    InputDataError
-        If it does not exist or cannot be looked up.
-    """
+    """Return what the file system says of a file."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -70,13 +64,7 @@ def _place(path: Path, relative: str, status: os.stat_result, root: Path | None 
 
 
 def place_of(path: Path | Url, relative: str, name: str) -> Place:
-    """Return a file as an input has it.
-
-    Raises
-    ------
-    OSError
-        If there is no such file.
-    """
+    """Return a file as an input has it."""
     if isinstance(path, Url):
         return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, number_of(path))
     status = path.stat()
@@ -204,13 +192,7 @@ def _refuse_empty(
 
 
 def patterns_of(given: str | Sequence[str] | None) -> list[str]:
-    """Return what ``glob`` says, alternatives in braces apart.
-
-    Raises
-    ------
-    ParameterError
-        If a pattern is empty, or not one of names inside a folder.
-    """
+    """Return what ``glob`` says, alternatives in braces apart."""
     patterns = [given] if isinstance(given, str) else list(given or ())
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
@@ -222,25 +204,7 @@ def find_places(
     paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped,
 ) -> list[Place]:  # fmt: skip
-    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied.
-
-    Parameters
-    ----------
-    paths : sequence of str or path
-    glob : str, sequence of str or None
-        Which files of a folder are meant; None: those of known suffixes.
-    format : str or None
-        The format that all files have, if it was named.
-    formats : mapping of str to sequence of str
-        The formats that are known, and the suffixes of each.
-    skipped : Skipped
-        Counts the files that are left out.
-
-    Raises
-    ------
-    InputDataError, ParameterError, OutputError
-        If there is none, one is given twice or cannot be looked up, or a copy cannot be made.
-    """
+    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
     patterns = patterns_of(glob)
     suffixes = {suffix: None for some in formats.values() for suffix in some}
     places: list[Place] = []
@@ -279,13 +243,7 @@ def _is_account(place: Place, skipped: Skipped) -> bool:
 
 
 def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
-    """Leave out, and count, what leads to a file that is there already by another name; hard links are files of their own.
-
-    Raises
-    ------
-    InputDataError
-        If a file is given twice by the same name.
-    """
+    """Leave out, and count, what leads to a file that is there already by another name; hard links are files of their own."""
     known: dict[tuple[int, int], list[Place]] = {}
     found = []
     for place in places:

@@ -35,13 +35,7 @@ def has_odd_name(url: Url) -> bool:
 
 
 def asked(url: Url, ask: Callable[[], Any]) -> Any:
-    """Return what a store answers.
-
-    Raises
-    ------
-    InputDataError
-        If it does not.
-    """
+    """Return what a store answers."""
     try:
         return ask()
     except OSError as error:
@@ -51,17 +45,7 @@ def asked(url: Url, ask: Callable[[], Any]) -> Any:
 def inside(
     folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
 ) -> Iterator[Entry]:
-    """Yield the files that a folder stands for, in the order of their names.
-
-    Parameters
-    ----------
-    folder : Url
-    patterns : sequence of str
-        Which files are meant; none: those of known suffixes.
-    suffixes : collection of str
-    left : callable
-        Told why each other file is left out, and its name.
-    """
+    """Yield the files that a folder stands for, in the order of their names."""
     for entry in asked(folder, lambda: list(folder.entries(recursive=True))):
         if entry.is_folder:
             continue

@@ -52,24 +52,12 @@ def token_of(secret: bytes) -> str:
 
 
 def known_secret(folder: Path, token: str) -> bytes:
-    """Return the secret of a token, which must lie in a folder.
-
-    Raises
-    ------
-    IndexFormatError
-        If it does not.
-    """
+    """Return the secret of a token, which must lie in a folder."""
     return checked(read_secret(folder), token, folder)
 
 
 def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
-    """Return the secret that was found in a folder, if it is that of a token.
-
-    Raises
-    ------
-    IndexFormatError
-        If it is not.
-    """
+    """Return the secret that was found in a folder, if it is that of a token."""
     if secret is None or token_of(secret) != token:
         raise IndexFormatError(
             f"{shown(folder / SECRET)}: missing, damaged, not readable, or that of another job: what is in the folder was made "
@@ -79,13 +67,7 @@ def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
 
 
 def write_secret(folder: Path | Url, secret: bytes) -> None:
-    """Write a secret, in place of one that was left behind; who may read it on a store, the store alone says.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written, or another file has its name.
-    """
+    """Write a secret, in place of one that was left behind; who may read it on a store, the store alone says."""
     path = folder / SECRET
     if isinstance(path, Url):
         path.write_bytes(bytes_of(secret))

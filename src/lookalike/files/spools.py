@@ -40,17 +40,7 @@ class Spool:
 def spool(
     name: str, format: str | None, formats: Mapping[str, Sequence[str]], status: os.stat_result | None = None
 ) -> Spool:  # fmt: skip
-    """Copy standard input ("-"), a pipe or a terminal to a temporary file, since rows are read twice.
-
-    Raises
-    ------
-    ParameterError
-        If nothing says the format.
-    InputDataError
-        If it was read already, cannot be read, or has no end.
-    OutputError
-        If the copy cannot be written.
-    """
+    """Copy standard input ("-"), a pipe or a terminal to a temporary file, since rows are read twice."""
     label = "stdin" if name == "-" else shown(name)
     known = suffix_of(name, [suffix for some in formats.values() for suffix in some])
     if format is None and known is None:

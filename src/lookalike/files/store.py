@@ -79,13 +79,6 @@ class Workspace:
         What distinguishes this job from others, for a folder from which it can be resumed.
     resume : bool
         Resume the job in the folder.
-
-    Raises
-    ------
-    ParameterError
-        If the folder holds a job and ``resume`` is not set, another job, or files of another kind.
-    OutputError
-        If it cannot be written, or another process is using it.
     """
 
     def __init__(
@@ -214,13 +207,7 @@ class Workspace:
                 del self._held[name]
 
     def put(self, name: str, arrays: Given) -> None:
-        """Keep a part.
-
-        Raises
-        ------
-        OutputError
-            If the folder cannot be written to.
-        """
+        """Keep a part."""
         if self.folder is None:
             self._held[name] = {key: a.whole() if isinstance(a, Streamed) else a for key, a in arrays.items()}
         else:
@@ -239,13 +226,7 @@ class Workspace:
             )
 
     def get(self, name: str) -> Arrays:
-        """Return a part; the arrays of a file are read, and checked, one by one when they are needed.
-
-        Raises
-        ------
-        IndexFormatError
-            If the file is missing or damaged.
-        """
+        """Return a part; the arrays of a file are read, and checked, one by one when they are needed."""
         held = self._held.get(name)
         if held is not None:
             return held
@@ -316,13 +297,7 @@ class Workspace:
             raise
 
     def close(self) -> None:
-        """Remove all parts, and the folder if it was made for them.
-
-        Raises
-        ------
-        OutputError
-            If they cannot be removed.
-        """
+        """Remove all parts, and the folder if it was made for them."""
         self._held.clear()
         if self.folder is None or self._closed:
             return

@@ -30,18 +30,10 @@ class WorkspaceAt:
 
     Parameters
     ----------
-    folder : Url
     job : dict
         What distinguishes this job from others.
     resume : bool
         Resume the job in the folder.
-
-    Raises
-    ------
-    ParameterError
-        If the folder holds a job and ``resume`` is not set, another job, or files of another kind.
-    OutputError
-        If the store does not answer.
     """
 
     def __init__(self, folder: Url, job: dict[str, Any], resume: bool) -> None:
@@ -86,13 +78,7 @@ class WorkspaceAt:
         yield
 
     def close(self) -> None:
-        """Remove what the job has kept.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be removed.
-        """
+        """Remove what the job has kept."""
         if self._closed:
             return
         self._closed = True

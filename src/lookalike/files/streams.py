@@ -37,23 +37,12 @@ def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = Non
     """Yield the decompressed bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``.
 
     Before each block ``noted`` is told how many bytes of the file were read for it, as they are on the disk.
-
-    Raises
-    ------
-    InputDataError
-        If the file cannot be opened or its compression is damaged.
     """
     return _read(path, n_bytes, compression_of(path), noted)
 
 
 def read_raw(path: Path | Url, n_bytes: int | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``, as they are.
-
-    Raises
-    ------
-    InputDataError
-        If the file cannot be read.
-    """
+    """Yield the bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``, as they are."""
     return _read(path, n_bytes, None)
 
 
@@ -133,13 +122,7 @@ class _Unpacked(io.RawIOBase):
         self._one, self._failure = make()
 
     def read(self, n_bytes: int = -1) -> bytes:
-        """Return up to so many bytes; none at the end.
-
-        Raises
-        ------
-        EOFError, OSError
-            If the data is cut short or damaged, or its window is larger than ``WINDOW``.
-        """
+        """Return up to so many bytes; none at the end."""
         while True:
             packed = b""
             if self._one.eof:
@@ -176,18 +159,7 @@ def long_line(n_bytes: int, n_quotes: int = 0) -> LongLine:
 def read_lines(
     path: Path | Url, most: int | None = None, *, skip: bool = False, noted: Noted = None
 ) -> Iterator[list[bytes]]:  # fmt: skip
-    """Yield lists of lines, each with its line feed (the last may lack it), a list a block.
-
-    Parameters
-    ----------
-    path : Path
-    most : int, optional
-        In place of a line of more bytes stands a ``LongLine``. No more than these, and two blocks, are held at a time.
-    skip : bool
-        Whether lines after such a line are read; otherwise it is the last, and what was read of it is its length.
-    noted : callable, optional
-        As for ``read_blocks``.
-    """
+    """Yield lists of lines, each with its line feed (the last may lack it), a list a block."""
     return lines_of(read_blocks(path, noted=noted), MOST if most is None else most, skip)
 
 

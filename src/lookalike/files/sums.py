@@ -10,13 +10,7 @@ from .streams import open_anywhere, why
 
 
 def digest_of(places: Sequence[Place]) -> str | None:
-    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file.
-
-    Raises
-    ------
-    InputDataError
-        If a file cannot be read.
-    """
+    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file."""
     from hashlib import file_digest, sha256  # here, for what is not needed to start
 
     lines = []

@@ -114,13 +114,7 @@ class Url:
         return f"{container}/{self.key}".rstrip("/") or "/"
 
     def entry(self) -> Entry | None:
-        """Return what it is; None if there is nothing under it.
-
-        Raises
-        ------
-        OSError
-            If the store does not say.
-        """
+        """Return what it is; None if there is nothing under it."""
         return self._entry(self.filesystem.get_file_info(self.inside))
 
     def _entry(self, info: Any) -> Entry | None:
@@ -133,13 +127,7 @@ class Url:
         return Entry(self._of(key), info.type == FileType.Directory, status)
 
     def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
-        """Yield what is in this folder, or anywhere below it, in the order of names.
-
-        Raises
-        ------
-        OSError
-            If the store does not say.
-        """
+        """Yield what is in this folder, or anywhere below it, in the order of names."""
         from pyarrow.fs import FileSelector
 
         found = self.filesystem.get_file_info(FileSelector(self.inside, recursive=recursive, allow_not_found=True))
@@ -147,13 +135,7 @@ class Url:
         yield from sorted(entries, key=lambda entry: entry.url.key.split("/"))
 
     def stat(self) -> Status:
-        """Return size and time of a file.
-
-        Raises
-        ------
-        OSError
-            If there is none.
-        """
+        """Return size and time of a file."""
         entry = self.entry()
         if entry is None or entry.is_folder:
             raise FileNotFoundError(2, "no such object", str(self))
@@ -164,25 +146,13 @@ class Url:
         return self.entry() is not None
 
     def read_bytes(self) -> bytes:
-        """Return what a file holds.
-
-        Raises
-        ------
-        OSError
-            If there is none.
-        """
+        """Return what a file holds."""
         with self.open_anywhere() as file:
             held: bytes = file.read()
             return held
 
     def write_bytes(self, data: bytes) -> None:
-        """Write a file, which is there whole or not at all.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
-        """
+        """Write a file, which is there whole or not at all."""
         with self.create() as stream:
             stream.write(data)
 
@@ -191,11 +161,6 @@ class Url:
         """Give a stream into a file, which is there, whole, after the last line; after an error it is as it was before.
 
         The name does not say that it is compressed.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
         """
         stream = self.filesystem.open_output_stream(self.inside, compression=None)
         try:
@@ -206,23 +171,11 @@ class Url:
         stream.close()
 
     def open_stream(self) -> Any:
-        """Open a file that is read from its beginning to its end.
-
-        Raises
-        ------
-        OSError
-            If there is none.
-        """
+        """Open a file that is read from its beginning to its end."""
         return self.open_anywhere(READ_AHEAD)
 
     def open_anywhere(self, buffered: int = 0) -> Any:
-        """Open a file whose bytes are read here and there, at least ``buffered`` of them by one request.
-
-        Raises
-        ------
-        OSError
-            If there is none.
-        """
+        """Open a file whose bytes are read here and there, at least ``buffered`` of them by one request."""
         file = self.filesystem.open_input_file(self.inside)
         return io.BufferedReader(file, buffered) if buffered else file
 
@@ -257,13 +210,7 @@ def _parsed(given: Any) -> tuple[str, str] | None:
 
 
 def check_url(given: Any) -> None:
-    """Check that a path is none of a store that is not known; no store is asked.
-
-    Raises
-    ------
-    ParameterError
-        If it is one.
-    """
+    """Check that a path is none of a store that is not known; no store is asked."""
     if (found := _parsed(given)) is not None and found[0] not in SCHEMES and "://" in os.fspath(given):
         known = ", ".join(f"{name}://" for name in SCHEMES)
         raise ParameterError(
@@ -272,26 +219,14 @@ def check_url(given: Any) -> None:
 
 
 def check_on_disk(given: Any, what: str) -> None:
-    """Check that a path is no URL, for what is on disks only; no store is asked.
-
-    Raises
-    ------
-    ParameterError
-        If it is one.
-    """
+    """Check that a path is no URL, for what is on disks only; no store is asked."""
     check_url(given)
     if (found := _parsed(given)) is not None and found[0] in SCHEMES:
         raise ParameterError(f"{found[0]}://{found[1]} is on an object store, {what}")
 
 
 def as_url(given: Any, ask: bool = True) -> Url | None:
-    """Return the URL that a path is; None if it is none. Unless ``ask``, no store is asked, and none can be with it.
-
-    Raises
-    ------
-    ParameterError
-        If its scheme is not known, it names no bucket, or the region of a bucket cannot be found.
-    """
+    """Return the URL that a path is; None if it is none. Unless ``ask``, no store is asked, and none can be with it."""
     if isinstance(given, Url):
         return given
     check_url(given)

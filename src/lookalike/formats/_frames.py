@@ -24,7 +24,6 @@ class Streamed:
 
     Parameters
     ----------
-    schema : pyarrow.Schema
     n_rows : int
         How many; 0: nobody knows without reading them.
     read : callable
@@ -54,13 +53,7 @@ class Streamed:
 
 
 def frame_of(data: Any) -> pa.Table | Streamed | None:
-    """Return the table behind a frame or data set of another library, or None if ``data`` is neither.
-
-    Raises
-    ------
-    InputDataError
-        If Arrow has no types for its columns, two have the same name, or its rows are not there yet.
-    """
+    """Return the table behind a frame or data set of another library, or None if ``data`` is neither."""
     library = type(data).__module__.partition(".")[0]
     if library == "datasets" and hasattr(data, "_indices"):
         return _dataset(data)
@@ -123,21 +116,7 @@ def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
 
 
 def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> Streamed:
-    """Write rows that may not come the same twice to a temporary file, which goes when nobody needs it any more.
-
-    Parameters
-    ----------
-    batches : iterable of RecordBatch
-    schema_of : callable
-        Returns the schema, where no batch has it.
-
-    Raises
-    ------
-    InputDataError
-        If Arrow cannot store a column.
-    OutputError
-        If the file cannot be written.
-    """
+    """Write rows that may not come the same twice to a temporary file, which goes when nobody needs it any more."""
     import tempfile  # here, for what is not needed to start
 
     plain, rows = (_decoded(batch) for batch in batches), 0

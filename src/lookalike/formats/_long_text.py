@@ -13,13 +13,7 @@ _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
 def text_of(raw: msgspec.Raw) -> bytearray | None:
-    """Return a string of JSON as UTF-8; None is null.
-
-    Raises
-    ------
-    msgspec.DecodeError, UnicodeEncodeError
-        If it is neither, or not valid.
-    """
+    """Return a string of JSON as UTF-8; None is null."""
     data = memoryview(raw)
     if data[0] != 0x22:
         msgspec.json.decode(data, type=None)

@@ -65,15 +65,7 @@ def _loaded(name: str, entry: Any) -> Format:
 
 
 def format_named(name: str) -> Format:
-    """Return the format of a name; after a colon it says by what fields are separated: "csv:;".
-
-    Raises
-    ------
-    ParameterError
-        If there is none.
-    MissingExtraError
-        If another package adds it, and it cannot be loaded.
-    """
+    """Return the format of a name; after a colon it says by what fields are separated: "csv:;"."""
     found = _found(tuple(sys.path))
     known, colon, delimiter = name.partition(":")
     if known not in found:

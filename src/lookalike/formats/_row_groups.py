@@ -89,7 +89,6 @@ class RowGroups:
 
     Parameters
     ----------
-    file : ParquetFile
     raw : file
         The same file, to be read by its bytes.
     split : Split
@@ -139,13 +138,7 @@ class RowGroups:
         return READER + 10 * n_bytes + COPIES * int(chunk.num_values) * (of_value + longest)
 
     def _group(self, number: int) -> _Group:
-        """Look at the pages of a row group.
-
-        Raises
-        ------
-        InputDataError
-            If a page or a row is too large to be read within the limit, or all columns together are.
-        """
+        """Look at the pages of a row group."""
         group, streamed, held = self._metadata.row_group(number), None, 0
         n_rows, rows = max(1, group.num_rows), self._rows
         flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row

@@ -44,20 +44,7 @@ def dots(name: str) -> Iterator[tuple[str, str]]:
 
 
 def value_at(row: Mapping[str, Any], name: str, inside: Callable[[Any], Any] = lambda value: value) -> Any:
-    """Return the value of a field, or, where none has this name, of a field inside another: ``doc.text``.
-
-    Parameters
-    ----------
-    row : mapping
-    name : str
-    inside : callable, optional
-        From the value of a field to its fields, or to None if it is null, and so is all that is inside.
-
-    Raises
-    ------
-    KeyError
-        If there is no such field.
-    """
+    """Return the value of a field, or, where none has this name, of a field inside another: ``doc.text``."""
     if name in row:
         return row[name]
     for before, after in dots(name):
@@ -155,13 +142,7 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 
 
 def _shape(kind: pa.DataType) -> Shape | None:
-    """From a value as it is read to the value as JSON has it; None if they are the same.
-
-    Raises
-    ------
-    ValueError
-        If JSON has no such values.
-    """
+    """From a value as it is read to the value as JSON has it; None if they are the same."""
     if isinstance(kind, pa.BaseExtensionType):
         if kind.extension_name == "arrow.uuid":
             return lambda value: str(UUID(bytes=value))
@@ -198,13 +179,7 @@ def _nullable(shape: Shape | None) -> Shape:
 
 
 def plain_values(column: pa.Array, source: str, name: str, first: int) -> list[Any]:
-    """Return the values of an Arrow column as JSON has them, times after ISO 8601.
-
-    Raises
-    ------
-    InputDataError
-        If a value has no such form; the message names file, row (the first is ``first``) and column.
-    """
+    """Return the values of an Arrow column as JSON has them, times after ISO 8601."""
     kind = column.type
     try:
         shape, stored = _shape(kind), _stored(kind)
@@ -231,13 +206,7 @@ def lost(source: str, row: int, name: str, why: str) -> InputDataError:
 
 
 def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> Iterator[tuple[int, Record]]:
-    """Yield the rows of a batch as dictionaries, each with its number.
-
-    Raises
-    ------
-    InputDataError
-        If a value cannot be converted, or two columns have the same name.
-    """
+    """Yield the rows of a batch as dictionaries, each with its number."""
     names = batch.schema.names
     refuse_twice(source, "schema", names)
     columns = [plain_values(batch.column(i), source, name, first) for i, name in enumerate(names)]

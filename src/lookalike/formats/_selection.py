@@ -23,7 +23,6 @@ class Selection:
 
     Parameters
     ----------
-    split : Split
     mask : ndarray of bool, shape (n_rows,)
         Rows to write.
     added : callable, optional

@@ -86,7 +86,6 @@ class Split:
 
     Parameters
     ----------
-    form : Format
     name : str
         For messages and ids.
     relative : str
@@ -127,13 +126,7 @@ class Split:
         return place
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
-        """Read the columns wanted, in batches of rows.
-
-        Raises
-        ------
-        InputDataError
-            As ``Format.read``; also if a document is larger than the limit.
-        """
+        """Read the columns wanted, in batches of rows."""
         for batch in self.form.read(self, columns):
             yield self._limited(batch)
             del batch  # not held while the next is read
@@ -151,13 +144,7 @@ class Split:
         return replace(batch, texts=without(batch.texts, large), skipped=skipped)
 
     def lines(self) -> Iterator[list[bytes]]:
-        """Read the lines of the file, a list a block, each with its line feed (the last may lack it).
-
-        Raises
-        ------
-        InputDataError
-            If a line is longer than the limit, or as ``read_lines`` does.
-        """
+        """Read the lines of the file, a list a block, each with its line feed (the last may lack it)."""
         number = 0
         for lines in read_lines(self.place.path, self.limit.most, noted=self.noted):
             if not lines[-1]:

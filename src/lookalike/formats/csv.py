@@ -33,13 +33,7 @@ def _quotes(line: bytes) -> int:
 
 
 def delimiter_of(given: str) -> str:
-    r"""Return the character that ``--delimiter`` names; a tab may be written as ``\t``.
-
-    Raises
-    ------
-    ParameterError
-        If it is none, or one that fields have for other reasons.
-    """
+    r"""Return the character that ``--delimiter`` names; a tab may be written as ``\t``."""
     delimiter = "\t" if given == "\\t" else given
     printed = delimiter.isprintable() or delimiter == "\t"
     if len(delimiter) != 1 or not printed or delimiter.isalnum() or delimiter in _NO_DELIMITERS:
@@ -259,15 +253,7 @@ class Csv(Format):
         return (self.delimiter.join(map(self._field, values)) or '""') + "\n"
 
     def _record(self, source: str, row: int, record: Record, names: Sequence[str]) -> bytes:
-        """Return a row as a record of CSV with the columns named; what it lacks is null.
-
-        Raises
-        ------
-        InputDataError
-            If a number within a list or struct is not finite: JSON has none such.
-        OutputError
-            If the row has other fields.
-        """
+        """Return a row as a record of CSV with the columns named; what it lacks is null."""
         if not record.keys() <= set(names):
             more = ", ".join(repr(name) for name in record if name not in names)
             raise OutputError(

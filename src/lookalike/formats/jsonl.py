@@ -35,13 +35,7 @@ _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def _decoder(columns: Columns, text: Any = str | None) -> Any:
-    """A decoder that builds nothing but the fields wanted; ``text`` is the type of the first.
-
-    Raises
-    ------
-    ParameterError
-        If a name is one that the decoder does not find.
-    """
+    """A decoder that builds nothing but the fields wanted; ``text`` is the type of the first."""
     odd = next((name for name in columns.wanted if _UNNAMED.search(name)), None)
     if odd is not None:
         raise ParameterError(
@@ -325,13 +319,7 @@ def _unmarked(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _json_line(source: str, row: int, record: Record) -> bytes:
-    """Return a row as a line of JSON.
-
-    Raises
-    ------
-    InputDataError
-        If a number is not finite, for which JSON has no form, or a text has no UTF-8.
-    """
+    """Return a row as a line of JSON."""
     try:
         line = msgspec.json.encode(record)
     except UnicodeEncodeError:

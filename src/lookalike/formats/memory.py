@@ -188,13 +188,7 @@ def list_split(texts: Any) -> Split:
 
 
 def _plain(values: Any, source: str, name: str | None) -> Any:
-    """Return values as they are if JSON has them, else as an Arrow column.
-
-    Raises
-    ------
-    InputDataError
-        If they are of several types, or of one that Arrow does not have.
-    """
+    """Return values as they are if JSON has them, else as an Arrow column."""
     if all(isinstance(value, _JSON) for value in values):
         return values
     try:
@@ -214,13 +208,7 @@ def _record_split(rows: Sequence[Any]) -> Split:
 
 
 def _dict_sources(data: Mapping[Any, Any]) -> list[Any]:
-    """Return a dict of id to text as a split, or a dict of name to table as one each.
-
-    Raises
-    ------
-    InputDataError
-        If it is neither.
-    """
+    """Return a dict of id to text as a split, or a dict of name to table as one each."""
     if all(isinstance(text, str | None) for text in data.values()):
         rows = [{"id": id, "text": text} for id, text in data.items()]
         return [Split(form=TEXTS, name="input", relative="input", data=rows)]
@@ -267,13 +255,7 @@ def _has_suffix(item: str, known: Mapping[str, Any], longest: int) -> bool:
 
 
 def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
-    """Tell a list of paths from a list of texts.
-
-    Raises
-    ------
-    InputDataError
-        If it could be either, or if a path is missing.
-    """
+    """Tell a list of paths from a list of texts."""
     kinds = set(map(type, items))
     if any(issubclass(kind, os.PathLike) for kind in kinds):
         stranger = next((i for i in items if not isinstance(i, (str, os.PathLike))), None)
@@ -318,11 +300,6 @@ def as_sources(
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
     suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to
     table. An iterator is read once, into a list. Sources are taken as they are.
-
-    Raises
-    ------
-    InputDataError
-        If it is none of these, a path is missing, or a list could be paths or texts.
     """
     if isinstance(data, (str, os.PathLike)):
         path = os.fsdecode(data)

@@ -200,13 +200,7 @@ def common_schema(selections: Sequence[Selection]) -> pa.Schema:
 
 
 def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield the rows of all sources, with the columns of ``common_schema``.
-
-    Raises
-    ------
-    InputDataError
-        If a value does not fit the column's type; the message names file and column.
-    """
+    """Yield the rows of all sources, with the columns of ``common_schema``."""
     for selection in selections:
         name, form = selection.split.name, selection.split.form
         if isinstance(form, ColumnarFormat):

@@ -31,29 +31,7 @@ def open_sources(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
     delimiter: str | None = None,
 ) -> Inputs:  # fmt: skip
-    """Open files, folders, globs, pipes and "-" (standard input) for reading.
-
-    Parameters
-    ----------
-    paths : sequence of str or path
-    glob : str or sequence of str, optional
-        Read only files in a folder that match one of these; default: all with a known suffix.
-    format : str, optional
-        Name of a format, which overrides the suffix; needed for standard input.
-    delimiter : str, optional
-        What separates the fields of CSV and TSV; default: commas and tabs.
-
-    Returns
-    -------
-    Inputs
-        A list of splits in the order of the paths, which also counts the files that were left out. Text files that follow one
-        another are one split.
-
-    Raises
-    ------
-    InputDataError
-        If a path does not exist or a format is not known.
-    """
+    """Open files, folders, globs, pipes and "-" (standard input) for reading."""
     skipped = Skipped()
     found = find_places(paths, glob, format, known_suffixes(), skipped)
     splits: list[Split] = []

@@ -62,13 +62,7 @@ def folder_like(output: str | Path) -> str:
 
 
 def check_folder_name(output: str | Path) -> None:
-    """Check that a new output folder is meant as one: that its name has no suffix, or ends with a slash.
-
-    Raises
-    ------
-    ParameterError
-        If it has one.
-    """
+    """Check that a new output folder is meant as one: that its name has no suffix, or ends with a slash."""
     suffix = os.path.splitext(output)[1]
     if len(suffix) < 2 or str(output).endswith("/") or os.path.isdir(output):
         return
@@ -93,23 +87,7 @@ def format_of(output: str | Path) -> Format:
 
 
 def check_output(output: str | Path, force: bool) -> Path:
-    """Return the path to write rows to, symbolic links followed, if it may be written to.
-
-    Parameters
-    ----------
-    output : str or path
-        "-" for standard output. One file if its suffix is known and such a file can hold several rows. A folder if it is
-        one, has no suffix, or ends with a slash.
-    force : bool
-        Whether an existing output may be replaced.
-
-    Raises
-    ------
-    OutputError
-        If it exists and ``force`` is not set, is of another kind, holds files that are not ours, or cannot be written to.
-    ParameterError
-        If it is a URL, or has another suffix.
-    """
+    """Return the path to write rows to, symbolic links followed, if it may be written to."""
     if is_stdout(output):
         return Path("-")
     form = _single(output)
@@ -122,27 +100,13 @@ def check_output(output: str | Path, force: bool) -> Path:
 
 
 def check_table(output: str | Path, force: bool) -> Path:
-    """Return the path to write a table to, which is one file: see ``check_output``.
-
-    Raises
-    ------
-    OutputError
-        As ``check_output`` does.
-    ParameterError
-        If it is a URL, or its suffix is not that of a file that holds rows.
-    """
+    """Return the path to write a table to, which is one file: see ``check_output``."""
     format_of(output)
     return check_output(output, force)
 
 
 def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
-    """Check that an output, and ``also`` what else will be written, meet no input and not one another.
-
-    Raises
-    ------
-    OutputError
-        If they do.
-    """
+    """Check that an output, and ``also`` what else will be written, meet no input and not one another."""
     if is_stdout(output):
         return
     places = [place for split in splits for place in getattr(split, "places", ())]
@@ -155,26 +119,14 @@ def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | 
 def check_before(
     output: str | Path, splits: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
 ) -> None:
-    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own.
-
-    Raises
-    ------
-    OutputError
-        If it does not.
-    """
+    """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own."""
     check_apart(output, [*splits, *references], also)
     if _single(output) is None:
         outputs.check_names([name for split in splits for name in split.form.names_in_folder(split)])
 
 
 def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
-    """Check, before any work, that all columns of the inputs can be written to an output within the limit.
-
-    Raises
-    ------
-    InputDataError
-        If they cannot, as far as is known without reading them.
-    """
+    """Check, before any work, that all columns of the inputs can be written to an output within the limit."""
     form = _single(output)
     for split in splits:
         if isinstance(split.form, ColumnarFormat) and split.places:
@@ -187,12 +139,6 @@ def write_table(
     """Write a table of results, in the format that the suffix names; to standard output ("-"), as JSON lines.
 
     It is one of Arrow's, or has a length, a ``schema`` and ``batches()``, which are made as they are written.
-
-    Raises
-    ------
-    OutputError
-        If the file exists and ``force`` is not set, is one of the ``sources``, or cannot be written; nothing half written is
-        left.
     """
     path = check_table(output, force)
     form = format_of(output)
@@ -210,23 +156,7 @@ def write_rows(
     sources: Sequence[Any] = (),
     force: bool = False,
 ) -> None:
-    """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input.
-
-    Parameters
-    ----------
-    output : str or path
-    selections : sequence of Selection
-    provenance : dict
-    sources : sequence of Split
-        All that was read, reference documents included: none of it may be written over.
-    force : bool
-        Replace an existing output. A folder is replaced as a whole, and only where an earlier run wrote all that is in it.
-
-    Raises
-    ------
-    OutputError
-        If the output exists and ``force`` is not set, meets an input, or cannot be written; nothing half written is left.
-    """
+    """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input."""
     path = check_output(output, force)
     check_apart(output, sources)
     give_back()
@@ -246,13 +176,7 @@ def write_rows(
 
 
 def table_of(selections: Sequence[Selection]) -> pa.Table:
-    """Return selected rows as one Arrow table, which is held in memory.
-
-    Raises
-    ------
-    InputDataError
-        If an input has changed, or a value fits no column.
-    """
+    """Return selected rows as one Arrow table, which is held in memory."""
     schema, tables, _ = together(selections)
     found = pa.concat_tables([schema.empty_table(), *tables])
     return found.replace_schema_metadata(schema.metadata)

@@ -33,8 +33,6 @@ class Answers:
     ----------
     query : ndarray of int64
         Places of the queries.
-    id : list of int, or of str
-    estimated_resemblance, standard_error : ndarray of float64
     resemblance : ndarray of float64, or None
         Exact; None unless the index keeps texts and the queries are texts.
     id_type : {"int", "str", None}
@@ -69,13 +67,7 @@ def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
 
 
 def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, kind: str | None) -> list[Any]:
-    """Return ids, of the type that they were added with.
-
-    Raises
-    ------
-    IndexFormatError
-        If one is of another type, or not where it should be.
-    """
+    """Return ids, of the type that they were added with."""
     read = int if kind == "int" else bytes.decode
     out: list[Any] = []
     for n, r in zip(segment.tolist(), row.tolist(), strict=True):
@@ -113,13 +105,7 @@ def all_documents(manifest: Manifest, segments: tuple[Segment, ...]) -> Iterator
 
 
 def id_texts(ids: Any) -> tuple[str | None, Texts]:
-    """Return (type, texts) of ids, which are gone through once; no type where there are none.
-
-    Raises
-    ------
-    ParameterError
-        If they are no ids of one type; the message names the row.
-    """
+    """Return (type, texts) of ids, which are gone through once; no type where there are none."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise ParameterError(f"ids must be a list; got a single {type(ids).__name__}: put it into a list")
     if isinstance(ids, (Mapping, Set)) or getattr(ids, "ndim", 1) != 1:

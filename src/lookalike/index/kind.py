@@ -22,8 +22,6 @@ class Sketches:
 
     Parameters
     ----------
-    keys : ndarray of uint64, shape (n, n_keys)
-    codes : ndarray of uint16, shape (n, n_codes)
     empty : ndarray of bool, shape (n,)
         Documents without a single token; they match nothing.
     kind : Kind
@@ -58,15 +56,8 @@ class Kind:
     ----------
     threshold : float in (0, 1]
         Resemblance from which documents are found (of SimHash: cosine).
-    recall : float in (0, 1)
     unit, width, normalization, fold_case
         What a shingle is: see ``lookalike.Shingling``.
-    seed : int
-
-    Raises
-    ------
-    ParameterError
-        If one is out of its range.
     """
 
     threshold: float = 0.8

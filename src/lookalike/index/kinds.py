@@ -27,13 +27,7 @@ KINDS: dict[str, type[AnyKind]] = {"minhash": MinHashKind, "simhash": SimHashKin
 
 
 def make_kind(kind: str, **parameters: Any) -> AnyKind:
-    """Return the kind of a name.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, or a parameter is unknown or out of its range.
-    """
+    """Return the kind of a name."""
     if kind not in tuple(KINDS):
         raise ParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
     known = {field.name: field.default for field in fields(KINDS[kind])}
@@ -49,19 +43,7 @@ def make_kind(kind: str, **parameters: Any) -> AnyKind:
 
 
 def plan_kind(kind: str, **given: Any) -> AnyKind:
-    """Return the kind of a name, with all that is left to defaults and to the planner written out.
-
-    Parameters
-    ----------
-    kind : str
-    **given
-        Parameters of it, and what is planned for: ``standard_error`` or ``sketch_bytes``.
-
-    Raises
-    ------
-    ParameterError
-        As ``make_kind``.
-    """
+    """Return the kind of a name, with all that is left to defaults and to the planner written out."""
     if kind == MinHashKind.name:
         make_kind(kind, **{name: value for name, value in given.items() if name not in PLANNED})  # what is wrong is named first
         given = plan_codes(given)
@@ -69,13 +51,7 @@ def plan_kind(kind: str, **given: Any) -> AnyKind:
 
 
 def read_kind(parameters: dict[str, Any], place: object) -> tuple[AnyKind, int]:
-    """Return the kind that an index was made with, and the number of the rules by which its texts became shingles.
-
-    Raises
-    ------
-    IndexFormatError
-        If no index has such parameters, or this version makes other shingles of a text than the one that made the index.
-    """
+    """Return the kind that an index was made with, and the number of the rules by which its texts became shingles."""
     given = dict(parameters)
     shingling = given.pop("shingling", None)
     try:

@@ -69,26 +69,14 @@ class Manifest:
         return sum(entry.n_removed for entry in self.segments)
 
     def write(self, folder: Path) -> None:
-        """Make this the state of the index in a folder; what it names must be on the disk.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be written; the state is then what it was.
-        """
+        """Make this the state of the index in a folder; what it names must be on the disk."""
         body = json.dumps({"format": FORMAT, "version": VERSION} | asdict(self), indent=1).encode()
         with atomic_file(folder / NAME, compress=False) as stream:
             stream.write(b"%08x\n" % crc32(body) + body)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the state of the index in a folder.
-
-    Raises
-    ------
-    IndexFormatError
-        If there is none, it is another program's, of a newer version, or damaged.
-    """
+    """Read the state of the index in a folder."""
     path = folder / NAME
     try:
         os.lstat(path)

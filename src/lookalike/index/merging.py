@@ -20,15 +20,7 @@ TOGETHER = 1 << 14  # rows that are copied at a time
 
 
 def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[str, Any]) -> None:
-    """Write the live documents of several segments as one, table after table.
-
-    Raises
-    ------
-    IndexFormatError
-        If one of them is damaged: it would get checksums that hide it. Nothing is written then.
-    OutputError
-        If there is no room.
-    """
+    """Write the live documents of several segments as one, table after table."""
     for segment in segments:
         segment.check()
     live = [segment.live for segment in segments]

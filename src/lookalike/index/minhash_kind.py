@@ -34,7 +34,6 @@ class MinHashKind(Kind):
         In place of the planner's choice.
     bits : {1, 2, 4, 8, 16}, default 16
         Of a slot. The 16 are those of its value; fewer are taken from the value mixed with its place.
-    slots : int in [1, 65536], default 256
     """
 
     bands: int | None = None
@@ -163,13 +162,7 @@ class MinHashKind(Kind):
 
 
 def plan_codes(given: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with ``standard_error`` or ``sketch_bytes`` replaced by the planner's choice of bits and slots.
-
-    Raises
-    ------
-    ParameterError
-        If both are given, or one beside ``slots``, or one is out of its range.
-    """
+    """Return parameters with ``standard_error`` or ``sketch_bytes`` replaced by the planner's choice of bits and slots."""
     rest = dict(given)
     error, size = (rest.pop(name, None) for name in PLANNED)
     if error is None and size is None:

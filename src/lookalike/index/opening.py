@@ -23,13 +23,7 @@ LOCK = "lock"
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a new index, if it is not there, so that it lasts.
-
-    Raises
-    ------
-    OutputError
-        If something is there already, or it cannot be made.
-    """
+    """Make the folder of a new index, if it is not there, so that it lasts."""
     check_on_disk(folder, "and an index is a folder on this machine")
     try:
         if os.path.lexists(folder) and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
@@ -87,13 +81,7 @@ def remove_leftovers(folder: Path, manifest: Manifest) -> None:
 
 
 def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
-    """Read which rows of a segment are removed.
-
-    Raises
-    ------
-    IndexFormatError
-        If the file is missing or damaged, or another's.
-    """
+    """Read which rows of a segment are removed."""
     if entry.removed is None:
         return NONE
     path = folder / entry.removed
@@ -107,13 +95,7 @@ def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
 
 
 def open_segment(folder: Path, kind: AnyKind, manifest: Manifest, entry: Entry, removed: NDArray[np.bool_]) -> Segment:
-    """Open one segment, and hold it against what the manifest says.
-
-    Raises
-    ------
-    IndexFormatError
-        If its file is missing or damaged, or another's.
-    """
+    """Open one segment, and hold it against what the manifest says."""
     segment = Segment(folder / entry.file, kind, manifest.keep_text, removed)
     if segment.n_rows != entry.rows:
         raise IndexFormatError(f"{segment.path}: {segment.n_rows:,} documents, where the manifest says {entry.rows:,}")

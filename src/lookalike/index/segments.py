@@ -120,16 +120,8 @@ class Segment:
 
     Parameters
     ----------
-    path : Path
-    kind : Kind
-    keep_text : bool
     removed : ndarray of bool, shape (n_rows,), or of shape (0,)
         Rows that do not count any more.
-
-    Raises
-    ------
-    IndexFormatError
-        If the file is damaged as far as its header shows, or does not hold what a segment of this kind holds.
     """
 
     def __init__(self, path: Path, kind: AnyKind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
@@ -176,13 +168,7 @@ class Segment:
         return IndexFormatError(f"{self.path}: damaged: {what} are not those of a segment of this index")
 
     def check(self) -> None:
-        """Read every byte: hold arrays against their checksums, and against each other.
-
-        Raises
-        ------
-        IndexFormatError
-            If one does not fit.
-        """
+        """Read every byte: hold arrays against their checksums, and against each other."""
         self.file.check()
         for name, i in [*(("band", i) for i in range(self._n_tables)), ("id", 0)]:
             keys, rows, starts = (self.file.map(f"{name}_{part}-{i:02}") for part in ("keys", "rows", "starts"))

@@ -108,12 +108,6 @@ class SimHashKind(Kind):
     def share_probed(self, tables: Sequence[tuple[int, int]]) -> float:
         """Return the share of the documents at the threshold that its probes find, of those that an exact search would.
 
-        Parameters
-        ----------
-        tables : sequence of (int, int)
-            Prefix bits and documents of each segment; where there is none, an index as large as can be is spoken of, in which
-            more bits are to be guessed than in any smaller one.
-
         Notes
         -----
         By a model: sums of bits are normal and independent, as they are for documents of many features of like weights.

@@ -18,15 +18,6 @@ def sketch_texts(kind: AnyKind, given: Any, threads: int, asking: bool) -> tuple
     """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are.
 
     ``asking``: they are to be looked up, too.
-
-    Raises
-    ------
-    ParameterError
-        If the number of threads is below 1.
-    IncompatibleSketchError
-        If sketches of another kind were given.
-    InputDataError
-        If something else than texts was given.
     """
     if threads < 1:
         raise ParameterError(f"threads must be at least 1; got {threads}")
@@ -49,13 +40,7 @@ def sketch_texts(kind: AnyKind, given: Any, threads: int, asking: bool) -> tuple
 
 
 def check_rules(path: Path, kind: AnyKind, rules: int, keep_text: bool) -> None:
-    """Check that the shingles of an index are made by the rules that this version follows.
-
-    Raises
-    ------
-    IncompatibleSketchError
-        If they are not; the message says how to make the index anew.
-    """
+    """Check that the shingles of an index are made by the rules that this version follows."""
     newest = kind.shingling.to_dict().get("rules", 1)
     if rules == newest:
         return

@@ -44,13 +44,7 @@ class State:
         return self.now[1]
 
     def add(self, names: Texts, sketches: Sketches, texts: Texts | None, ids: str, removed: list[Int64Array]) -> None:
-        """Add documents, and remove the rows of those whose place they take.
-
-        Raises
-        ------
-        IndexFormatError
-            If it is time to merge segments, and one of them is damaged; nothing is added then.
-        """
+        """Add documents, and remove the rows of those whose place they take."""
         for i in self._to_merge(len(names)):
             self.segments[i].check()
         manifest = self.manifest
@@ -139,13 +133,7 @@ class State:
                 self.merge(chosen)
 
     def merge(self, chosen: list[int]) -> None:
-        """Make one segment of some.
-
-        Raises
-        ------
-        IndexFormatError
-            If one of them is damaged.
-        """
+        """Make one segment of some."""
         manifest = self.manifest
         name = f"segment-{manifest.next:08}"
         segments = [self.segments[i] for i in chosen]

@@ -47,22 +47,7 @@ def _batches_with(
 def read_again(
     splits: Sequence[Any], reading: Reading, positions: Int64Array, most: int | None = None
 ) -> tuple[dict[int, bytes], dict[int, bytes]]:
-    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions.
-
-    Parameters
-    ----------
-    splits : sequence of Split
-    reading : Reading
-        Only the wanted pages have their text extracted.
-    positions : ndarray of int64
-    most : int, optional
-        Bytes of a text that are wanted; what follows them is left out.
-
-    Raises
-    ------
-    InputDataError
-        If an input has changed.
-    """
+    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions."""
     texts, groups = {}, {}
     columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
     for source, batch, rows, found in _batches_with(splits, columns, positions):

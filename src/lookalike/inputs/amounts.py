@@ -15,10 +15,6 @@ from .saved_texts import is_saved
 class Amounts:
     """Counts what is read of inputs, one after the other.
 
-    Parameters
-    ----------
-    splits : sequence of Split
-
     Attributes
     ----------
     splits : sequence of Split

@@ -25,13 +25,7 @@ def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
 
 
 def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
-    """Refuse a file that is both an input and a reference: all of its documents would be removed.
-
-    Raises
-    ------
-    InputDataError
-        If there is one, which the message names; or if an input holds saved sketches.
-    """
+    """Refuse a file that is both an input and a reference: all of its documents would be removed."""
     check_documents(sources)
     name = file_in_both(sources, against)
     if name is not None:
@@ -44,13 +38,7 @@ def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
 
 
 def check_documents(sources: Sequence[Any]) -> None:
-    """Refuse saved sketches where documents are read.
-
-    Raises
-    ------
-    InputDataError
-        If there are any; the message names their folder.
-    """
+    """Refuse saved sketches where documents are read."""
     for source in sources:
         for place in () if is_saved(source) else getattr(source, "places", ()):
             if (folder := _folder_of_sketches(place.path)) is not None:

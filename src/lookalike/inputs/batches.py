@@ -22,11 +22,6 @@ def read_with_ids(
     """Yield (ids, texts) of many documents at a time; ids are those of a column, or ``file:row``.
 
     Batches are about as large as ``n_bytes`` and ``n_rows`` say. Documents that are left out because of their size are in none.
-
-    Raises
-    ------
-    InputDataError
-        If a row is not as expected; the message names file and row.
     """
     ids: list[Any] = []
     texts: list[Texts] = []
@@ -60,13 +55,7 @@ def _without_skipped(batch: Batch) -> Batch:
 
 
 def label_rows(source: Any, batch: Batch) -> list[Any]:
-    """Return the ids of a batch: those of the column that was read, or ``file:row``.
-
-    Raises
-    ------
-    InputDataError
-        If one is null, or not a str or int.
-    """
+    """Return the ids of a batch: those of the column that was read, or ``file:row``."""
     if batch.ids is None:
         return [source.label(number) for number in batch.numbers.tolist()]
     id_columns(source.name, batch)  # says which row has none

@@ -125,13 +125,7 @@ class Ids:
 
 
 def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
-    """Return the ids of a batch as text: bytes, their number in each, and how many are no integers.
-
-    Raises
-    ------
-    InputDataError
-        If an id is null, empty, not valid UTF-8, or not a str or int; the message names the row.
-    """
+    """Return the ids of a batch as text: bytes, their number in each, and how many are no integers."""
     ids = batch.ids
     assert ids is not None
 
@@ -175,13 +169,7 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
 
 
 def id_column(name: str, batch: Batch) -> list[pa.Array]:
-    """Return the ids of a batch as text, and of each whether it is no integer.
-
-    Raises
-    ------
-    InputDataError
-        As ``id_columns`` does.
-    """
+    """Return the ids of a batch as text, and of each whether it is no integer."""
     found = id_columns(name, batch)
     offsets = np.concatenate([[0], np.cumsum(found["id_sizes"], dtype=np.int64)])
     n = len(offsets) - 1
@@ -191,13 +179,7 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
 
 
 def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
-    """Return the key of each value of a column: see ``cell_keys``.
-
-    Raises
-    ------
-    InputDataError
-        If its values cannot be compared; the message names the file and the column.
-    """
+    """Return the key of each value of a column: see ``cell_keys``."""
     try:
         return cell_keys(batch.others[column], untyped=source.form.untyped)
     except InputDataError as error:

@@ -25,7 +25,6 @@ class Override:
     ----------
     id : str
         An integer is the same as its digits.
-    action : {"keep", "remove"}
     line : int
         Where it was found first, from 1.
     digests : tuple of str
@@ -78,25 +77,7 @@ def _place(name: str | None, line: int) -> str:
 
 
 def read_overrides(given: Any) -> Overrides | None:
-    """Read overrides.
-
-    Parameters
-    ----------
-    given : path, list of dict, Overrides or None
-        A file of JSON lines, or what its lines say: ``id``, ``action`` and, optionally, ``input`` and ``sha256``.
-
-    Returns
-    -------
-    Overrides or None
-        None if there are none.
-
-    Raises
-    ------
-    ParameterError
-        If this is neither a path nor a list.
-    InputDataError
-        If the file cannot be read, a line is not as expected, or two lines contradict each other; the message names the lines.
-    """
+    """Read overrides."""
     if given is None or isinstance(given, Overrides):
         return given
     if isinstance(given, (str, os.PathLike)):

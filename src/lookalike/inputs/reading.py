@@ -29,11 +29,9 @@ class Reading:
 
     Parameters
     ----------
-    text : str
     id, priority, order_by, within : str, optional
         Columns of ids, of what the keep policy orders by, of what takes the place of positions where rows have none, and of
         groups.
-    encoding_errors : {"strict", "replace"}
     html : bool
         The texts are web pages, of which the main text is compared.
     free : tuple of str
@@ -81,13 +79,7 @@ class Reading:
 
 
 def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
-    """Refuse texts that are not UTF-8.
-
-    Raises
-    ------
-    InputDataError
-        If one is not; the message names the row.
-    """
+    """Refuse texts that are not UTF-8."""
     invalid = texts.find_invalid()
     if invalid is not None:
         raise InputDataError(f"{source.name}, row {numbers[invalid[0]]}: {not_utf8(invalid[1])}")
@@ -126,18 +118,6 @@ def read_documents(
     """Yield (number of the input, texts, documents) of all inputs, references first, batch by batch.
 
     Of saved sketches texts are empty, and documents are sketches, which ``sketch`` lets pass.
-
-    Parameters
-    ----------
-    splits : sequence of Split
-    reading : Reading
-    rows_of : ndarray of int64, optional
-        How many rows of each input have been read before; those are passed over.
-
-    Raises
-    ------
-    InputDataError
-        If a row is not as expected; the message names file and row.
     """
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
     begun = np.flatnonzero(done)
@@ -150,24 +130,7 @@ def read_documents(
 def read_split(
     source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
-    """Yield (texts, documents) of one input, or a piece of it, beyond some rows, batch by batch.
-
-    Parameters
-    ----------
-    source : Split
-    number : int
-        Which of the inputs it is.
-    reading : Reading
-    row : int
-        How many of its rows are passed over.
-    first : int
-        The row of the input that the piece begins with.
-
-    Raises
-    ------
-    InputDataError
-        If a row is not as expected; the message names file and row.
-    """
+    """Yield (texts, documents) of one input, or a piece of it, beyond some rows, batch by batch."""
     reads = saved_documents if is_saved(source) else read_texts
     yield from reads(source, number, reading, row, first)
 

@@ -99,22 +99,7 @@ def as_references(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
     trust: Trusted = (),
 ) -> list[Any]:  # fmt: skip
-    """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them.
-
-    Parameters
-    ----------
-    data
-        What ``as_sources`` takes; a path may be a folder of saved sketches, or one that holds such folders and nothing else.
-    glob, format, delimiter
-        For those that are no saved sketches.
-    trust : path or sequence of paths
-        Where saved sketches of somebody else may name files that texts are read from.
-
-    Raises
-    ------
-    InputDataError
-        If saved sketches are damaged, or what they rest on has changed; or as ``as_sources`` does.
-    """
+    """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
     items = list(data) if isinstance(data, list | tuple) else [data]
     if not isinstance(data, list | tuple) or any(isinstance(one, os.PathLike) for one in items):
         found = any(map(saved_in, items))
@@ -129,20 +114,7 @@ def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
     delimiter: str | None = None, but: str | None = None, trust: Trusted = (),
 ) -> Inputs:  # fmt: skip
-    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them.
-
-    Parameters
-    ----------
-    paths : sequence of path
-    glob, format, delimiter : str, optional
-    but : str, optional
-        A folder of sketches that the job replaces: it does not count if it is in one of the folders that were named.
-
-    Raises
-    ------
-    InputDataError
-        As ``as_references`` does.
-    """
+    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them."""
     replaced = None if but is None else path_of(but)
     if isinstance(replaced, Path):
         with reporting(replaced):
@@ -166,14 +138,7 @@ def _is(folder: AnyPath, other: AnyPath) -> bool:
 
 
 def saved_in(path: Any) -> Sequence[AnyPath]:
-    """Return the folders of saved sketches that a path means: itself, or those in it, by name; none if it is no such path.
-
-    Raises
-    ------
-    InputDataError
-        If a folder holds such folders and something else, or one that a killed run was about to replace; or if an object store
-        does not answer.
-    """
+    """Return the folders of saved sketches that a path means: itself, or those in it, by name; none if it is no such path."""
     if not isinstance(path, str | os.PathLike):
         return []
     if (url := as_url(path)) is not None:
@@ -200,22 +165,7 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
 
 
 def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str | None = None) -> list[Split]:
-    """Return the documents of a folder as inputs, one for each input that they came from.
-
-    Parameters
-    ----------
-    folder : Path or Url
-    trusted : sequence of Path or Url, or None
-        Where texts may be read if somebody else saved the folder; None: wherever it says.
-    checksum : str, optional
-        That of the description that is meant; default: any.
-
-    Raises
-    ------
-    InputDataError
-        If it is another description, a file is damaged or missing, or an input that the texts will be read from has changed, is
-        gone, or may not be read.
-    """
+    """Return the documents of a folder as inputs, one for each input that they came from."""
     path = folder / DESCRIPTION
     try:
         described = read_description(path, _Sketches, FORMAT, "saved sketches")
@@ -285,13 +235,7 @@ def _format_of(saved: Saved, one: _Input) -> Any:
 
 
 def description_of(split: Split) -> Place:
-    """Return the file that describes the folder of some saved documents.
-
-    Raises
-    ------
-    InputDataError
-        If it is gone.
-    """
+    """Return the file that describes the folder of some saved documents."""
     saved: Saved = split.data.saved
     name = f"{saved.name}/{DESCRIPTION}"
     try:
@@ -315,13 +259,7 @@ def described_place(place: Place) -> dict[str, Any]:
 
 
 def _unchanged(saved: Saved, found: Found, path: AnyPath, file: _File) -> Place:
-    """Return the file that documents came from, if it is as it was when they were sketched.
-
-    Raises
-    ------
-    InputDataError
-        If it is gone or has changed.
-    """
+    """Return the file that documents came from, if it is as it was when they were sketched."""
     needs = f"{saved.name} needs this file: restore it, or save the sketches again"
     try:
         place = found.place(path, path.name, file.name)

@@ -28,11 +28,6 @@ def folders_at(url: Url) -> list[Url]:
     """Return the folders of saved sketches that a URL means: itself, or those in it, by name.
 
     A folder in it that is being written, or that a run left unfinished, is passed over.
-
-    Raises
-    ------
-    InputDataError
-        If a folder holds such folders and something else, or the store does not answer.
     """
     described = asked(url, (url / DESCRIPTION).entry)
     if described is not None and not described.is_folder:
@@ -76,13 +71,7 @@ def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
 
 
 def sizes_in(folder: AnyPath, names: Sequence[str]) -> Iterator[int]:
-    """Yield the sizes of files in a folder.
-
-    Raises
-    ------
-    OSError
-        If one is missing, or is a pipe or a device.
-    """
+    """Yield the sizes of files in a folder."""
     if not isinstance(folder, Url):
         for name in names:
             status = (folder / name).stat()
@@ -115,13 +104,7 @@ class Found:
                 self._known |= {entry.url: entry.status for entry in _entries(folder) if not entry.is_folder}
 
     def place(self, path: AnyPath, relative: str, name: str) -> Place:
-        """Return a file as an input has it.
-
-        Raises
-        ------
-        OSError
-            If there is no such file.
-        """
+        """Return a file as an input has it."""
         if isinstance(path, Url) and (status := self._known.get(path)) is not None:
             return Place(path, relative, name, None, False, *status, NO_DEVICE, number_of(path))
         return place_of(path, relative, name)

@@ -79,7 +79,6 @@ class SavedRows:
 
     Parameters
     ----------
-    saved : Saved
     begin, end : int
         Which rows of all files.
     origin : Split or None
@@ -92,13 +91,7 @@ class SavedRows:
     origin: Split | None
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Read some columns, by default all but texts.
-
-        Raises
-        ------
-        InputDataError
-            If a file is damaged.
-        """
+        """Read some columns, by default all but texts."""
         first, last = 0, -1
         for name, n in self.saved.files:
             if self.begin < first + n and first < self.end:
@@ -174,25 +167,7 @@ def no_texts(n: int) -> Texts:
 def saved_documents(
     split: Split, number: int, reading: Any, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
-    """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants.
-
-    Parameters
-    ----------
-    split : Split
-        Of saved sketches.
-    number : int
-        Which of the inputs it is.
-    reading : Reading
-    row : int
-        How many of its rows are passed over.
-    first : int
-        The row of the input that it begins with.
-
-    Raises
-    ------
-    InputDataError
-        If a file is damaged, or a document is larger than this job can compare.
-    """
+    """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants."""
     data: SavedRows = split.data
     for batch in replace(data, begin=data.begin + row).batches():
         n, sizes = len(batch), to_numpy(batch.column("bytes"))

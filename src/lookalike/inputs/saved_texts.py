@@ -103,7 +103,6 @@ class RowsAgain:
     ----------
     pieces : sequence of (int, Split)
         What is read, and the first row of each piece; those without a row that is wanted are passed over.
-    columns : Columns
     rows : ndarray of int64
         Ascending. Places are those in this array.
     """
@@ -116,13 +115,7 @@ class RowsAgain:
         self._held: tuple[int, Batch] | None = None
 
     def at(self, place: int) -> tuple[int, Batch]:
-        """Return (first place, rows) of some rows, that at a place among them.
-
-        Raises
-        ------
-        InputDataError
-            If the input has changed.
-        """
+        """Return (first place, rows) of some rows, that at a place among them."""
         held = self._held
         if held is None or place >= held[0] + len(held[1].texts):
             self._held = held = None
@@ -226,17 +219,7 @@ def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
 
 
 def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Iterator[tuple[int, Texts]]:
-    """Yield (first row, texts) of all rows from one on, batch by batch; those that are not wanted are empty, and not read.
-
-    Parameters
-    ----------
-    split : Split
-        Of saved sketches.
-    wanted : ndarray of bool
-        A flag for each of its rows.
-    row : int
-        The first that counts.
-    """
+    """Yield (first row, texts) of all rows from one on, batch by batch; those that are not wanted are empty, and not read."""
     only = np.flatnonzero(wanted[row:]) + row
     texts, done = SavedTexts(split, only=only) if len(only) else None, 0
     while texts is not None and done < len(only):

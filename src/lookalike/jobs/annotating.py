@@ -35,17 +35,7 @@ def annotating(scores: Mapping[str, str], against: bool) -> list[str]:
 
 
 def annotated(decisions: pa.Table, scores: Mapping[str, str], against: bool) -> pa.Table:
-    """Return the columns that annotation adds to some rows.
-
-    Parameters
-    ----------
-    decisions : pyarrow.Table
-        The columns ``annotating`` of these rows.
-    scores : mapping of str to str
-        What the columns of scores are called.
-    against : bool
-        Whether there are reference documents.
-    """
+    """Return the columns that annotation adds to some rows."""
     told = decisions.rename_columns([{"kept": "keep", **scores}.get(name, name) for name in decisions.column_names])
     if not against:
         return told
@@ -117,24 +107,6 @@ class Written:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
         Documents left out as too large are not written.
-
-        Parameters
-        ----------
-        output : str or path
-            A name ending in .parquet, .jsonl, .json, .csv or .tsv (compressed or not) is one file for all inputs. One ending in
-            "/" or without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
-            standard output, which gets JSON lines.
-        annotate : bool
-            Write every row, with the columns of ``annotations`` added.
-        force : bool
-            Replace an existing output.
-
-        Raises
-        ------
-        OutputError
-            If the output exists, or cannot be written; nothing half written is left.
-        InputDataError, ParameterError
-            If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
         """
         selections = self._selections(annotate)
         assert self._job is not None
@@ -146,20 +118,6 @@ class Written:
 
         It has all columns of the inputs, in their order. For data sets of Hugging Face it is
         ``dataset.select(numpy.flatnonzero(result.keep))`` that gives another data set.
-
-        Parameters
-        ----------
-        annotate : bool
-            Return every row, with the columns of ``annotations`` added. Documents left out as too large are missing.
-
-        Returns
-        -------
-        pyarrow.Table
-
-        Raises
-        ------
-        InputDataError, ParameterError
-            As ``write`` does; also if a column holds values that fit no type of Arrow's.
 
         Notes
         -----

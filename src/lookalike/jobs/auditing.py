@@ -39,8 +39,6 @@ class Audit:
     ----------
     decisions : Rows
         In the order of the input, references first.
-    sources : sequence of Split
-    settings : Settings
     """
 
     def __init__(self, decisions: Rows, sources: Sequence[Any], settings: Settings) -> None:

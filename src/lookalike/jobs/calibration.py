@@ -75,18 +75,7 @@ REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=3.2, read_document=9
 
 
 def texts_of(n: int, words: int, family: int = 1) -> list[str]:
-    """Generate texts of so many words; those of a family differ in a word or two.
-
-    Parameters
-    ----------
-    n, words : int >= 1
-    family : int >= 1
-        Texts that resemble each other.
-
-    Returns
-    -------
-    list of str
-    """
+    """Generate texts of so many words; those of a family differ in a word or two."""
     rng = np.random.default_rng(0)
     letters = np.array(list("etaoinshrdlcumwfgypbvk"))
     known = np.array(["".join(rng.choice(letters, size)) for size in 3 + rng.poisson(3, _WORDS)])
@@ -167,14 +156,6 @@ def fitted(amounts: list[dict[str, float]], nanoseconds: list[float], usual: Spe
 
     One measurement can be far off where a machine has much else to do. So least squares weigh what is left unexplained,
     relative to each measurement, against how far speeds are from proportion, with ``_TRUST``.
-
-    Parameters
-    ----------
-    amounts : list of dict of str to float
-        Of each run, how much it does of what has a speed.
-    nanoseconds : list of float
-        What each took.
-    usual : Speeds
     """
     names = sorted({name for some in amounts for name in some})
     done = np.array([[some.get(name, 0.0) for name in names] for some in amounts])
@@ -195,19 +176,6 @@ def measure(format: str = "parquet", scale: float = 1.0, **settings: Any) -> Spe
     Documents that are short and long, alike or not, are deduplicated in memory and with a work folder; the differences
     between these jobs tell what each part takes. They have one thread: several take about as much processor time together,
     but vary more where a machine has much else to do.
-
-    Parameters
-    ----------
-    format : {"parquet", "jsonl"}, default "parquet"
-        Of the files that are read.
-    scale : float > 0
-        Times as many documents.
-    **settings
-        More of what ``lookalike.dedup`` takes.
-
-    Returns
-    -------
-    Speeds
     """
     if format not in FORMATS:
         raise ParameterError(f"format must be {' or '.join(FORMATS)} to be foreseen; got {format!r}")

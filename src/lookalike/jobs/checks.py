@@ -24,13 +24,7 @@ NAMED = 3  # ids that a message names
 
 
 def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: Reading) -> None:
-    """Refuse an id that comes twice among the inputs, or among the references.
-
-    Raises
-    ------
-    InputDataError
-        If one does; the message names the rows.
-    """
+    """Refuse an id that comes twice among the inputs, or among the references."""
     rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
     again = engine.map(rows, partial(repeated, settings=Repeated(boundary=reading.boundary, unnamed=reading.unnamed)), REPEATED)
     found = engine.fold(again, Earliest()).tolist()
@@ -43,13 +37,7 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: R
 
 
 def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: str) -> None:
-    """Refuse values of the keep policy's column that have no order among each other.
-
-    Raises
-    ------
-    InputDataError
-        If there are some; the message names the rows.
-    """
+    """Refuse values of the keep policy's column that have no order among each other."""
     firsts = engine.fold(sketches.select(["position", "priority"]), Kinds())
     met = np.flatnonzero(firsts < np.iinfo(np.int64).max)
     positions = np.sort(firsts[met])[:2].tolist()
@@ -71,13 +59,7 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: 
 def check_overrides(
     engine: Engine, sketches: Table, splits: Sequence[Any], overrides: Overrides, reading: Reading
 ) -> None:  # fmt: skip
-    """Refuse an override that names no document, or one of a file that is not what it was.
-
-    Raises
-    ------
-    InputDataError
-        If there is one; the message names its line.
-    """
+    """Refuse an override that names no document, or one of a file that is not what it was."""
     entries = overrides.entries
     last, first = engine.fold(sketches.select(["position", "override"]), Named(n=len(entries)))
     nobody = np.flatnonzero(last < 0).tolist()

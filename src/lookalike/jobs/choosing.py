@@ -46,7 +46,6 @@ class Draw:
     ----------
     n : int
         How many rows are wanted.
-    seed : int in [0, 2^64)
     purpose : str
         Draws for different purposes have nothing to do with each other.
     """

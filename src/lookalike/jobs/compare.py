@@ -25,22 +25,6 @@ def compare_texts(
 ) -> dict[str, Any]:
     """Compare two texts exactly and by their signatures.
 
-    Parameters
-    ----------
-    left, right : str, or bytes of UTF-8
-    permutations : int, default 1024
-        Slots of the signatures.
-    seed : int, default 1
-    unit, width, normalization, fold_case, tokenizer, encoding_errors
-        As for ``lookalike.shingle``.
-
-    Returns
-    -------
-    dict
-        ``shingles_left, shingles_right`` (int), ``resemblance, containment_left, containment_right`` (float; None where
-        a text without tokens leaves them undefined), ``hamming_distance`` (size of the symmetric difference, int),
-        ``estimated_resemblance, standard_error, estimated_hamming_distance`` (float or None).
-
     Notes
     -----
     Exact figures are those of hashes under a key that is drawn for the call, which nobody can write texts for; estimates are by

@@ -36,15 +36,7 @@ PARTNERS = 1 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deciding:
-    """How candidates are compared, and who stays.
-
-    Parameters
-    ----------
-    method : Method
-    shingling : Shingling
-    threshold : float
-    empty : {"keep", "drop"}
-    """
+    """How candidates are compared, and who stays."""
 
     method: Method
     shingling: Shingling
@@ -57,9 +49,6 @@ class Decider:
 
     Parameters
     ----------
-    engine : Engine
-    found : Searched
-    settings : Deciding
     key : bytes
         Enters the hashes by which texts are compared.
     """

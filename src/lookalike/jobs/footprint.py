@@ -131,11 +131,8 @@ class Footprint:
 
     Parameters
     ----------
-    corpus : Corpus
     memory : Memory
         Before documents are counted.
-    settings : Settings
-    format : str
     """
 
     def __init__(self, corpus: Corpus, memory: Memory, settings: Settings, format: str) -> None:

@@ -27,7 +27,6 @@ class Job:
         The lowest that ``again`` takes.
     finish : callable
         Removes what the job keeps on the disk.
-    closed : bool
     note : callable, optional
         Remembers that an output is complete, for a run that resumes the job.
     decider : Decider, optional

@@ -19,13 +19,7 @@ def check_skipping(on_error: str, max_document: int | str | None) -> None:
 
 
 def limit_of(max_document: int | str | None, on_error: str, memory: Memory) -> Limit:
-    """Return how large documents may be.
-
-    Raises
-    ------
-    ParameterError
-        If it is no size, or more than the memory allows.
-    """
+    """Return how large documents may be."""
     most = memory.cap // LARGEST
     wanted = most if max_document is None else parse_bytes(max_document, "max_document")
     if not 0 < wanted <= most:

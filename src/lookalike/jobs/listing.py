@@ -28,7 +28,6 @@ class Listing:
 
     Parameters
     ----------
-    decider : Decider
     matches : Table
         Pairs of firsts: left, right and, unless none is wanted, score.
     told : Pairs

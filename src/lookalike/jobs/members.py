@@ -60,21 +60,6 @@ class Members:
 def largest_groups(decisions: Rows, n: int, least: int = 2) -> tuple[int, list[Members]]:
     """Find the largest groups.
 
-    Parameters
-    ----------
-    decisions : Rows
-    n : int
-        How many of them, at most.
-    least : int
-        Documents of the smallest group that counts.
-
-    Returns
-    -------
-    int
-        How many groups count.
-    list of Members
-        The largest first; of equally large ones, the first in the order of decisions.
-
     Notes
     -----
     Memory: that of a batch, and 24 bytes per document of the groups that are returned.

@@ -23,7 +23,6 @@ class Nearly:
 
     Parameters
     ----------
-    decider : Decider
     standing : Table
         Who stands for each removed document.
     """
@@ -36,11 +35,6 @@ class Nearly:
 
         Only kept documents count: a pair in which one is removed says nothing about what might be missing. Each of them was
         compared with its candidates before, so that this compares no pair that the job did not; the scores were not kept.
-
-        Parameters
-        ----------
-        lowest : float
-            Scores below it do not count.
         """
         decider = self.decider
         engine, threshold = decider.engine, decider.settings.threshold

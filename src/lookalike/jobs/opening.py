@@ -75,13 +75,8 @@ class Opened:
 
     Parameters
     ----------
-    settings : Settings
     splits : list of Split
         References first.
-    reading : Reading
-    engine : Engine
-    workspace : Workspace or WorkspaceAt
-    clock : Clock
     skipped : dict
         Files that were not read: see ``Summary``.
     key : bytes
@@ -99,22 +94,7 @@ class Opened:
 
 
 def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
-    """Open inputs, work folder and engine.
-
-    Parameters
-    ----------
-    data, against
-        What ``lookalike.dedup`` takes.
-    settings : Settings
-    progress : callable, optional
-    engine : str or Engine, optional
-        Default: the local one.
-
-    Raises
-    ------
-    ParameterError, InputDataError, OutputError
-        If an input cannot be opened, is a reference as well, or the work folder or the disk will not do.
-    """
+    """Open inputs, work folder and engine."""
     clock = Clock()
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
@@ -169,15 +149,7 @@ def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
 
 
 def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
-    """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small.
-
-    Raises
-    ------
-    OutputError
-        If the number of documents is known, and the least that is stored of them is larger than the free disk space.
-    ParameterError
-        If it is known, and the memory has no room for them; or if the folder is on an object store.
-    """
+    """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small."""
     if settings.work is not None:
         check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")
     n, size = expected_of(splits, settings.text)

@@ -115,24 +115,7 @@ class OverlapResult(Brief):
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page that shows the matches: one HTML file that needs no network.
-
-        Parameters
-        ----------
-        output : str or path
-        texts : {"full", "none", "hash"}, default "full"
-            Whether the page shows texts; "hash": a keyed hash in place of each word.
-        force : bool, default False
-            Replace an existing file.
-        title : str, optional
-        command : str, optional
-            How to repeat the job; default: made of the settings.
-
-        Raises
-        ------
-        ParameterError, MissingExtraError, OutputError, InputDataError
-            As ``lookalike.write_report``, which says more.
-        """
+        """Write a page that shows the matches: one HTML file that needs no network."""
         writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
         scored = scored_matches(self, self._listed, (self._references, self._reference_starts), (self._sources, self._starts))
         writing.write_scored(scored, output, texts=texts, force=force, title=title, command=command)
@@ -312,13 +295,7 @@ def _check_apart(sources: list[Any], others: list[Any]) -> None:
 def _read(
     references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None, threshold: float, memory: Memory
 ) -> tuple[Passages, Int64Array]:
-    """Read the reference documents: return their passages and the number of tokens of each.
-
-    Raises
-    ------
-    ParameterError
-        If they do not fit the memory.
-    """
+    """Read the reference documents: return their passages and the number of tokens of each."""
     values, sizes, tokens = [np.empty(0, np.uint64)], [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
     each, count, room = SHINGLE_BYTES * (1 if passage is None else 2), 0, memory.free // 2
     for _, texts in references.pieces():

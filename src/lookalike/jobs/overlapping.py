@@ -72,12 +72,10 @@ class MatchTable:
 
     Parameters
     ----------
-    found : Found
     ids, names : Ids
         Of the documents, and of the reference documents.
     sizes : (int, int)
         How many there are of each.
-    passages : Passages
     whole : bool
         Whether reference documents were matched as a whole.
     """

@@ -46,7 +46,6 @@ class PairsResult(Brief):
         documents (without reference documents), reference documents, pairs, candidate pairs (those that were compared; their
         number depends on chance where buckets are large), whether ``max_pairs`` cut the list, text bytes, seconds, peak memory,
         plan.
-    provenance : dict
     """
 
     def __init__(
@@ -65,13 +64,7 @@ class PairsResult(Brief):
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``.
-
-        Raises
-        ------
-        ParameterError
-            If the pairs were not verified, and so have no scores.
-        """
+        """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``."""
         if self._scored is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
         writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
@@ -136,18 +129,7 @@ def _columns(rows: Table, names: list[str]) -> list[Any]:
 
 
 def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress | None = None) -> PairsResult:
-    """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance.
-
-    Parameters
-    ----------
-    data, against, progress
-        As for ``pairs``, and so are errors and exactness.
-    job : Settings
-
-    Returns
-    -------
-    PairsResult
-    """
+    """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
     opened = open_job(data, against, job, progress)
     job = opened.settings
     limit = None if job.max_pairs is None else job.max_pairs + 1

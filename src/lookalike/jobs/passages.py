@@ -31,8 +31,6 @@ class Rows:
 
     Parameters
     ----------
-    sources : list of Source
-    columns : Columns
     most : int, optional
         Bytes of ids that are held in memory; then all go to the disk.
     """
@@ -47,13 +45,7 @@ class Rows:
         """The first row of each source, and the number of rows read so far."""
 
     def pieces(self) -> Iterator[tuple[int, Texts]]:
-        """Read all rows; yield (first row, texts) of about ``PIECE_BYTES`` of text at a time.
-
-        Raises
-        ------
-        InputDataError
-            If a row is not as expected, or a file changed while it was read.
-        """
+        """Read all rows; yield (first row, texts) of about ``PIECE_BYTES`` of text at a time."""
         row = 0
         for source in self.sources:
             for batch in source.batches(self._columns):
@@ -83,13 +75,7 @@ class Rows:
             self._parts.move_to_disk()
 
     def ids(self) -> Ids:
-        """Return the ids of the rows read.
-
-        Raises
-        ------
-        InputDataError
-            If an id appears twice.
-        """
+        """Return the ids of the rows read."""
         if not self._parts.numbered(STEM):
             bare = {"numbers": np.int64, "id_bytes": np.uint8, "id_sizes": np.int32, "id_texts": np.int64}
             self._parts.append(STEM, {name: np.empty(0, kind) for name, kind in bare.items()})
@@ -123,11 +109,6 @@ class Passages:
         """Cut rows of shingle hashes, in their order, into passages of ``width`` shingles, each half in the next.
 
         ``threshold``: the lowest that ``match`` is asked for.
-
-        Raises
-        ------
-        ParameterError
-            If there are more shingles than 32 bits can count.
         """
         length = np.diff(offsets)
         width = None if width is None else min(width, max(1, int(length.max(initial=1))))
@@ -209,15 +190,7 @@ def _within(counts: Int64Array) -> Int64Array:
 
 
 def count_tokens(shingling: Shingling, texts: Texts, n_shingles: Int64Array) -> Int64Array:
-    """Return the number of tokens of each text; of texts with several shingles only that it exceeds the width.
-
-    Parameters
-    ----------
-    shingling : Shingling
-    texts : Texts
-    n_shingles : ndarray of int64, shape (n_texts,)
-        Shingles of each text, repeats counted.
-    """
+    """Return the number of tokens of each text; of texts with several shingles only that it exceeds the width."""
     assert shingling.width is not None
     tokens = np.where(n_shingles > 1, shingling.width + 1, n_shingles)
     single = np.flatnonzero(n_shingles == 1)

@@ -33,7 +33,6 @@ class _Stage:
 
     Parameters
     ----------
-    name : str
     began : float
         When.
     amount : int
@@ -288,18 +287,7 @@ def make_bar() -> Bar | None:
 
 @contextmanager
 def shown(progress: Any) -> Iterator[Progress | None]:
-    """Give what a job reports to.
-
-    Parameters
-    ----------
-    progress : callable, bool or None
-        True: a bar, where one can be drawn. A callable is given as it is.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these.
-    """
+    """Give what a job reports to."""
     if progress is True:
         bar = make_bar()
         if bar is None:

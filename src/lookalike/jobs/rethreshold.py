@@ -16,24 +16,7 @@ from .opened import keep
 
 
 def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:
-    """Walk in keep order again, by the pairs that reach a threshold.
-
-    Parameters
-    ----------
-    decisions : pyarrow.Table
-        DECISIONS with ``id`` and ``leader``, in the order of the input, references first.
-    pairs : pyarrow.Table
-        All verified pairs: ``left`` and ``right`` (orders), ``resemblance``, and ``distance`` if decisions have it.
-    threshold : float
-        Not below the one at which the pairs were verified.
-    slots : int
-        Slots behind a score that is an estimate with a standard error.
-
-    Returns
-    -------
-    decisions, pairs : pyarrow.Table
-        As at that threshold; the same columns.
-    """
+    """Walk in keep order again, by the pairs that reach a threshold."""
     pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
     order = to_numpy(decisions["order"])
     n = len(order)

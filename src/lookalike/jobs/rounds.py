@@ -21,7 +21,6 @@ class Rounds:
 
     Parameters
     ----------
-    engine : Engine
     verified : callable
         From pairs to those that match.
     boundary : int
@@ -34,15 +33,7 @@ class Rounds:
         self._engine, self._verified, self._boundary, self._label = engine, verified, boundary, label
 
     def kept_of(self, pairs: Table, members: Table) -> Table:
-        """Return the matches of removed documents with kept ones.
-
-        Parameters
-        ----------
-        pairs : Table
-            Stored.
-        members : Table
-            The documents of the pairs, column order, stored.
-        """
+        """Return the matches of removed documents with kept ones."""
         if int(self._engine.fold(pairs, Number())[0]) <= FEW:
             return self._stored(self._resolved(pairs), "named")
         return self._round_by_round(pairs, members)

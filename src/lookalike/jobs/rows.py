@@ -39,12 +39,7 @@ class Rows(Protocol):
 
 
 class HeldRows:
-    """Rows of an Arrow table.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    """
+    """Rows of an Arrow table."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
@@ -68,17 +63,7 @@ class HeldRows:
 
 
 class ParquetRows:
-    """Rows of a Parquet file, read when they are asked for; the file is the one that was opened, whatever takes its name.
-
-    Parameters
-    ----------
-    path : path
-
-    Raises
-    ------
-    OSError, pyarrow.ArrowException
-        If it cannot be read.
-    """
+    """Rows of a Parquet file, read when they are asked for; the file is the one that was opened, whatever takes its name."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         import pyarrow.parquet as pq  # here, for what is not needed to start

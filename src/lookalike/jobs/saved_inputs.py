@@ -87,18 +87,6 @@ class SavedInputs:
     def texts(self, positions: Int64Array, reading: Reading, most: int | None = None) -> dict[int, bytes]:
         """Read the texts of documents again, by their positions.
 
-        Parameters
-        ----------
-        positions : ndarray of int64
-        reading : Reading
-        most : int, optional
-            Bytes of a text that are wanted; what follows them is left out.
-
-        Raises
-        ------
-        InputDataError
-            If an input is gone, has changed, was never a file, or may not be read.
-
         Notes
         -----
         Time: a file is read up to the last row that is wanted; where a file is a document, only those wanted are opened.
@@ -148,25 +136,13 @@ class SavedInputs:
         return {position: read[position - (number << SOURCE_BITS)] for position in positions.tolist()}
 
     def places(self, source: int) -> list[Place]:
-        """Return the files of a source, as they were; none if it was no file, or saved sketches.
-
-        Raises
-        ------
-        InputDataError
-            If a file is gone, has changed, or may not be read.
-        """
+        """Return the files of a source, as they were; none if it was no file, or saved sketches."""
         first, end = self._rows_of(source)
         rows = self.table.slice(first, end - first).to_pylist()
         return [self._place(row) for row in rows if row["path"] is not None and row["format"] != SAVED.name]
 
     def _place(self, row: dict[str, Any]) -> Place:
-        """Return a file of a job as it was, looked up from the root and from the current folder.
-
-        Raises
-        ------
-        InputDataError
-            If there is none, it has changed, or it may not be read.
-        """
+        """Return a file of a job as it was, looked up from the root and from the current folder."""
         name = row["name"]
         if row["path"] is None:
             raise _no_file(name)

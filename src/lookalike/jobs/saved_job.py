@@ -35,46 +35,16 @@ class SavedJob:
 
     @classmethod
     def open(cls, folder: str | Path, trust: Trusted = ()) -> SavedJob:
-        """Load a result that ``Result.save`` or ``lookalike dedup --save`` wrote; its tables stay in their files.
-
-        Raises
-        ------
-        InputDataError
-            As ``Result.load`` does.
-        """
+        """Load a result that ``Result.save`` or ``lookalike dedup --save`` wrote; its tables stay in their files."""
         return cls(folder, Result(**load_result(folder, held=False, trust=trust)))
 
     def texts(self, places: Sequence[int] | Int64Array, most: int | None = None) -> dict[int, bytes]:
-        """Read the texts of some documents again, from the inputs of the job.
-
-        Parameters
-        ----------
-        places : sequence of int
-            Rows of ``result.decisions``, references included.
-        most : int, optional
-            Bytes of a text that are wanted; what follows them is left out.
-
-        Returns
-        -------
-        dict of int to bytes
-            The text in UTF-8 of each place, as it was compared: that of web pages extracted.
-
-        Raises
-        ------
-        InputDataError
-            If an input is gone, has changed since, was in memory, or may not be read.
-        """
+        """Read the texts of some documents again, from the inputs of the job."""
         wanted = np.unique(np.asarray(places, np.int64))
         positions = to_numpy(rows_at(self.result._decisions.select(["position"]), wanted)["position"])
         texts = self.result._inputs.texts(positions, reading_of(self.result.settings), most)
         return {place: texts[position] for place, position in zip(wanted.tolist(), positions.tolist(), strict=True)}
 
     def places(self, source: int) -> list[Place]:
-        """Return the files of an input, by its number; none if it was no file.
-
-        Raises
-        ------
-        InputDataError
-            If a file is gone, has changed since, or may not be read.
-        """
+        """Return the files of an input, by its number; none if it was no file."""
         return self.result._inputs.places(source)

@@ -102,13 +102,7 @@ def save_result(
     folder: str | Path, tables: Mapping[str, Rows], facts: Mapping[str, Any], settings: Settings, *, sources: Sequence[Any],
     own: bool, force: bool,
 ) -> None:  # fmt: skip
-    """Save tables, facts and settings to a new folder; unless ``own``, somebody else chose the files that it names.
-
-    Raises
-    ------
-    OutputError
-        If the folder exists and ``force`` is not set, holds files of others, meets an input, or cannot be written.
-    """
+    """Save tables, facts and settings to a new folder; unless ``own``, somebody else chose the files that it names."""
     path = check_folder(folder, sources, force)
     with atomic_directory(path, replace=force) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
@@ -125,13 +119,7 @@ def save_result(
 
 
 def check_folder(folder: str | Path, sources: Sequence[Any], force: bool, also: Sequence[str | Path] = ()) -> Path:
-    """Return the folder to save to, if it may be written to and meets neither an input nor another output.
-
-    Raises
-    ------
-    OutputError
-        If it does, exists and ``force`` is not set, or holds files of others.
-    """
+    """Return the folder to save to, if it may be written to and meets neither an input nor another output."""
     path = check_output(folder, force, single=False)
     check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], also, single=False)
     return path
@@ -164,21 +152,7 @@ def _regular(path: Path) -> Path:
 
 
 def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> dict[str, Any]:
-    """Return what ``Result`` is made of, as it was saved.
-
-    Parameters
-    ----------
-    folder : str or path
-    held : bool, default True
-        Whether decisions and pairs are read into memory; otherwise they are read from the file whenever they are asked for.
-    trust : path or sequence of paths
-        Where the inputs of somebody else's result may be read.
-
-    Raises
-    ------
-    InputDataError
-        If there is no saved result, it is damaged or changed, of a newer version, or says what no result can say.
-    """
+    """Return what ``Result`` is made of, as it was saved."""
     path, name = Path(folder), shown(folder)
     try:
         described = read_description(path / DESCRIPTION, _Result, FORMAT, "a saved result")
@@ -254,13 +228,7 @@ def _file(folder: Path, name: str, said: _Result) -> Iterator[ParquetRows]:
 
 
 def _check_inputs(inputs: pa.Table, n: int) -> None:
-    """Check which inputs are noted: in their order, and each at least once.
-
-    Raises
-    ------
-    ValueError
-        If they are not.
-    """
+    """Check which inputs are noted: in their order, and each at least once."""
     if not inputs.schema.equals(INPUTS):
         raise ValueError(f"it has rows of {inputs.schema.to_string()!r:.200}")
     for batch in inputs.to_batches():
@@ -281,13 +249,7 @@ def _bounds(n: int) -> dict[str, tuple[float, float]]:
 
 
 def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) -> None:
-    """Check that decisions agree with each other: each document comes once, and who stands for it is kept.
-
-    Raises
-    ------
-    ValueError
-        If they do not.
-    """
+    """Check that decisions agree with each other: each document comes once, and who stands for it is kept."""
     here, stays, stands, named = (np.zeros(n, np.bool_) for _ in range(4))  # by order
     first, last = 0, -1
     for batch in decisions.batches():

@@ -69,11 +69,6 @@ def agreed(settings: Settings, references: Sequence[Any]) -> tuple[Settings, byt
     """Return the settings, and the secret, of a job that is run against saved sketches; None: there are none.
 
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
-
-    Raises
-    ------
-    ParameterError
-        If settings differ in which sketches must agree, or those of several folders cannot be used together.
     """
     folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
     for one in folders:
@@ -105,13 +100,7 @@ def _secret_of(saved: Saved) -> bytes:
 
 
 def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
-    """Return settings with the bands and rows of saved sketches, where none were chosen.
-
-    Raises
-    ------
-    ParameterError
-        If they find less than is asked for.
-    """
+    """Return settings with the bands and rows of saved sketches, where none were chosen."""
     chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
     alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
@@ -139,15 +128,7 @@ def check_saving(
     folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool,
     also: Sequence[str | Path] = (),
 ) -> AnyPath:  # fmt: skip
-    """Return where sketches go, if they may go there, and meet nothing ``also`` named.
-
-    Raises
-    ------
-    OutputError
-        If the folder exists and ``force`` is not set, holds files of others, an input, or sketches that are in use.
-    ParameterError
-        If the inputs are web pages that lie in no files, or the folder is a URL of an unknown kind.
-    """
+    """Return where sketches go, if they may go there, and meet nothing ``also`` named."""
     places = [place for split in (*references, *inputs) for place in split.places]
     url = as_url(folder)
     path: AnyPath
@@ -187,14 +168,10 @@ class Saving:
 
     Parameters
     ----------
-    settings : Settings
     splits : sequence of Split
         References first.
-    n_references : int
-    found : Searched
     key : bytes
         The secret of the job.
-    provenance : dict
     """
 
     settings: Settings

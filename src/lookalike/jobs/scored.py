@@ -24,10 +24,8 @@ class Scored:
 
     Parameters
     ----------
-    job : {"pairs", "overlap"}
     score : str
         What the scores are.
-    threshold : float
     total : int
         How many pairs there are.
     pairs : callable
@@ -44,7 +42,6 @@ class Scored:
         Sources of references.
     readings : (Reading, Reading)
         How the texts of references, and of documents, are read.
-    shingling : Shingling
     settings : dict
         What the result depends on.
     facts : list of (str, str)
@@ -53,8 +50,6 @@ class Scored:
         Documents that cannot be in a pair: why, how many, and what that means.
     chosen : Settings, optional
         The settings, where they are those of ``dedup`` and ``pairs``.
-    seconds : dict of str to float
-    warnings : list of str
     """
 
     job: str

@@ -21,15 +21,7 @@ def scored_matches(
     result: OverlapResult, listed: MatchTable, theirs: tuple[Sequence[Any], Sequence[int]],
     ours: tuple[Sequence[Any], Sequence[int]],
 ) -> Scored:  # fmt: skip
-    """Return the matches of an overlap; their left sides are the reference documents.
-
-    Parameters
-    ----------
-    result : OverlapResult
-    listed : MatchTable
-    theirs, ours : (sequence of Split, sequence of int)
-        The sources of references, and of documents, each with its first row, and the number of rows.
-    """
+    """Return the matches of an overlap; their left sides are the reference documents."""
     (references, reference_starts), (sources, starts) = theirs, ours
     parameters, s, n = result.provenance["parameters"], result.summary, result.n_references
     contained = parameters["measure"] == "containment"

@@ -24,16 +24,7 @@ if TYPE_CHECKING:
 def scored_pairs(
     opened: Opened, decider: Decider, cut: Callable[[], list[pa.RecordBatch]] | None, result: PairsResult
 ) -> Scored:
-    """Return the pairs of a job.
-
-    Parameters
-    ----------
-    opened : Opened
-    decider : Decider
-    cut : callable, optional
-        Gives batches of left, right and score, where the list was limited; else the listing of the result has them.
-    result : PairsResult
-    """
+    """Return the pairs of a job."""
     s, job = result.summary, opened.settings
     # Keep order is the order of the input, so that the order of a document is its row among all.
     sizes = np.zeros(len(opened.splits), np.int64)

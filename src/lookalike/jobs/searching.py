@@ -45,9 +45,6 @@ class Searching:
 
     Parameters
     ----------
-    method : Method
-    shingling : Shingling
-    encoding_errors : {"strict", "replace"}
     by : tuple of str
         Columns that keep order follows, as ``Engine.rank`` takes them.
     max_bucket : int or None
@@ -60,7 +57,6 @@ class Searching:
         Whether references and other documents of equal texts form sets of their own.
     limit : int, optional
         How many pairs are wanted.
-    threads : int
     overrides : Overrides, optional
         Documents that are removed by hand are not live.
     """
@@ -84,7 +80,6 @@ class Searched:
 
     Parameters
     ----------
-    documents, sketches, leaders, live, crowded, pairs : Table
     totals : ndarray of int64
         See ``Totals``.
     counts : ndarray
@@ -112,30 +107,7 @@ class Searched:
 def search(
     engine: Engine, splits: Sequence[Any], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
 ) -> Searched:
-    """Sketch all documents and find the pairs that are to be compared.
-
-    Parameters
-    ----------
-    engine : Engine
-    splits : sequence of Split
-        References first.
-    reading : Reading
-    settings : Searching
-    key : bytes
-        Enters the digests of texts.
-    lap : callable
-        Called with the name of each stage when it ends.
-
-    Returns
-    -------
-    Searched
-
-    Raises
-    ------
-    InputDataError
-        If a row is not as expected, two documents have one id, the values of the keep policy's column have no order, or an
-        override names no document.
-    """
+    """Sketch all documents and find the pairs that are to be compared."""
     documents = engine.source(splits, reading)
     overrides, overriding = settings.overrides, None
     if overrides is not None:

@@ -328,13 +328,7 @@ class Settings:
 
 
 def settings_of(arguments: Mapping[str, Any]) -> Settings:
-    """Return the settings among the arguments of a job; what a job has no argument for keeps its default.
-
-    Raises
-    ------
-    ParameterError
-        If a value is out of its range.
-    """
+    """Return the settings among the arguments of a job; what a job has no argument for keeps its default."""
     names = [field.name for field in fields(Settings)]
     return Settings(**{name: arguments[name] for name in names if name in arguments})
 

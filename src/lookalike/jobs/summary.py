@@ -194,14 +194,7 @@ def describe_audit(audit: dict[str, Any]) -> str:
 
 
 def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
-    """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them.
-
-    Parameters
-    ----------
-    decisions : Rows
-        In the order of the input, references first.
-    n_reference : int
-    """
+    """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them."""
     fold, first = Outcomes(), 0
     total = fold.start()
     for batch in decisions.select(["reason", "resemblance"]).batches():
@@ -215,16 +208,7 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
 
 
 def counted_as(total: Any, n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
-    """Return the fields of ``Summary`` that follow from decisions.
-
-    Parameters
-    ----------
-    total : ndarray
-        What ``Outcomes`` found.
-    n_reference : int
-    calls : callable
-        From places to the columns ``CALLED`` of the decisions there, in the same order.
-    """
+    """Return the fields of ``Summary`` that follow from decisions."""
     found = dict(zip(REASONS, total["reasons"][0].tolist(), strict=True))
     there = np.isfinite(total["score"][0])
     scores, places = total["score"][0][there].tolist(), total["place"][0][there].tolist()

@@ -54,11 +54,8 @@ class Told:
 
     Parameters
     ----------
-    decider : Decider
     matches : Table
         Matches with kept documents, or all.
-    standing : Table
-    labels : Labels
     leaders : bool
         Whether decisions say of each document which is the first of equal text.
     """

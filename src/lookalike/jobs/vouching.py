@@ -16,15 +16,6 @@ from .settings import Settings
 def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) -> float:
     """Return the mean, over kept documents, of the probability that a near-duplicate at the threshold is found.
 
-    Parameters
-    ----------
-    decider : Decider
-    standing : Table
-        Documents that are removed, copies left out.
-    settings : Settings
-    kept : int
-        How many documents are kept.
-
     Notes
     -----
     Of documents outside of crowds it is the recall of the plan; of those in crowds ``theory.crowded_recall``. References are

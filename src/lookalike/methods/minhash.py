@@ -28,7 +28,6 @@ class MinHashMethod:
     ----------
     plan : Plan
         Bands, rows and the slots set aside for estimates.
-    seed : int in [0, 2^64)
     exact : bool
         Whether resemblances are measured, or estimated from the slots set aside.
     coded : bool, default True
@@ -65,19 +64,7 @@ class MinHashMethod:
         return ("resemblance",) if self.exact else ("estimated_resemblance", "standard_error")
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, groups: UInt64Array) -> Sketched:
-        """Sign documents given by their shingle hashes.
-
-        Parameters
-        ----------
-        values : ndarray of uint64
-        offsets : ndarray of int64, shape (n_documents + 1,)
-        groups : ndarray of uint64, shape (n_documents,)
-            Documents of different groups get different keys and codes.
-
-        Returns
-        -------
-        Sketched
-        """
+        """Sign documents given by their shingle hashes."""
         bands, rows = self.plan.bands, self.plan.rows
         slots = FastSimilarity(permutations=self.plan.permutations, seed=self.seed).sign_values(values, offsets)
         keys, codes = np.empty((len(slots), bands), np.uint64), np.empty((len(slots), self.n_codes), np.uint16)

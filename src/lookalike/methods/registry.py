@@ -88,34 +88,13 @@ _BUILT_IN: dict[str, Factory] = {"minhash": _minhash, "simhash": _simhash}
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all methods there are: the built-in ones first, then those of other packages, sorted.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Return the names of all methods there are: the built-in ones first, then those of other packages, sorted."""
     others = {point.name for point in added(GROUP)}
     return (*_BUILT_IN, *sorted(others - set(_BUILT_IN)))
 
 
 def make_method(name: str, settings: MethodSettings) -> Method:
-    """Return the method of a name; other packages are looked through only for names that are not built in.
-
-    Parameters
-    ----------
-    name : str
-    settings : MethodSettings
-
-    Returns
-    -------
-    Method
-
-    Raises
-    ------
-    ParameterError
-        If there is no method of that name, two packages have one, or one cannot be loaded or is not a method; or if a
-        setting is out of its range.
-    """
+    """Return the method of a name; other packages are looked through only for names that are not built in."""
     if name in _BUILT_IN:
         return _BUILT_IN[name](settings)
     found = [point for point in added(GROUP) if point.name == name]

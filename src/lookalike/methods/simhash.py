@@ -26,10 +26,8 @@ class SimHashMethod:
     ----------
     radius : int in [0, 16]
         Bits in which the fingerprints of candidates can differ.
-    seed : int in [0, 2^64)
     verify : {"exact", "sketch", "none"}
         Whether cosines are measured, estimated from the fingerprints, or not looked at.
-    bits : int, a multiple of 32 in 32..256, default 64
     """
 
     radius: int
@@ -62,36 +60,13 @@ class SimHashMethod:
         return ("cosine" if self.exact else "estimated_cosine", "distance")
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, groups: UInt64Array) -> Sketched:
-        """Fingerprint documents given by the hashes of their features; a feature weighs as often as it occurs.
-
-        Parameters
-        ----------
-        values : ndarray of uint64
-        offsets : ndarray of int64, shape (n_documents + 1,)
-        groups : ndarray of uint64, shape (n_documents,)
-            Not used: fingerprints of different groups are told apart when they meet.
-
-        Returns
-        -------
-        Sketched
-        """
+        """Fingerprint documents given by the hashes of their features; a feature weighs as often as it occurs."""
         words = self.fingerprints(values, offsets).words
         halves = words.view(np.uint32)[:, : self.n_estimates]
         return Sketched(words, np.empty((len(words), 0), np.uint16), halves)
 
     def fingerprints(self, values: UInt64Array, offsets: Int64Array, margins: bool = False) -> Fingerprints:
-        """Fingerprint documents as ``sketch`` does; with ``margins`` each bit says how sure it is.
-
-        Parameters
-        ----------
-        values : ndarray of uint64
-        offsets : ndarray of int64, shape (n_documents + 1,)
-        margins : bool, default False
-
-        Returns
-        -------
-        Fingerprints
-        """
+        """Fingerprint documents as ``sketch`` does; with ``margins`` each bit says how sure it is."""
         return SimHash(bits=self.bits, seed=self.seed, margins=margins).sign(Shingles(values, offsets))
 
     def comparable(self, pieces: Pieces) -> FeatureVectors:

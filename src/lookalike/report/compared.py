@@ -146,23 +146,7 @@ class Compared:
 def compare(
     left: bytes, right: bytes, shingling: Shingling, most: int, show: Callable[[str], str] = visible
 ) -> Compared:  # fmt: skip
-    """Compare two texts, and keep what fits a size.
-
-    Parameters
-    ----------
-    left, right : bytes
-        Texts in UTF-8.
-    shingling : Shingling
-        What shingles are.
-    most : int
-        Bytes that either form, side by side or in one column, may take in a page.
-    show : callable, default ``visible``
-        What makes a stretch of a text fit to be shown.
-
-    Returns
-    -------
-    Compared
-    """
+    """Compare two texts, and keep what fits a size."""
     sides = [Side.of(text.decode("utf-8", "replace")) for text in (left, right)]
     masks = shared(sides[0].text, sides[1].text, shingling)
     found = Compared(left_words=len(sides[0].words), right_words=len(sides[1].words), shaded=masks is not None)

@@ -30,14 +30,6 @@ class _Work:
 def matches(left: Sequence[str], right: Sequence[str]) -> list[Match]:
     """Return the runs of equal words of two texts, in their order; the runs of both texts ascend.
 
-    Parameters
-    ----------
-    left, right : sequence of str
-
-    Returns
-    -------
-    list of (int, int, int)
-
     Notes
     -----
     Time: proportional to the number of words, and at most ``STEPS`` steps more, whatever the texts are. Beyond that bound fewer

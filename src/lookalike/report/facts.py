@@ -61,7 +61,6 @@ class Facts:
 
     Parameters
     ----------
-    threshold : float
     bins : ndarray of float64, shape (BINS + 1,)
         Bounds of the classes of resemblance.
     scores : ndarray of int64, shape (BINS,)
@@ -132,25 +131,6 @@ def gather(
     orders: Int64Array,
 ) -> Facts:
     """Read the decisions, and count.
-
-    Parameters
-    ----------
-    decisions : Rows
-        In the order of the input, references first.
-    threshold : float
-    boundary : int
-        Orders below it are references.
-    n_sources : int
-        How many inputs there are.
-    n_least, n_audit, n_groups : int
-        How many of the least alike removals, of removals drawn at random, and of groups are wanted.
-    seed : int
-    orders : ndarray of int64
-        Documents whose rows are wanted as well.
-
-    Returns
-    -------
-    Facts
 
     Notes
     -----

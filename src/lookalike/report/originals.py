@@ -27,10 +27,6 @@ class Originals:
     An open job has them at hand: what cannot be read is an error. A loaded result knows where they were: what is gone or has
     changed is left out of the page, which says why.
 
-    Parameters
-    ----------
-    result : Result
-
     Attributes
     ----------
     sources : sequence of Split, or None

@@ -30,13 +30,7 @@ def _part(name: str) -> str:
 
 @cache
 def _template() -> Any:
-    """Return the template of the page.
-
-    Raises
-    ------
-    MissingExtraError
-        If Jinja2 is not installed.
-    """
+    """Return the template of the page."""
     try:
         import jinja2
     except ImportError as error:
@@ -62,23 +56,7 @@ def check_installed() -> None:
 
 
 def render(title: str, context: dict[str, Any], data: dict[str, Any], words: Mapping[str, str]) -> bytes:
-    """Return a page.
-
-    Parameters
-    ----------
-    title : str
-    context : dict
-        What the template says of each section.
-    data : dict
-        What the script reads: plain values. Judgements of the sample are kept under its digest.
-    words : mapping of str to str
-        With the titles of two sections: ``least_title`` and ``groups``.
-
-    Raises
-    ------
-    MissingExtraError
-        If Jinja2 is not installed.
-    """
+    """Return a page."""
     template = _template()
     from markupsafe import Markup
 

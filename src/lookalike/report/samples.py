@@ -44,13 +44,10 @@ class NearMisses:
     ----------
     lowest : float
         Scores below it do not count.
-    total : int
-    scores : ndarray of int64, shape (NEAR_BINS,)
     expected : float
         About how many such pairs there are, if each was looked at with the probability of its score.
     left, right : ndarray of int64
         Orders of those that are nearest to the threshold.
-    score : ndarray of float64
     """
 
     lowest: float
@@ -63,17 +60,7 @@ class NearMisses:
 
 
 def near_misses(nearly: Nearly, lowest: float, n: int, found: Callable[[float], float]) -> NearMisses:
-    """Count near misses, and choose those nearest to the threshold.
-
-    Parameters
-    ----------
-    nearly : Nearly
-    lowest : float
-    n : int
-        How many to choose.
-    found : callable
-        The probability with which a pair of a score is looked at.
-    """
+    """Count near misses, and choose those nearest to the threshold."""
     threshold = nearly.decider.settings.threshold
     bins = np.linspace(lowest, threshold, NEAR_BINS + 1)
     counts, chosen = np.zeros(NEAR_BINS, np.int64), (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
@@ -148,15 +135,7 @@ class Samples:
 
 
 def samples_of(decisions: Rows, facts: Facts, near: NearMisses | None) -> Samples:
-    """Look up the documents of all pairs.
-
-    Parameters
-    ----------
-    decisions : Rows
-    facts : Facts
-        With the rows that were chosen.
-    near : NearMisses, optional
-    """
+    """Look up the documents of all pairs."""
     of = facts.rows_of
     left = [] if near is None else [of[order] for order in near.left.tolist()]
     right = [] if near is None else [of[order] for order in near.right.tolist()]

@@ -73,15 +73,7 @@ class _Choice:
 
 
 def gather_pairs(scored: Scored, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
-    """Count the pairs of a job, and choose some; they are read twice.
-
-    Parameters
-    ----------
-    scored : Scored
-    n_least, n_audit, n_groups : int
-        How many of the least alike pairs, of pairs drawn at random, and of documents in most pairs are wanted.
-    seed : int
-    """
+    """Count the pairs of a job, and choose some; they are read twice."""
     thresholds = np.round(scored.threshold + np.arange(ABOVE + 1) / 100, 10)
     thresholds[0] = scored.threshold
     thresholds = thresholds[thresholds <= 1.0]

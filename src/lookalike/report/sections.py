@@ -44,10 +44,6 @@ class Told:
 
     Parameters
     ----------
-    settings : Settings
-    summary : Summary
-    facts : Facts
-    samples : Samples
     near : NearMisses or None
         None if they are not known.
     names : list of str

@@ -172,17 +172,7 @@ def _write(
 
 
 def check_report(output: str | Path, sources: Sequence[Any], force: bool) -> Path:
-    """Return the path to write to, symbolic links followed, if a page can be made and written there.
-
-    Raises
-    ------
-    MissingExtraError
-        If the extra ``report`` is not installed.
-    OutputError
-        If the file exists and ``force`` is not set, is an input, or cannot be written.
-    ParameterError
-        If its name ends in the suffix of another kind of file.
-    """
+    """Return the path to write to, symbolic links followed, if a page can be made and written there."""
     page.check_installed()
     check_apart(output, [place for source in sources for place in source.places], single=True)
     path = check_output(output, force, single=True)

@@ -14,22 +14,7 @@ PART_ROWS_BITS = 20
 
 
 def sorted_entries(keys: UInt64Array, column: int) -> tuple[np.uint64, UInt64Array, Int64Array]:
-    """Sort one column of keys.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n, columns)
-    column : int
-
-    Returns
-    -------
-    mask : uint64
-        The bits of an entry that hold its row.
-    entries : ndarray of uint64, shape (n,)
-        The rows, those of equal keys side by side and ascending.
-    bounds : ndarray of int64, shape (n_buckets, 2)
-        Where the entries of each bucket of two or more rows begin and end.
-    """
+    """Sort one column of keys."""
     n = len(keys)
     row_bits = np.uint64(max(1, int(n - 1).bit_length()))
     part_bits = np.uint64(max(0, int(row_bits) - PART_ROWS_BITS))
@@ -55,19 +40,7 @@ def sorted_entries(keys: UInt64Array, column: int) -> tuple[np.uint64, UInt64Arr
 
 
 def find_candidates(keys: UInt64Array, threads: int = 1) -> tuple[Int64Array, Int64Array]:
-    """Find the pairs of rows that have an equal key in some column.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n, bands)
-    threads : int >= 1
-        Bands sorted at a time.
-
-    Returns
-    -------
-    left, right : ndarray of int64
-        Each pair once, ``left < right``; those of the first band come first.
-    """
+    """Find the pairs of rows that have an equal key in some column."""
     bands = keys.shape[1] if len(keys) > 1 else 0
     none = np.empty(0, np.int64)
     found = [(none, none)]

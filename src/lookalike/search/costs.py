@@ -16,13 +16,7 @@ from ..theory.hamming_costs import Costs
 
 
 def costs_path() -> Path:
-    """Return the file that keeps the constants: ``lookalike/machine.json`` in the user's cache folder.
-
-    Raises
-    ------
-    OutputError
-        If the user has no home folder and XDG_CACHE_HOME is not set.
-    """
+    """Return the file that keeps the constants: ``lookalike/machine.json`` in the user's cache folder."""
     try:
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     except RuntimeError:
@@ -57,13 +51,7 @@ def machine_costs() -> Costs:
 
 
 def check_costs_folder() -> None:
-    """Make the folder that keeps the constants.
-
-    Raises
-    ------
-    OutputError
-        If there is none, or it cannot be written to.
-    """
+    """Make the folder that keeps the constants."""
     folder = costs_path().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,13 +65,7 @@ def check_costs_folder() -> None:
 
 
 def save_costs(costs: Costs) -> Path:
-    """Keep the constants for later processes, and return the file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Keep the constants for later processes, and return the file."""
     check_costs_folder()
     path = costs_path()
     with atomic_file(path) as stream:

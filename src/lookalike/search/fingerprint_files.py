@@ -64,14 +64,8 @@ class ChunkedFile:
 
     Parameters
     ----------
-    path : str or path
     header : dict
         What a new file is to say of its fingerprints; ``bits`` at least.
-
-    Raises
-    ------
-    InputDataError
-        If the file is of another kind, of a newer version, or damaged.
     """
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
@@ -91,21 +85,7 @@ class ChunkedFile:
         return sum(_count(section) for section in self._file.sections[1:])
 
     def append(self, words: UInt64Array, made_by: str | None = None, fits: Check | None = None) -> int:
-        """Sort a batch and append it; it counts once it is on the disk. Returns its first row.
-
-        Parameters
-        ----------
-        words : ndarray of uint64, shape (n, words)
-        made_by : str, optional
-            What the header of a new file is to say of it.
-        fits : callable, optional
-            Called with the header of the file as it is once nobody else can append; raises if the batch does not fit.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written, or another process appends to it.
-        """
+        """Sort a batch and append it; it counts once it is on the disk. Returns its first row."""
         header = self._header | ({} if made_by is None else {"made_by": made_by})
         if (size := len(json.dumps(header))) > MOST_HEADER:
             raise ParameterError(
@@ -125,13 +105,7 @@ class ChunkedFile:
             yield words[np.argsort(rows)]
 
     def pieces(self, most: int) -> Generator[tuple[UInt64Array, Int64Array]]:
-        """Yield (sorted fingerprints, their rows), at most so many at a time: parts of large batches, small ones together.
-
-        Raises
-        ------
-        InputDataError
-            If what is read does not match its checksum; known only at the end of each batch.
-        """
+        """Yield (sorted fingerprints, their rows), at most so many at a time: parts of large batches, small ones together."""
         waiting: list[tuple[UInt64Array, Int64Array]] = []
         sections, first_row = self._file.sections[1:], 0
         if not sections:

@@ -62,25 +62,6 @@ def near_pairs(
 ) -> tuple[Int64Array, Int64Array, Int64Array, int]:
     """Find all pairs of *different* fingerprints within the radius, each once.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (n, words)
-        No two rows equal: see ``equal_rows``. Equal rows would be found too, in time quadratic in their number.
-        Words beyond those of the bits must be equal in a pair.
-    bits : int
-    radius : int in [0, bits)
-    limit : int, optional
-        Stop soon after so many pairs.
-    threads : int
-        Tables sorted at a time.
-
-    Returns
-    -------
-    left, right, distance : ndarray of int64
-        ``left < right``, in no order.
-    compared : int
-        Pairs compared.
-
     Notes
     -----
     Memory: 8 bytes a fingerprint and thread, and the pairs. Up to radius 3 and for many fingerprints the tables are the 14
@@ -116,24 +97,7 @@ def spread_pairs(
     limit: int | None = None,
     apart: NDArray[np.bool_] | None = None,
 ) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Turn pairs of groups of equal rows into pairs of rows.
-
-    Parameters
-    ----------
-    order, bounds : ndarray of int64
-        As ``equal_rows`` returns them.
-    left, right : ndarray of int64
-        Pairs of groups.
-    limit : int, optional
-        Return no more pairs.
-    apart : ndarray of bool, shape (n_groups,), optional
-        Groups whose rows are not paired among themselves.
-
-    Returns
-    -------
-    (left, right, group pair) : ndarrays of int64
-        ``left < right``; which of the pairs of groups they come from, -1 for those of equal rows. In no order.
-    """
+    """Turn pairs of groups of equal rows into pairs of rows."""
     budget = np.iinfo(np.int64).max if limit is None else limit
     sizes = np.diff(bounds)
     later = np.repeat(bounds[1:], sizes) - np.arange(len(order)) - 1  # in the same group

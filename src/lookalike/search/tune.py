@@ -44,17 +44,7 @@ def fastest(work: Callable[[], Any], repeats: int = 3) -> float:
 
 
 def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs:
-    """Measure what the steps of searches cost on this machine, one thread, in about twenty seconds and 1 GB of memory.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Numbers of stored fingerprints, one within the cache and one far beyond it.
-
-    Returns
-    -------
-    Costs
-    """
+    """Measure what the steps of searches cost on this machine, one thread, in about twenty seconds and 1 GB of memory."""
     rng = np.random.default_rng(1)
     queries = rng.integers(0, 1 << 64, (QUERIES, 1), dtype=np.uint64)
     margins = rng.normal(0, 1, (QUERIES, 64)).astype(np.float32)
@@ -151,27 +141,6 @@ def choices(
     costs: Costs | None = None, sigma: float = SIGMA, seed: int = 1,
 ) -> list[Choice]:  # fmt: skip
     """List the searches of n fingerprints that fit the memory and find the wanted share, the fastest first.
-
-    Parameters
-    ----------
-    n : int in 1..2^40
-    radius : int in [0, bits)
-    recall : float in (0, 1]
-    memory : float > 0
-        Bytes at most.
-    bits : int
-    costs : Costs, optional
-        Default: those measured on this machine, else those of a 2.6 GHz core.
-    sigma : float > 0
-        How far margins of near-duplicates are apart, in standard deviations of the margins: the median of a log-normal
-        law of spread 1, fitted to versions of web pages. PSM's recall rests on it.
-    seed : int
-        Of the margins that PSM's recall is computed for.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of its range.
 
     References
     ----------

@@ -29,20 +29,7 @@ def make_app(
     log: Log | None = None,
     metrics: Metrics | None = None,
 ) -> Guard:
-    """Return an ASGI application.
-
-    Parameters
-    ----------
-    store : Store, optional
-        The index that is served.
-    pages : list of Starlette routes, optional
-        More paths. Whoever has no key can read those that do not begin with ``/v1/``: they must not show data. Below
-        ``/v1/``, GET needs a key for reading, and any other method one for writing; bodies are JSON, and within the limits.
-    reading : frozenset of str
-        Paths of pages for which a key for reading is enough, whatever the method.
-    limits, keys, hosts, log, metrics
-        See ``Guard``.
-    """
+    """Return an ASGI application."""
     limits, metrics, log = limits or Limits(), metrics or Metrics(), log or Log(requests=False)
     routes = Api(store).routes() if store is not None else {}
     router = Router(pages or [], redirect_slashes=False)

@@ -15,13 +15,7 @@ _ID = ("int64", "string", "large_string")
 
 
 def read_columns(body: bytes, names: tuple[str, ...], most: int) -> list[list[Any]]:
-    """Return columns of a stream of record batches, as lists: ``id`` of integers or strings, all others of strings.
-
-    Raises
-    ------
-    Problem
-        400 if it is not such a stream; 422 if it is compressed, or has other columns, types, nulls, or too many rows.
-    """
+    """Return columns of a stream of record batches, as lists: ``id`` of integers or strings, all others of strings."""
     try:
         _check_plain(body, most)
         with pa.ipc.open_stream(pa.py_buffer(body)) as stream:

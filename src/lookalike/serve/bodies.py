@@ -109,13 +109,7 @@ encode = msgspec.json.Encoder().encode
 
 
 def decoder(kind: type) -> Any:
-    """Return a function that reads a JSON body of a type, or raises a problem.
-
-    Raises
-    ------
-    Problem
-        400 if it is not JSON in UTF-8; 422 if it is not what is expected.
-    """
+    """Return a function that reads a JSON body of a type, or raises a problem."""
     decode: Any = msgspec.json.Decoder(kind).decode
 
     def read(body: bytes) -> Any:

@@ -79,13 +79,7 @@ def page(name: str) -> bytes:
 
 
 def static(first: str) -> list[Route]:
-    """Return the routes of the pages themselves, which hold nothing of a user's and need no key.
-
-    Parameters
-    ----------
-    first : str
-        The file at ``/``.
-    """
+    """Return the routes of the pages themselves, which hold nothing of a user's and need no key."""
     return [_file("/", first, "text/html"), *(_file(f"/pages/{name}", name, kind) for name, kind in PAGES.items())]
 
 
@@ -99,18 +93,7 @@ def _file(path: str, name: str, kind: str) -> Route:
 
 
 def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None, run: Run = asyncio.to_thread) -> Route:
-    """Return a route that answers with what some work, done by a thread, returns.
-
-    Parameters
-    ----------
-    path : str
-    work : callable
-        Called with the request and, if there is a form, with what its body says.
-    form : type, optional
-        What the body of a POST must be; without one the route is for GET.
-    run : callable
-        Lets a thread do something.
-    """
+    """Return a route that answers with what some work, done by a thread, returns."""
 
     read = decoder(form) if form is not None else None
 
@@ -138,19 +121,7 @@ def _number(name: str, text: str) -> int:
 
 
 def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
-    """Return the routes of the review of a saved job.
-
-    Parameters
-    ----------
-    folder : str or path
-    trust : sequence of str
-        Where the inputs of somebody else's result may be read.
-
-    Raises
-    ------
-    InputDataError
-        If there is no saved result, or it is damaged.
-    """
+    """Return the routes of the review of a saved job."""
     desk = Desk(folder, trust)
 
     def removals(request: Request) -> Any:
@@ -183,12 +154,7 @@ def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
 
 
 def routes_of_index(store: Store) -> list[Route]:
-    """Return the routes of the page on which a text can be looked up in an index.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """Return the routes of the page on which a text can be looked up in an index."""
     index = store.index
 
     def about(request: Request) -> Any:

@@ -40,11 +40,6 @@ class Desk:
         What ``Result.save`` or ``lookalike dedup --save`` wrote.
     trust : sequence of str
         Where the inputs of somebody else's result may be read.
-
-    Raises
-    ------
-    InputDataError
-        If there is no saved result, it is damaged, or its review is.
     """
 
     def __init__(self, folder: str | Path, trust: Sequence[str] = ()) -> None:
@@ -71,13 +66,7 @@ class Desk:
         return Removed(found["id"], found["duplicate_of"])
 
     def _source_of(self, row: int) -> dict[str, Any]:
-        """Return name and digest of the file of a document, as the report exports them.
-
-        Raises
-        ------
-        InputDataError
-            If the file is gone or has changed, and ids are made from it.
-        """
+        """Return name and digest of the file of a document, as the report exports them."""
         (found,) = self.removals.documents(np.array([row]))
         source = found["source"]
         with self._turn:
@@ -129,13 +118,7 @@ class Desk:
         return found
 
     def listed(self, wanted: Wanted, begin: int, n: int) -> dict[str, Any]:
-        """Return how many removals are asked for, and some of them.
-
-        Raises
-        ------
-        ParameterError
-            If they are asked for from a place below 0, or more than 200 at a time.
-        """
+        """Return how many removals are asked for, and some of them."""
         if begin < 0 or not 1 <= n <= MOST_ROWS:
             raise ParameterError(f"begin must be at least 0, and n in 1..{MOST_ROWS}; got {begin} and {n}")
         state = np.ones(len(self.removals), np.int8)
@@ -153,20 +136,7 @@ class Desk:
         return {name: document[name] for name in names} | {"judgement": said.judgement, "note": said.note}
 
     def pair(self, row: int, beside: Sequence[int] = ()) -> dict[str, Any]:
-        """Return a removed document beside the one that it was removed for.
-
-        Parameters
-        ----------
-        row : int
-            In decisions.
-        beside : sequence of int
-            Rows of removals that will be asked for next; their texts are read in the same pass over the inputs.
-
-        Raises
-        ------
-        ParameterError
-            If a document was not removed, or more than 200 are named.
-        """
+        """Return a removed document beside the one that it was removed for."""
         if len(beside) > MOST_ROWS:
             raise ParameterError(f"at most {MOST_ROWS} removals are read at a time; got {len(beside):,}")
         pairs = {other: int(self.removals.keepers[self.removals.index_of(other)]) for other in (row, *beside)}
@@ -190,13 +160,7 @@ class Desk:
         return {"row": self.review.undo(), "progress": self.progress()}
 
     def report(self) -> bytes:
-        """Return the report; it is made once.
-
-        Raises
-        ------
-        MissingExtraError
-            If the extra ``report`` is not installed.
-        """
+        """Return the report; it is made once."""
         with self._reporting:
             if self._report is None:
                 with TemporaryDirectory(prefix="lookalike-") as folder:

@@ -40,18 +40,12 @@ class Wanted:
     order : {"least alike", "most alike", "random", "source", "group"}
         "random": by the seed of the job, as the report draws; "source": as in the input; "group": those together that were
         removed because of the same document.
-    kind : {"all", "near", "exact"}
     source : int, optional
         The number of an input.
     judged : {"any", "none", "duplicate", "keep", "unsure"}
         What was judged of them so far.
     find : str
         Part of the id of either document.
-
-    Raises
-    ------
-    ParameterError
-        If a value is none of these.
     """
 
     order: str = "least alike"
@@ -74,7 +68,6 @@ class Removals:
 
     Parameters
     ----------
-    decisions : Rows
     seed : int
         Of the job.
 
@@ -84,7 +77,6 @@ class Removals:
         Their places in ``decisions``, ascending.
     keepers : ndarray of int64
         The places of the documents that they were removed for.
-    near : ndarray of bool
     """
 
     def __init__(self, decisions: Rows, seed: int) -> None:
@@ -144,13 +136,7 @@ class Removals:
         return np.asarray(matches[self.rows] | matches[self.keepers])
 
     def index_of(self, row: int) -> int:
-        """Return the number of a removal by its place in decisions.
-
-        Raises
-        ------
-        ParameterError
-            If the document there was not removed as a duplicate.
-        """
+        """Return the number of a removal by its place in decisions."""
         i = int(np.searchsorted(self.rows, row))
         if i == len(self.rows) or self.rows[i] != row:
             raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
@@ -165,14 +151,7 @@ class Removals:
         return np.bincount(self._sources)
 
     def find(self, wanted: Wanted, judged: NDArray[np.int8]) -> NDArray[np.int32]:
-        """Return the numbers of the removals that are asked for, in their order.
-
-        Parameters
-        ----------
-        wanted : Wanted
-        judged : ndarray of int8
-            Of each removal, the place of its judgement in ``JUDGED``, from 1 ("none") on.
-        """
+        """Return the numbers of the removals that are asked for, in their order."""
         order = self._orders[wanted.order]
         masks = []
         if wanted.kind != "all":

@@ -34,11 +34,6 @@ class Judgement:
         "keep": both documents should be kept. None: nothing yet, or it was taken back.
     note : str, default ""
         At most 2,000 characters.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these, or the note is too long.
     """
 
     judgement: str | None = None
@@ -72,7 +67,6 @@ class Review:
 
     Parameters
     ----------
-    folder : path
     removed : callable
         Gives the ids of a removal, by its row in decisions; raises ParameterError if that document was not removed.
     source_of : callable
@@ -82,11 +76,6 @@ class Review:
     ----------
     judged : dict of int to Judgement
         By row in decisions.
-
-    Raises
-    ------
-    InputDataError
-        If the log cannot be read, is damaged, or belongs to another result.
     """
 
     def __init__(
@@ -159,17 +148,7 @@ class Review:
             self.judged[row] = judgement
 
     def judge(self, row: int, judgement: Judgement) -> None:
-        """Note what was said of a removal; it is on the disk, with all overrides, when this returns.
-
-        Raises
-        ------
-        ParameterError
-            If the document was not removed.
-        OutputError
-            If the folder cannot be written, or another process reviews it.
-        InputDataError
-            If the digest of an input is needed and it cannot be read.
-        """
+        """Note what was said of a removal; it is on the disk, with all overrides, when this returns."""
         self._removed(row)
         with self._turn:
             self._begin()
@@ -181,13 +160,7 @@ class Review:
                 self._write_overrides()
 
     def undo(self) -> int | None:
-        """Take back the last judgement or note that was not taken back; return its row, or None where there is none.
-
-        Raises
-        ------
-        OutputError
-            As ``judge``.
-        """
+        """Take back the last judgement or note that was not taken back; return its row, or None where there is none."""
         with self._turn:
             self._begin()
             if not self._earlier:

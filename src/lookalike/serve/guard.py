@@ -95,16 +95,12 @@ class Guard:
 
     Parameters
     ----------
-    routes : Routes
     pages : ASGI application
         What answers all other paths; it gets requests for names and from origins that are allowed only.
-    limits : Limits
     keys : Keys or None
         None: everybody who is let in can read and write.
     hosts : frozenset of bytes
         More names, or names with ports, that a request can be for.
-    log : Log
-    metrics : Metrics
     reading : frozenset of str
         Paths of pages for which a key for reading is enough, whatever the method.
     """
@@ -203,13 +199,7 @@ class Guard:
         await self.pages(turn.scope, receiving, sending)
 
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        """Check for whom a request is, and from where.
-
-        Raises
-        ------
-        Problem
-            421 for a foreign name, 403 for a foreign origin, 503 while the server ends.
-        """
+        """Check for whom a request is, and from where."""
         server = tuple(scope.get("server") or ("", None))
         own = self._names.get(server)
         if own is None:
@@ -224,13 +214,7 @@ class Guard:
             raise Problem(503, "the server is ending", retry_after="1")
 
     def _route(self, path: str, method: str) -> Route | None:
-        """Return what answers; None: a page does.
-
-        Raises
-        ------
-        Problem
-            405 if the path has other methods.
-        """
+        """Return what answers; None: a page does."""
         methods = self.routes.get(path)
         if methods is None:
             below = path[: path.find("/", len(_API)) + 1] if path.startswith(_API) else ""
@@ -243,13 +227,7 @@ class Guard:
         return route
 
     def _check(self, needs: str, headers: dict[bytes, bytes]) -> None:
-        """Check a key, if something needs one: "read" or "write".
-
-        Raises
-        ------
-        Problem
-            401 without a key that is known, 403 with one that does not allow to write.
-        """
+        """Check a key, if something needs one: "read" or "write"."""
         if self.keys is None or not needs:
             return
         may = self.keys.may(headers.get(b"authorization", b""))
@@ -259,13 +237,7 @@ class Guard:
             raise Problem(403, "this key allows to read only")
 
     def _is_arrow(self, headers: dict[bytes, bytes]) -> bool:
-        """Check the type of a body, and return whether it is Arrow's.
-
-        Raises
-        ------
-        Problem
-            415 for any other than JSON and Arrow, or a compressed one; 400 if it comes with a wish for another protocol.
-        """
+        """Check the type of a body, and return whether it is Arrow's."""
         if b"upgrade" in headers.get(b"connection", b"").lower():  # the HTTP parser passes over its body
             raise Problem(400, "a request with a body cannot ask for another protocol: let the client use HTTP/1.1, not HTTP/2")
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
@@ -276,13 +248,7 @@ class Guard:
         return kind == ARROW
 
     async def _read(self, turn: _Turn, receive: Receive) -> bytes:
-        """Read a body, within the limits; what all of them hold is counted.
-
-        Raises
-        ------
-        Problem
-            413 if it is too large, before it is read if its length is stated; 429 if too much is in memory.
-        """
+        """Read a body, within the limits; what all of them hold is counted."""
         most = self.limits.body
         stated = turn.headers.get(b"content-length", b"0")
         if not stated.isdigit() or int(stated[:20]) > most:

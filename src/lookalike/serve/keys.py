@@ -44,13 +44,7 @@ class Keys:
 
 
 def read_keys(path: str | os.PathLike[str]) -> Keys:
-    """Read a file of keys: TOML, with lists ``read`` and ``write`` of keys, or of ``sha256:`` and 64 hexadecimal digits.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be read, others than its owner can read it, it is not such a file, or has no keys.
-    """
+    """Read a file of keys: TOML, with lists ``read`` and ``write`` of keys, or of ``sha256:`` and 64 hexadecimal digits."""
     name = shown(Path(path))
     try:
         with open(path, "rb") as file:

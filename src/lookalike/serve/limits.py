@@ -32,7 +32,6 @@ class Limits:
         Requests that wait for an answer, and as many again that wait to be written.
     held : int, default 256 MiB
         Bytes of all bodies that are in memory.
-    connections : int, default 20,000
     """
 
     body: int = 16 << 20

@@ -31,12 +31,7 @@ _read_pair = decoder(bodies.Pair)
 
 
 class Api:
-    """The routes of an index.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """The routes of an index."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -167,17 +162,7 @@ def _table(found: Matches, id_type: str | None) -> bytes:
 
 
 def of_server(page: Callable[[], bytes], ready: Callable[[], str], document: bytes) -> Routes:
-    """Return the routes that every server has: is it alive, is it ready, what did it do, what can it.
-
-    Parameters
-    ----------
-    page : callable
-        Returns all metrics.
-    ready : callable
-        Returns why the server is not ready; nothing if it is.
-    document : bytes
-        The OpenAPI document.
-    """
+    """Return the routes that every server has: is it alive, is it ready, what did it do, what can it."""
 
     async def health(_: Request) -> Reply:
         return Reply(encode(Status("alive")))

@@ -55,13 +55,10 @@ class Serving:
         Address, or a name of this machine.
     port : int
         0: one that is free.
-    keys : Keys or None
     hosts : tuple of str
         More names that requests can be for, with or without a port.
-    limits : Limits
     threads : int >= 1
         Groups of long queries that are answered at the same time.
-    log_requests : bool
     trust : tuple of str
         Where the inputs of somebody else's result may be read.
     """
@@ -78,13 +75,7 @@ class Serving:
 
 
 def addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[object, ...]]]:
-    """Return the addresses of a name.
-
-    Raises
-    ------
-    ParameterError
-        If it has none.
-    """
+    """Return the addresses of a name."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
@@ -93,13 +84,7 @@ def addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[ob
 
 
 def check_keys(host: str, port: int, keys: Keys | None) -> None:
-    """Check that nobody else's machine can reach a server without keys.
-
-    Raises
-    ------
-    ParameterError
-        If it could.
-    """
+    """Check that nobody else's machine can reach a server without keys."""
     if keys is None and not all(is_loopback(str(place[0])) for _, place in addresses(host, port)):
         raise ParameterError(
             f"--host {host} can be reached from other machines, and there are no keys: pass --keys FILE, or --host 127.0.0.1"
@@ -107,26 +92,14 @@ def check_keys(host: str, port: int, keys: Keys | None) -> None:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check names that requests can be for; an empty one would stand for all names without a port.
-
-    Raises
-    ------
-    ParameterError
-        If one is no name or address, with or without a port.
-    """
+    """Check names that requests can be for; an empty one would stand for all names without a port."""
     for name in names:
         if not _NAME.fullmatch(name):
             raise ParameterError(f"--allow-host must be a name such as seen.example.org, or with a port; got {name[:80]!r}")
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that are bound; those of further addresses of a name get the port of the first one.
-
-    Raises
-    ------
-    OutputError
-        If one cannot be.
-    """
+    """Return sockets that are bound; those of further addresses of a name get the port of the first one."""
     sockets: list[socket.socket] = []
     try:
         for family, place in addresses(host, port):
@@ -188,17 +161,7 @@ class Server(uvicorn.Server):
 
 
 def serve(serving: Serving, say: Callable[[str], None]) -> None:
-    """Serve a folder until a signal ends it; ``say`` is told the address.
-
-    Raises
-    ------
-    ParameterError
-        If others could reach it without keys, or a name that requests can be for is none.
-    InputDataError
-        If there is neither an index nor a saved result.
-    OutputError, IndexFormatError
-        If the address is taken; if the index is, or is damaged.
-    """
+    """Serve a folder until a signal ends it; ``say`` is told the address."""
     check_keys(serving.host, serving.port, serving.keys)
     check_names(serving.hosts)
     is_index = (serving.folder / MANIFEST).exists()

@@ -57,8 +57,6 @@ class Store:
     ----------
     index : Index
         Opened for changes.
-    limits : Limits
-    metrics : Metrics
     threads : int >= 1
         Groups of queries that are answered at the same time.
     """
@@ -106,13 +104,7 @@ class Store:
                     )
 
     async def run(self, work: Callable[[], Any]) -> Any:
-        """Do something that takes time beside the queries.
-
-        Raises
-        ------
-        Problem
-            429 if too much of that waits.
-        """
+        """Do something that takes time beside the queries."""
         if self._beside >= self.limits.waiting:
             raise busy(f"{self.limits.waiting:,} requests are waiting")
         self._beside += 1
@@ -124,13 +116,7 @@ class Store:
     # Queries
 
     async def query(self, texts: Sequence[str], top: int, n_bytes: int) -> Matches:
-        """Look up texts, together with those of other requests.
-
-        Raises
-        ------
-        Problem
-            429 if too many requests wait.
-        """
+        """Look up texts, together with those of other requests."""
         if len(self._queries) >= self.limits.waiting:
             raise busy(f"{self.limits.waiting:,} queries are waiting")
         loop = asyncio.get_running_loop()
@@ -197,25 +183,12 @@ class Store:
     # Changes
 
     async def add(self, ids: Ids, texts: Sequence[str], n_bytes: int) -> tuple[int, int]:
-        """Add documents, in place of those with the same ids; return how many were added, and how many replaced one.
-
-        Raises
-        ------
-        Problem
-            422 if ids are of another type than those of the index, or appear twice; 429 if too many requests wait; 503 if
-            it had to wait for too long; 507 if the disk is full. Nothing is added then.
-        """
+        """Add documents, in place of those with the same ids; return how many were added, and how many replaced one."""
         done: tuple[int, int] = await self._change(ids, texts, n_bytes)
         return done
 
     async def remove(self, ids: Ids) -> int:
-        """Remove documents; return how many were there.
-
-        Raises
-        ------
-        Problem
-            As ``add``.
-        """
+        """Remove documents; return how many were there."""
         done: int = await self._change(ids, None, 0)
         return done
 

@@ -18,13 +18,7 @@ from .packed import BBit, XorBits
 
 
 def _bits(value: Any) -> int | float:
-    """Return a number of bits a slot: a whole one, or a fraction 1 / m, of which ``_combined`` makes m.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither.
-    """
+    """Return a number of bits a slot: a whole one, or a fraction 1 / m, of which ``_combined`` makes m."""
     if not isinstance(value, (float, np.floating)) or not 0.0 < value < 1.0:
         return whole("bits", value, 1, 64)
     bits = float(value)
@@ -127,13 +121,7 @@ class Fractional(Packing):
 
 
 def packing_of(shares: Sequence[tuple[float, float]]) -> BBit | XorBits | Fractional:
-    """Return the packing of some shares, of a ``theory.choose.Choice`` for example: the plainest that there is.
-
-    Raises
-    ------
-    ParameterError
-        If they are no shares.
-    """
+    """Return the packing of some shares, of a ``theory.choose.Choice`` for example: the plainest that there is."""
     mixture = Fractional(shares=shares)
     if len(mixture.shares) > 1:
         return mixture

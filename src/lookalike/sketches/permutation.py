@@ -21,13 +21,7 @@ from ._scheme import share_of_equal
 
 
 def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt64Array, Int64Array]:
-    """Return the members of sets, and where the sets begin and end, checked.
-
-    Raises
-    ------
-    ParameterError
-        If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
-    """
+    """Return the members of sets, and where the sets begin and end, checked."""
     keys = keys_of(values)
     bounds = offsets_of(offsets, len(keys))
     for outside in (np.min(values, initial=0), np.max(values, initial=0)):

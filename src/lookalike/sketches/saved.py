@@ -48,13 +48,7 @@ def _bits_of(steps: NDArray[np.uint16], bits: int) -> NDArray[np.uint8]:
 
 
 def _steps_of(packed: NDArray[np.uint8], bits: int, n: int) -> NDArray[np.uint16]:
-    """Return the n numbers that ``_bits_of`` wrote.
-
-    Raises
-    ------
-    ValueError
-        If there are more bytes or fewer, or bits behind the last number.
-    """
+    """Return the n numbers that ``_bits_of`` wrote."""
     single: NDArray[Any] = np.unpackbits(packed, bitorder="little")
     if packed.shape != (-(-n * bits // 8),) or single[n * bits :].any():
         raise ValueError(f"{packed.shape} bytes of densities")
@@ -124,15 +118,7 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
 
 
 def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Signatures | PackedSignatures:
-    """Return what a file holds whose checksums match.
-
-    Raises
-    ------
-    InputDataError
-        If a later version of the rules of shingling made it.
-    ValueError, TypeError, KeyError, AttributeError, OverflowError
-        If ``save`` does not write such a file.
-    """
+    """Return what a file holds whose checksums match."""
     kind = header["kind"]
     bits = header.get("density_bits")
     extra = {"densities"} if bits is None else {"density_steps"}

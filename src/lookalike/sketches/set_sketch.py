@@ -18,14 +18,7 @@ from ..wording import Brief, counted
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SetSketches(Brief):
-    """Registers of documents.
-
-    Parameters
-    ----------
-    registers : ndarray of uint16, shape (n_documents, permutations)
-    scheme : SetSketch
-    shingling : object
-    """
+    """Registers of documents."""
 
     registers: NDArray[np.uint16]
     scheme: SetSketch

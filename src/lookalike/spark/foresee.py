@@ -50,8 +50,6 @@ class Step:
 
     Parameters
     ----------
-    name : str
-    does : str
     shuffled, kept : int
         Bytes sent between tasks; bytes kept in the work folder.
     """
@@ -160,21 +158,7 @@ def foresee(
     *, documents: int, bytes: int, on_disk: int, settings: Settings, duplicates: float = 0.3, family: float = 3.0,
     format: str = "parquet",
 ) -> ClusterForesight:  # fmt: skip
-    """Foresee what ``lookalike.spark.dedup`` will take of a cluster.
-
-    Parameters
-    ----------
-    documents, bytes : int
-        Size of the corpus, references included: how many documents, and bytes of their texts.
-    on_disk : int
-        Bytes of the files.
-    settings : Settings
-        With the method "minhash".
-    duplicates, family : float
-        See ``lookalike.foresee``.
-    format : {"parquet", "jsonl"}
-        Of the inputs.
-    """
+    """Foresee what ``lookalike.spark.dedup`` will take of a cluster."""
     corpus = Corpus.of(documents, bytes, duplicates, family, settings)
     steps = tuple(_steps(corpus, settings))
     largest = max(step.shuffled for step in steps)

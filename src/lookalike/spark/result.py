@@ -36,12 +36,8 @@ class Finished:
 
     Parameters
     ----------
-    engine : SparkEngine
     decisions, pairs : Table
         Stored.
-    settings : Settings
-    summary : Summary
-    provenance : dict
     splits : list
         References first.
     n_references : int
@@ -54,7 +50,6 @@ class Finished:
         Removes the work folder.
     note : callable, optional
         Remembers that an output is complete, for a run that resumes the job.
-    found : Searched
     key : bytes
         The secret of the job.
     """

@@ -74,23 +74,7 @@ def _write(saving: Saving, rows: Any, path: AnyPath, new: NewFolder | NewFolderA
 
 
 def write_runs(batches: Batches, folder: AnyPath, begins: Int64Array, schema: pa.Schema) -> Batches:
-    """Write what is saved of sketches, a file for each run of positions, whose name begins with the number of the run.
-
-    Parameters
-    ----------
-    batches : iterator of RecordBatch
-        Sketches of some runs, each whole and sorted.
-    folder : Path or Url
-    begins : ndarray of int64
-        Where all runs but the first begin.
-    schema : pyarrow.Schema
-        Of what is saved.
-
-    Yields
-    ------
-    RecordBatch
-        WRITTEN, a row for each file.
-    """
+    """Write what is saved of sketches, a file for each run of positions, whose name begins with the number of the run."""
     for number, some in groupby(_in_runs(batches, begins), itemgetter(0)):
         yield from write_file(kept_sketches(batch for _, batch in some), folder, number, schema)
 

@@ -23,13 +23,7 @@ TRIED = 8
 
 
 def spark_sql() -> Any:
-    """Return the module ``pyspark.sql``.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed, or lacks the pandas without which it runs no Python.
-    """
+    """Return the module ``pyspark.sql``."""
     try:
         import pyspark.sql
         from pyspark.sql.pandas.utils import require_minimum_pandas_version
@@ -46,13 +40,7 @@ def spark_sql() -> Any:
 
 
 def check_java() -> None:
-    """Check that there is a Java that Spark runs on.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, or it is too old.
-    """
+    """Check that there is a Java that Spark runs on."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     wanted = f"Spark needs Java {LEAST_JAVA} or later: install one (Debian: openjdk-17-jre-headless), or let JAVA_HOME name it"
@@ -65,27 +53,7 @@ def check_java() -> None:
 
 
 def start_session(master: str | None = None, *, name: str = "lookalike", **settings: str) -> Any:
-    """Return the session of Spark that there is, or start one whose workers use this Python.
-
-    Parameters
-    ----------
-    master : str, optional
-        Such as ``local[4]`` or ``spark://host:7077``. Default: what Spark's own configuration says, else all cores of this
-        machine.
-    name : str
-        Of the application.
-    **settings : str
-        Spark's own settings, by their names, in which underscores may stand for points: ``spark_executor_memory="4g"``.
-
-    Returns
-    -------
-    pyspark.sql.SparkSession
-
-    Raises
-    ------
-    MissingExtraError, ParameterError
-        If pyspark, or a Java that it runs on, is missing.
-    """
+    """Return the session of Spark that there is, or start one whose workers use this Python."""
     sql = spark_sql()
     running = sql.SparkSession.getActiveSession()
     if running is not None and master is None and not settings:
@@ -119,11 +87,6 @@ def check_workers(engine: Any) -> None:
     """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
 
     The others, and those that join later, are checked when they get their first tasks.
-
-    Raises
-    ------
-    ParameterError, LookalikeError
-        If one does not.
     """
     engine.marker = engine.folder / "seen"
     engine.folder.mkdir(parents=True, exist_ok=True)

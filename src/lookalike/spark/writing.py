@@ -68,8 +68,6 @@ class Writing:
     ----------
     splits : tuple of Split
         References first.
-    provenance : dict
-    encoding_errors : {"strict", "replace"}
     output : str
         What messages call the output.
     attempts : Path, optional
@@ -96,13 +94,7 @@ class Writing:
 
 
 def check_folder(output: str | Path) -> None:
-    """Check that an output means a folder.
-
-    Raises
-    ------
-    ParameterError
-        If it means a single file, or is a URL of an unknown kind.
-    """
+    """Check that an output means a folder."""
     check_url(output)
     if not means_folder(output):
         like = folder_like(output) if not is_stdout(output) else "clean"
@@ -112,15 +104,7 @@ def check_folder(output: str | Path) -> None:
 
 
 def check_where(output: str | Path, force: bool) -> Path | Url:
-    """Return the folder to write to, if it may be written to.
-
-    Raises
-    ------
-    OutputError
-        If it exists and ``force`` is not set, holds files that are not ours, or cannot be written to.
-    ParameterError
-        As ``check_folder``.
-    """
+    """Return the folder to write to, if it may be written to."""
     check_folder(output)
     store = as_url(output)
     if store is None:
@@ -288,13 +272,7 @@ class _Spooled:
 
 
 def _files(written: Batches, n_inputs: int) -> Iterator[tuple[str, str, int]]:
-    """Yield folder, name and size of each file of the attempts that count.
-
-    Raises
-    ------
-    OutputError
-        If some inputs were not written.
-    """
+    """Yield folder, name and size of each file of the attempts that count."""
     done = 0
     for batch in written:
         for row in batch.to_pylist():
@@ -307,13 +285,7 @@ def _files(written: Batches, n_inputs: int) -> Iterator[tuple[str, str, int]]:
 
 
 def _publish(written: Batches, attempts: Path, folder: NewFolder, n_inputs: int) -> None:
-    """Move the files of the attempts that count into the folder.
-
-    Raises
-    ------
-    OutputError
-        If they are not as they were written.
-    """
+    """Move the files of the attempts that count into the folder."""
     for inside, name, n_bytes in _files(written, n_inputs):
         file = attempts / inside / name
         if (size := file.stat().st_size) != n_bytes:

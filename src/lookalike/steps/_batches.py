@@ -55,16 +55,7 @@ def starts_of(keys: Int64Array, before: int | None) -> NDArray[np.bool_]:
 
 
 def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str | None = None) -> Batches:
-    """Cut rows anew: each batch has at least ``PIECE_WEIGHT``, but the last, and at most a row more, or a group.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-    weigh : callable
-        From a batch to the weight of each row, in bytes.
-    by : str, optional
-        Rows with equal numbers in this column come together, and stay together.
-    """
+    """Cut rows anew: each batch has at least ``PIECE_WEIGHT``, but the last, and at most a row more, or a group."""
     held: list[pa.RecordBatch] = []
     weight, before = 0, None
     for batch in rows:

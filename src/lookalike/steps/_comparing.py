@@ -26,8 +26,6 @@ class Comparing:
 
     Parameters
     ----------
-    method : Method
-    shingling : Shingling
     threshold : float
         A pair matches if its score reaches it.
     boundary : int, default 0

@@ -19,19 +19,7 @@ class Between:
 
 
 def between(rows: Iterator[pa.RecordBatch], settings: Between) -> Iterator[pa.RecordBatch]:
-    """Choose the pairs whose right document is in the part.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        PAIRS.
-    settings : Between
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        PAIRS, in the order of the rows.
-    """
+    """Choose the pairs whose right document is in the part."""
     for batch in rows:
         right = to_numpy(batch["right"])
         yield batch.filter(to_arrow((right >= settings.begin) & (right < settings.end)))

@@ -78,17 +78,6 @@ def bucket_links(orders: Int64Array, bounds: Int64Array, rule: kernel.BucketRule
 def bucket(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.RecordBatch]:
     """Link the members of each bucket.
 
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Columns key and order; equal keys together, sorted by order.
-    settings : Bucket
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        LINKS; each member of a crowd also has one with itself.
-
     Notes
     -----
     A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most 2^18

@@ -27,20 +27,7 @@ class Bundling:
 
 
 def bundle(rows: Batches, settings: Bundling) -> Batches:
-    """Yield a row for the pivot of each bundle, and then one for each of its partners.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        PAIRS that meet by left, sorted by right.
-    settings : Bundling
-
-    Yields
-    ------
-    RecordBatch
-        With the columns bundle (the order of the pivot; of further bundles of it also higher bits) and order; texts are joined
-        on order, and meet by bundle again.
-    """
+    """Yield a row for the pivot of each bundle, and then one for each of its partners."""
     most = settings.most or 1 << SOURCE_BITS
     before, partners = None, 0
     for batch in rows:

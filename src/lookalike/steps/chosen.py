@@ -19,19 +19,7 @@ class Positions:
 
 
 def at_positions(rows: Iterator[pa.RecordBatch], settings: Positions) -> Iterator[pa.RecordBatch]:
-    """Choose the rows at some positions.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        With a column position.
-    settings : Positions
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        The same columns.
-    """
+    """Choose the rows at some positions."""
     for batch in rows:
         found = np.isin(to_numpy(batch["position"]), settings.positions)
         if found.any():

@@ -38,21 +38,7 @@ class Couple:
 
 
 def couple(rows: Iterator[pa.RecordBatch], settings: Couple, counts: NDArray[Any]) -> Iterator[pa.RecordBatch]:
-    """Name the couples of codes of each document.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Crowded documents: columns order and code, 16 bits a slot.
-    settings : Couple
-    counts : ndarray of int32, shape (slots, 65536)
-        How many crowded documents have a code: see ``Count``.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        COUPLES, at most ``taken`` (``taken`` - 1) / 2 a document.
-    """
+    """Name the couples of codes of each document."""
     holding, taken = settings.hold, settings.taken
     best = np.empty(holding.chosen + taken, np.int64)
     most = int(counts[:1].sum()) // SHARE  # each document has one code in the first slot

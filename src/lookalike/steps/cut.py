@@ -39,21 +39,7 @@ class Cut:
 
 
 def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatch]:
-    """Drop marks, repeats, pairs of references, of different ``within``, and of too few nibbles that agree.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Columns left and right, equal pairs together; if codes are compared, left_code and right_code as ``nibbles`` packs
-        them; and left_within and right_within if the job has groups. Columns that are absent are not compared. Binary columns
-        can be dictionary-encoded.
-    settings : Cut
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        PAIRS, in the order of their links.
-    """
+    """Drop marks, repeats, pairs of references, of different ``within``, and of too few nibbles that agree."""
     previous = np.full(2, -1, np.int64)
     for whole in rows:
         for begin in range(0, whole.num_rows, AT_A_TIME):

@@ -56,20 +56,6 @@ def settle(rows: Batches, settings: Settle) -> Batches:
 
     A copy follows the first of its set: its reason is "exact" if that is kept, else "near", with the first's keeper and score.
     Overrides come last, and change no other document; of those that are removed by hand nobody is a copy, or near.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns order, empty, leader (null: it is no copy), keeper and score of its own standing (null: kept), leader_keeper and
-        leader_score of its leader's; where documents may be left out, also skipped; where there are overrides, also override,
-        which is passed on, as are others.
-    settings : Settle
-
-    Yields
-    ------
-    RecordBatch
-        Also keeper (its own order if it is kept, null if it is dropped, left out or removed by hand), score (null but for
-        "near" and "exact", for which it is 1.0) and reason.
     """
     for batch in rows:
         order, leader = ints(batch, "order"), ints_or(batch, "leader", -1)
@@ -97,18 +83,7 @@ def settle(rows: Batches, settings: Settle) -> Batches:
 
 
 def removed(rows: Batches) -> Batches:
-    """Choose the documents that another one stands for.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns order, keeper and reason, as ``settle`` makes them.
-
-    Yields
-    ------
-    RecordBatch
-        Columns order, keeper and exact (whether the reason is "exact").
-    """
+    """Choose the documents that another one stands for."""
     for batch in rows:
         orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
         gone = (keepers >= 0) & (keepers != orders)
@@ -117,18 +92,7 @@ def removed(rows: Batches) -> Batches:
 
 
 def tally(rows: Batches) -> Batches:
-    """Count the documents that each kept one stands for: its copies, and all that are removed for it.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns order, keeper and exact, of documents that another one stands for; they meet by keeper.
-
-    Yields
-    ------
-    RecordBatch
-        Columns order (of the keeper), n_exact (those that are exact) and n_duplicates (all).
-    """
+    """Count the documents that each kept one stands for: its copies, and all that are removed for it."""
     none = np.empty(0, np.int64)
     held = (none, none, none)
     for batch in rows:
@@ -179,21 +143,7 @@ class Decide:
 
 
 def decide(rows: Batches, settings: Decide) -> Batches:
-    """Tell the decision about each document.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns order, keeper, score and reason; those of the sketches that are ``needed``; n_exact and n_duplicates (null:
-        none), leader (null: itself), and override, where wanted.
-    settings : Decide
-
-    Yields
-    ------
-    RecordBatch
-        The columns wanted. Null are duplicate_of, duplicate_source, duplicate_is_reference and scores of a document that is
-        kept or dropped, and cluster, the id of the keeper, of one that is dropped.
-    """
+    """Tell the decision about each document."""
     for batch in rows:
         columns = [_column(name, batch, settings) for name in settings.schema.names]
         yield batch_of(settings.schema, *columns)

@@ -28,19 +28,7 @@ class Exact:
 
 
 def exact(rows: Batches, settings: Exact) -> Batches:
-    """Name the first document of each set of equal texts, for all the others of it.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns digest, order and, perhaps, empty; they meet by digest, sorted by order. Empty documents are no copies.
-    settings : Exact
-
-    Yields
-    ------
-    RecordBatch
-        LEADERS: order and leader of each copy.
-    """
+    """Name the first document of each set of equal texts, for all the others of it."""
     before = (np.zeros(2, np.uint64), False)
     leader = -1
     for batch in rows:

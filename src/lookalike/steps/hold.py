@@ -38,21 +38,7 @@ class Hold:
 
 
 def hold(rows: Iterator[pa.RecordBatch], settings: Hold, counts: NDArray[Any]) -> Iterator[pa.RecordBatch]:
-    """Name the codes that each document holds.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Crowded documents: columns order and code, 16 bits a slot.
-    settings : Hold
-    counts : ndarray of int32, shape (slots, 65536)
-        How many crowded documents have a code: see ``Count``.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        HOLDERS, at most ``chosen`` a document.
-    """
+    """Name the codes that each document holds."""
     best = np.empty(settings.chosen, np.int64)
     for batch in rows:
         codes = words_of(batch["code"], 2 * settings.slots, np.uint16)

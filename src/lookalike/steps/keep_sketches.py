@@ -21,18 +21,7 @@ def kept_sketches_schema(sketches: pa.Schema) -> pa.Schema:
 
 
 def kept_sketches(rows: Batches) -> Batches:
-    """Turn sketches into rows that are saved.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Sketches, with or without texts.
-
-    Yields
-    ------
-    RecordBatch
-        ``kept_sketches_schema``.
-    """
+    """Turn sketches into rows that are saved."""
     for batch in rows:
         schema = kept_sketches_schema(batch.schema)
         columns = [bytes_of_keys(batch.column("keys")) if f.name == "keys" else batch.column(f.name) for f in schema]
@@ -40,17 +29,6 @@ def kept_sketches(rows: Batches) -> Batches:
 
 
 def kept(rows: Batches) -> Batches:
-    """Choose the documents that are kept; references are none of them.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns order and reason, as ``settle`` makes them.
-
-    Yields
-    ------
-    RecordBatch
-        MEMBERS.
-    """
+    """Choose the documents that are kept; references are none of them."""
     for batch in rows:
         yield batch.filter(pa.compute.equal(batch.column("reason"), string("kept"))).select(MEMBERS.names)

@@ -12,18 +12,7 @@ MARKS = pa.schema([("order", pa.int64())])
 
 
 def marks(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the orders of documents that are linked with themselves.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        LINKS.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        Column order, with repeats.
-    """
+    """Yield the orders of documents that are linked with themselves."""
     for batch in rows:
         left, right = (to_numpy(batch[name]) for name in ("left", "right"))
         yield pa.RecordBatch.from_arrays([to_arrow(left[left == right])], schema=MARKS)

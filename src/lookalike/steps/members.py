@@ -12,36 +12,14 @@ MEMBERS = pa.schema([("order", pa.int64())])
 
 
 def sides(rows: Batches) -> Batches:
-    """Give both documents of each pair a row.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        PAIRS.
-
-    Yields
-    ------
-    RecordBatch
-        MEMBERS, with repeats.
-    """
+    """Give both documents of each pair a row."""
     for batch in rows:
         for side in ("left", "right"):
             yield batch_of(MEMBERS, ints(batch, side))
 
 
 def distinct(rows: Batches) -> Batches:
-    """Leave one row of each document.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        MEMBERS that meet by order.
-
-    Yields
-    ------
-    RecordBatch
-        MEMBERS.
-    """
+    """Leave one row of each document."""
     before = None
     for batch in rows:
         if len(batch):
@@ -51,18 +29,7 @@ def distinct(rows: Batches) -> Batches:
 
 
 def each_once(rows: Batches) -> Batches:
-    """Leave one of equal links.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        LINKS, equal ones beside each other.
-
-    Yields
-    ------
-    RecordBatch
-        LINKS.
-    """
+    """Leave one of equal links."""
     before = (-1, -1)
     for batch in rows:
         if len(batch):

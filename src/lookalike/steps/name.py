@@ -10,18 +10,7 @@ from ._batches import Batches, batch_of, ints, starts_of
 
 
 def name(rows: Batches) -> Batches:
-    """Name the match of highest score of each document, the first of equal ones.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        MATCHES whose left is kept; they meet by right, sorted by left.
-
-    Yields
-    ------
-    RecordBatch
-        STANDING.
-    """
+    """Name the match of highest score of each document, the first of equal ones."""
     rights, lefts, scores = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     for batch in rows:
         rights = np.concatenate([rights, ints(batch, "right")])

@@ -27,7 +27,6 @@ class Near:
     ----------
     radius : int in [0, bits)
         Differing bits up to which two fingerprints are linked.
-    bits : int >= 1
     max_bucket : int >= 1 or None
         More documents of one fingerprint are a crowd; None: none is, and every pair is linked.
     boundary : int >= 0
@@ -37,7 +36,6 @@ class Near:
     heads : int >= 0
         References, and other documents, of a crowd that are linked with all after them in the crowd, and with documents of
         other fingerprints, for the whole crowd.
-    threads : int >= 1
     """
 
     radius: int
@@ -51,18 +49,6 @@ class Near:
 
 def near(rows: Iterator[pa.RecordBatch], settings: Near) -> Iterator[pa.RecordBatch]:
     """Link documents within a Hamming radius.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        All documents: columns order, ascending; keys, the words of the fingerprint (null: there is none, and no link); and
-        within if the job has groups.
-    settings : Near
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        LINKS, at most 2^18 in a batch; each member of a crowd also has one with itself.
 
     Notes
     -----

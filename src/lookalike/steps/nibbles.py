@@ -16,12 +16,7 @@ WORD_BYTES, NIBBLES_OF_WORD = 8, 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nibbles:
-    """How many codes a document has.
-
-    Parameters
-    ----------
-    slots : int >= 1
-    """
+    """How many codes a document has."""
 
     slots: int
 
@@ -37,19 +32,7 @@ def packed_width(slots: int) -> int:
 
 
 def nibbles(rows: Iterator[pa.RecordBatch], settings: Nibbles) -> Iterator[pa.RecordBatch]:
-    """Pack the codes of documents.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        With the column code, 16 bits a slot.
-    settings : Nibbles
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        The same rows; of code i its lowest four bits at bit 4 i, and zeros after the last.
-    """
+    """Pack the codes of documents."""
     width = packed_width(settings.slots)
     for batch in rows:
         codes = words_of(batch["code"], 2 * settings.slots, np.uint16)

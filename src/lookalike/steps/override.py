@@ -109,18 +109,7 @@ class Named:
 
 
 def spared(rows: Batches) -> Batches:
-    """Choose the documents that an override keeps.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns order and override.
-
-    Yields
-    ------
-    RecordBatch
-        Column order.
-    """
+    """Choose the documents that an override keeps."""
     for batch in rows:
         chosen = batch.filter(to_arrow(ints(batch, "override") > 0))
         yield batch_of(SPARED, chosen.column("order"))

@@ -36,7 +36,6 @@ class Prefix:
 
     Parameters
     ----------
-    shingling : Shingling
     threshold : float
         Of the resemblance.
     key : bytes, 16 of them
@@ -53,12 +52,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frequencies:
-    """A table of counts, int32 of 2^22 cells, 17 MB: how many crowded documents have a shingle, or another one of its cell.
-
-    Parameters
-    ----------
-    prefix : Prefix
-    """
+    """A table of counts, int32 of 2^22 cells, 17 MB: how many crowded documents have a shingle, or another one of its cell."""
 
     prefix: Prefix
     combine = cast(np.ufunc, np.add)  # the name alone, so that it is no parameter
@@ -74,21 +68,7 @@ class Frequencies:
 
 
 def prefix(rows: Iterator[pa.RecordBatch], settings: Prefix, counts: NDArray[Any]) -> Iterator[pa.RecordBatch]:
-    """Name the rarest shingles of each document: those by which it can meet another that it matches.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Crowded documents: columns order, text and, if the job has groups, within.
-    settings : Prefix
-    counts : ndarray of int32
-        See ``Frequencies``.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        PREFIXES; at most a share of 1 - threshold of the shingles of a document, and one more.
-    """
+    """Name the rarest shingles of each document: those by which it can meet another that it matches."""
     for batch in rows:
         for orders, values, offsets in _members(batch, settings):
             entries, *out = (np.empty(len(values), np.int64) for _ in range(5))
@@ -111,19 +91,7 @@ def _members(batch: pa.RecordBatch, settings: Prefix) -> Iterator[tuple[Int64Arr
 
 
 def prefix_links(rows: Iterator[pa.RecordBatch], settings: Prefix) -> Iterator[pa.RecordBatch]:
-    """Link documents that share a rare shingle, and that no bound on what else they share tells apart.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        PREFIXES; equal keys together.
-    settings : Prefix
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        LINKS, perhaps with repeats, at most 2^15 in a batch.
-    """
+    """Link documents that share a rare shingle, and that no bound on what else they share tells apart."""
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         before = np.stack([ints(piece, name) for name in _BEFORE], 1)
         members = kernel.Prefixes(ints(piece, "order"), ints(piece, "size"), ints(piece, "place"), before)
@@ -137,18 +105,7 @@ def prefix_links(rows: Iterator[pa.RecordBatch], settings: Prefix) -> Iterator[p
 
 
 def sharing(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Keep the links of documents that share a bucket.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Columns left and right, left_keys and right_keys.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        LINKS.
-    """
+    """Keep the links of documents that share a bucket."""
     for batch in rows:
         left, right = (to_numpy(batch[f"{side}_keys"].flatten()) for side in ("left", "right"))
         together = (left == right).reshape(len(batch), -1).any(1) if len(batch) else np.empty(0, np.bool_)

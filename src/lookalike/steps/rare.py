@@ -41,17 +41,6 @@ class Rare:
 def rare(rows: Iterator[pa.RecordBatch], settings: Rare) -> Iterator[pa.RecordBatch]:
     """Link each holder of a code with earlier ones: with all if the code is within its budget, else with the first.
 
-    Parameters
-    ----------
-    rows : iterator of record batches
-        HOLDERS; equal codes together, sorted by order.
-    settings : Rare
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        LINKS, at most 2^18 in a batch.
-
     Notes
     -----
     Held: the first ``budget`` holders of the last code of a batch.

@@ -27,19 +27,7 @@ class Repeated:
 
 
 def repeated(rows: Iterator[pa.RecordBatch], settings: Repeated) -> Iterator[pa.RecordBatch]:
-    """Name the positions of each id that has come before.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Columns id and position; equal ids together, sorted by position.
-    settings : Repeated
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        Columns first and again: of each repeat, the position just before it with that id, and its own.
-    """
+    """Name the positions of each id that has come before."""
     last: pa.RecordBatch | None = None
     for batch in rows:
         if not len(batch):

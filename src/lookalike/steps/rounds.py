@@ -29,18 +29,7 @@ FACED = pa.schema([*PAIRS, ("now", pa.bool_())])
 
 
 def face(rows: Batches) -> Batches:
-    """Choose the pairs that are to be compared now, of a KEPT and an OPEN document, and those that wait, of two OPEN ones.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        PAIRS with left_state and right_state.
-
-    Yields
-    ------
-    RecordBatch
-        FACED, in the order of the rows.
-    """
+    """Choose the pairs that are to be compared now, of a KEPT and an OPEN document, and those that wait, of two OPEN ones."""
     for batch in rows:
         left, right = (to_numpy(batch.column(f"{side}_state")) for side in ("left", "right"))
         wanted = (left != REMOVED) & (right == OPEN)
@@ -88,17 +77,6 @@ def not_verified(rows: Batches, settings: Last) -> Batches:
     """Choose the pairs of a KEPT and a REMOVED document that no round has verified.
 
     One has been if the removal was decided later than that the other is kept, or both in the last turn.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        PAIRS with left_state, left_turn, right_state and right_turn.
-    settings : Last
-
-    Yields
-    ------
-    RecordBatch
-        PAIRS, in the order of the rows.
     """
     for batch in rows:
         left, left_turn, right, right_turn = (
@@ -122,19 +100,7 @@ class Flag:
 
 
 def flag(rows: Batches, settings: Flag) -> Batches:
-    """Give each document that is the right of some rows one row, with a true flag.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        PAIRS or MATCHES that meet by right.
-    settings : Flag
-
-    Yields
-    ------
-    RecordBatch
-        Columns order and the flag.
-    """
+    """Give each document that is the right of some rows one row, with a true flag."""
     before = None
     for batch in rows:
         if not len(batch):
@@ -153,19 +119,7 @@ class Advance:
 
 
 def advance(rows: Batches, settings: Advance) -> Batches:
-    """End a round: an OPEN document that is removed is REMOVED; one that is neither removed nor blocked is KEPT.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        STATES and, perhaps, the flags removed and blocked; null is false.
-    settings : Advance
-
-    Yields
-    ------
-    RecordBatch
-        STATES.
-    """
+    """End a round: an OPEN document that is removed is REMOVED; one that is neither removed nor blocked is KEPT."""
     for batch in rows:
         none = np.zeros(len(batch), np.bool_)
         removed, blocked = (flags(batch, name) if name in batch.schema.names else none for name in ("removed", "blocked"))
@@ -183,19 +137,7 @@ class Resolve:
 
 
 def resolve(rows: Batches, settings: Resolve) -> Batches:
-    """Choose the matches whose left is kept, from all matches among documents that are OPEN or KEPT.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        MATCHES as one stream, sorted by right, then by left. A bit for each order is held.
-    settings : Resolve
-
-    Yields
-    ------
-    RecordBatch
-        MATCHES, in the order of the rows; a document is removed if and only if it is the right of one.
-    """
+    """Choose the matches whose left is kept, from all matches among documents that are OPEN or KEPT."""
     removed = np.zeros(1 << 10, np.uint8)
     for batch in rows:
         left, right = ints(batch, "left"), ints(batch, "right")

@@ -27,7 +27,6 @@ class Sets:
         The first document of each set, ascending.
     members : ndarray of int64
         Those of all sets, set after set, each ascending.
-    bounds : ndarray of int64, shape (n_sets + 1,)
     keys : ndarray of int64
         For each member the number of its set << 40 | itself.
     """
@@ -93,19 +92,7 @@ class Sets:
 
 
 def ends(rows: Batches, sets: Sets) -> Batches:
-    """Turn pairs of firsts into pairs of a document and a set that has later documents.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Columns left, right and, perhaps, score: pairs of firsts.
-    sets : Sets
-
-    Yields
-    ------
-    RecordBatch
-        Columns left, a member of one of the two sets; right, the first of the other; score, 1.0 where there was none.
-    """
+    """Turn pairs of firsts into pairs of a document and a set that has later documents."""
     for batch in rows:
         left, right = ints(batch, "left"), ints(batch, "right")
         score = to_numpy(batch["score"]) if "score" in batch.schema.names else np.ones(len(batch))

@@ -22,7 +22,6 @@ class Sift:
 
     Parameters
     ----------
-    shingling : Shingling
     threshold : float
         Of the resemblance.
     """
@@ -32,15 +31,7 @@ class Sift:
 
 
 def halves(texts: Texts, settings: Sift, key: bytes) -> Halves:
-    """Return the ascending upper halves of the hashes of each text's shingles; repeats count once.
-
-    Parameters
-    ----------
-    texts : Texts
-    settings : Sift
-    key : bytes, 16 of them
-        Secret under which shingles are hashed: nobody can make texts whose hashes are alike.
-    """
+    """Return the ascending upper halves of the hashes of each text's shingles; repeats count once."""
     hashes, bounds = KeyedHashes(settings.shingling, key).hashes(texts)
     values, offsets = drop_repeats(hashes, bounds)
     rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))

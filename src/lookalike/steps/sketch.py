@@ -33,8 +33,6 @@ class Sketching:
 
     Parameters
     ----------
-    shingling : Shingling
-    method : Method
     encoding_errors : {"strict", "replace"}, default "strict"
         Whether invalid UTF-8 is an error.
     piece_bytes : int >= 1
@@ -51,18 +49,7 @@ class Sketching:
 
 
 def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
-    """Return the columns of the sketches of some documents.
-
-    Parameters
-    ----------
-    settings : Sketching
-    documents : pyarrow.Schema
-        Columns of the documents.
-
-    Returns
-    -------
-    pyarrow.Schema
-    """
+    """Return the columns of the sketches of some documents."""
     made = [("code", 2 * settings.method.n_codes), ("estimate", 4 * settings.method.n_estimates)]
     keys = pa.list_(pa.int64(), settings.method.n_keys)
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
@@ -74,29 +61,7 @@ def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
 
 
 def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> Iterator[pa.RecordBatch]:
-    """Turn documents into sketches.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        Documents; instead of ``text``, ``values`` (large_list of int64) can hold the mixed hashes of ready sets. Batches of
-        sketches, which an earlier job has made with the same settings and key, are given as they are.
-    settings : Sketching
-    key : bytes, 16 of them
-        Secret: the digests of texts, and of ``within``, are made with it, so that nobody can make two that are alike.
-
-    Yields
-    ------
-    RecordBatch
-        Sketches, in the order of the documents, a batch for each piece of text.
-
-    Raises
-    ------
-    InputDataError
-        If sketches that were saved are not such as these settings make.
-    RowError
-        If a text is not valid UTF-8 and ``encoding_errors`` is "strict", or the tokenizer fails.
-    """
+    """Turn documents into sketches."""
     for batch in rows:
         schema = sketches_schema(settings, batch.schema)
         if "digest" in batch.schema.names:

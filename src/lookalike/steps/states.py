@@ -22,19 +22,7 @@ class Open:
 
 
 def opened(rows: Iterator[pa.RecordBatch], settings: Open) -> Iterator[pa.RecordBatch]:
-    """Give each document its first state.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Column order.
-    settings : Open
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        STATES.
-    """
+    """Give each document its first state."""
     for batch in rows:
         state = np.where(to_numpy(batch["order"]) < settings.boundary, KEPT, OPEN).astype(np.int8)
         turn = to_arrow(np.zeros(len(state), np.int8))

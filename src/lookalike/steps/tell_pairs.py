@@ -45,19 +45,7 @@ class TellPairs:
 
 
 def tell_pairs(rows: Batches, settings: TellPairs) -> Batches:
-    """Tell pairs; the document that comes first in the input is on the left.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        MATCHES, with left_ and right_position, _number, and, where there are such, _id and _keys.
-    settings : TellPairs
-
-    Yields
-    ------
-    RecordBatch
-        The columns wanted, and left_position and right_position; the order of the rows stays.
-    """
+    """Tell pairs; the document that comes first in the input is on the left."""
     for batch in rows:
         swapped = ints(batch, "left_position") > ints(batch, "right_position")
         own = to_arrow(~swapped)

@@ -20,22 +20,7 @@ class Verify(Comparing):
 
 
 def verify(rows: Batches, settings: Verify, key: bytes) -> Batches:
-    """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        BUNDLES without partners, those of a bundle together, its pivot, of the lowest order, first. Only
-        the pivot is held, and about 2 MB of text.
-    settings : Verify
-    key : bytes, 16 of them
-        Secret under which shingles are numbered, against texts made to be alike or slow; it changes no match.
-
-    Yields
-    ------
-    RecordBatch
-        MATCHES, in the order of the rows; pairs of references are left out.
-    """
+    """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold."""
     pivot: pa.RecordBatch | None = None
     for piece in gather(rows, weights):
         if pivot is not None and ints(piece, "bundle")[0] == ints(pivot, "bundle")[0]:

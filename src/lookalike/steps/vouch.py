@@ -27,10 +27,8 @@ class Vouch:
 
     Parameters
     ----------
-    bands, rows : int >= 1
     threshold : float in (0, 1]
         Resemblance of the pair.
-    max_bucket : int >= 1
     hold : Hold
         With ``bands * rows`` slots.
     """
@@ -44,19 +42,6 @@ class Vouch:
 
 def vouch(rows: Iterator[pa.RecordBatch], settings: Vouch, counts: NDArray[Any]) -> Iterator[pa.RecordBatch]:
     """State the probability for each document; see ``crowded_recall``. A document that is not crowded has its plan's recall.
-
-    Parameters
-    ----------
-    rows : iterator of record batches
-        Crowded documents: columns order and code, 16 bits a slot.
-    settings : Vouch
-    counts : ndarray of int32, shape (slots, 65536)
-        How many crowded documents have a code: see ``Count``.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        VOUCHED.
 
     Notes
     -----

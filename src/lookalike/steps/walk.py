@@ -34,19 +34,6 @@ def walk(rows: Batches, settings: Walk, key: bytes) -> Batches:
 
     A document is removed if and only if an earlier kept partner matches it; references stay. All matches of a
     removed document with kept partners are there.
-
-    Parameters
-    ----------
-    rows : iterator of RecordBatch
-        BUNDLES, those of a bundle together, in the order of ``order``; only one bundle is held, or about 2 MB of text.
-    settings : Walk
-    key : bytes, 16 of them
-        Secret under which shingles are numbered, against texts made to be alike or slow; it changes no match.
-
-    Yields
-    ------
-    RecordBatch
-        MATCHES.
     """
     source = _Source(rows)
     while source.has_more():

@@ -225,13 +225,7 @@ class DocumentFrequencies:
 
 
 def _read(path: str | Path) -> tuple[UInt64Array, Int64Array, int, str]:
-    """Return (values, counts, number of documents, parameters) in a file, once they have been held against each other.
-
-    Raises
-    ------
-    ValueError
-        If they contradict each other.
-    """
+    """Return (values, counts, number of documents, parameters) in a file, once they have been held against each other."""
     with zipfile.ZipFile(path) as archive:
         values, counts = _member(archive, "values", "<u8"), _member(archive, "counts", "<i8")
         n, stated = int(_member(archive, "n_documents", "<i8")), str(_member(archive, "parameters", "<U"))
@@ -243,13 +237,7 @@ def _read(path: str | Path) -> tuple[UInt64Array, Int64Array, int, str]:
 
 
 def _member(archive: zipfile.ZipFile, name: str, dtype: str) -> NDArray[Any]:
-    """Read one array of a NumPy archive, once its checksum and the size that its header says are right.
-
-    Raises
-    ------
-    ValueError
-        If it is another array than this.
-    """
+    """Read one array of a NumPy archive, once its checksum and the size that its header says are right."""
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"its {name} are compressed by another method")

@@ -24,13 +24,7 @@ LEAST_KEY, MOST_KEY = 16, 64  # bytes
 
 
 def check_key(key: Any) -> bytes:
-    """Return a key as bytes.
-
-    Raises
-    ------
-    ParameterError
-        If it is no bytes, or not 16 to 64 of them. It is not shown.
-    """
+    """Return a key as bytes."""
     if not isinstance(key, bytes):
         raise ParameterError(f"key must be bytes; got {type(key).__name__}")
     if not LEAST_KEY <= len(key) <= MOST_KEY:
@@ -57,11 +51,6 @@ class KeyedHashes:
     more than 3 m of the 2^61 - 1 points, each of which is drawn with a probability of at most 9 / 2^64, and most with 8 / 2^64.
     That holds as long as the tokens are told apart: those of up to 15 bytes always are, and two longer ones of n bytes
     together but for a probability of (2^-64 + (3 n / 256 + 7) / 2^61)^2 (see ``kernels.digests``), 2^-88 for 8 MB.
-
-    Parameters
-    ----------
-    shingling : Shingling
-    key : bytes
     """
 
     def __init__(self, shingling: Shingling, key: bytes) -> None:

@@ -24,13 +24,7 @@ PIECE_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """Some texts: row i is ``data[offsets[i]:offsets[i + 1]]``.
-
-    Parameters
-    ----------
-    data : ndarray of uint8
-    offsets : ndarray of int64, shape (n_texts + 1,)
-    """
+    """Some texts: row i is ``data[offsets[i]:offsets[i + 1]]``."""
 
     data: NDArray[np.uint8]
     offsets: Int64Array
@@ -92,13 +86,7 @@ def without(texts: Texts, emptied: NDArray[np.bool_]) -> Texts:
 
 
 def from_arrow_array(array: pa.Array) -> Texts:
-    """Read one Arrow string or binary array without copying its bytes; null counts as empty.
-
-    Raises
-    ------
-    InputDataError
-        If the array holds no strings.
-    """
+    """Read one Arrow string or binary array without copying its bytes; null counts as empty."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         array, kind = array.dictionary_decode(), kind.value_type
@@ -126,13 +114,7 @@ def from_arrow_array(array: pa.Array) -> Texts:
 
 
 def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: str = "strict") -> Texts:
-    """Encode Python strings (or UTF-8 bytes, or None for an empty text).
-
-    Raises
-    ------
-    InputDataError
-        If an item is no text, or cannot be encoded (a lone surrogate) and ``encoding_errors`` is "strict".
-    """
+    """Encode Python strings (or UTF-8 bytes, or None for an empty text)."""
     items = list(strings)
     # pyarrow's own way is faster, and takes texts of more types; but its first call loads pandas, where that is installed.
     if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
@@ -167,11 +149,6 @@ def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
     """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these.
 
     None too for pandas columns of Python objects that Arrow cannot hold: ``as_texts`` names the first of them.
-
-    Raises
-    ------
-    InputDataError
-        If Arrow cannot read a column of another library.
     """
     if isinstance(data, pa.ChunkedArray):
         return without_views(data)
@@ -195,20 +172,7 @@ def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
 
 
 def as_items(data: Any, expected: str) -> list[Any] | tuple[Any, ...]:
-    """Return a list, a tuple, a one-dimensional array, or whatever can be iterated over, as a list or tuple.
-
-    Parameters
-    ----------
-    data : iterable
-        Read once.
-    expected : str
-        What the message says was expected.
-
-    Raises
-    ------
-    InputDataError
-        If it is a single text, has no order (a set), has keys (a dict) or several dimensions, or cannot be iterated over.
-    """
+    """Return a list, a tuple, a one-dimensional array, or whatever can be iterated over, as a list or tuple."""
     if isinstance(data, (list, tuple)):
         return data
     if isinstance(data, (str, bytes)):
@@ -226,11 +190,6 @@ def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
     """Read texts from a list of str or from an Arrow, pandas or polars column, in pieces, copying as little as possible.
 
     An iterator is read once.
-
-    Raises
-    ------
-    InputDataError
-        If ``data`` is not a collection of texts in an order, or an item is not a text.
     """
     column = None if isinstance(data, (list, tuple)) else as_arrow_columns(data)
     if column is not None:

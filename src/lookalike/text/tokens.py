@@ -25,24 +25,7 @@ Rows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tok
 def token_rows(
     shingling: Shingling, points: UInt64Array, texts: Texts, name_row: Callable[[int], str], strict: bool = False
 ) -> Iterator[Rows]:
-    """Yield the tokens of some rows after the other; each is done with before the next comes.
-
-    Parameters
-    ----------
-    shingling : Shingling
-    points : ndarray of uint64
-        The secret of the digests of long tokens, see ``kernels.digests``.
-    texts : Texts
-    name_row : callable
-        How errors name a row of ``texts``.
-    strict : bool, default False
-        Refuse invalid UTF-8.
-
-    Raises
-    ------
-    IncompatibleSketchError, EncodingError, InputDataError
-        As ``Shingling.hashes``.
-    """
+    """Yield the tokens of some rows after the other; each is done with before the next comes."""
     if shingling.tokenizer is not None:
         if strict:
             texts.check()

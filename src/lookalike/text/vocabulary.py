@@ -29,7 +29,6 @@ class Vocabulary:
 
     Parameters
     ----------
-    shingling : Shingling
     key : bytes, 16 of them
         Secret; it changes no number but with that probability.
     """
@@ -47,19 +46,7 @@ class Vocabulary:
         return int(self._at[_N_SHINGLES])
 
     def number(self, texts: Texts, name: Callable[[int], str] = "row {}".format) -> tuple[Int32Array, Int64Array]:
-        """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets).
-
-        Parameters
-        ----------
-        texts : Texts
-        name : callable, optional
-            How errors name a row.
-
-        Raises
-        ------
-        IncompatibleSketchError, InputDataError
-            As ``Shingling.hashes``.
-        """
+        """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         self._known = self._known or _room(texts.n_bytes)
         numbers, sizes, done = scratch("numbers", texts.n_bytes // 4, np.int32), [np.zeros(1, np.int64)], 0
         for offsets, keys in token_rows(self._shingling, self._points, texts, name):

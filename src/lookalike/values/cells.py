@@ -44,19 +44,6 @@ def cell_keys(values: list[Any] | pa.Array, *, untyped: bool = False) -> list[by
 
     Numbers of all types compare by value; a float with a fraction counts as the shortest decimal number that reads as it.
     Times compare by instant, text by its UTF-8 bytes, lists and objects item by item; a null field of an object counts as none.
-
-    Parameters
-    ----------
-    values : list or pyarrow.Array
-        Values as JSON has them, or an Arrow column of any type.
-    untyped : bool
-        The values are cells of CSV: an empty one is null, one that reads as a JSON number, true or false is that, and any
-        other is text.
-
-    Raises
-    ------
-    InputDataError
-        If values of the column's type cannot be compared.
     """
     if isinstance(values, pa.Array):
         return _arrow_keys(values)

@@ -68,13 +68,7 @@ DECISIONS = _schema(
 
 
 def check_values(batch: pa.RecordBatch, bounds: Mapping[str, tuple[float, float]], nullable: Collection[str] = ()) -> None:
-    """Check rows that were read back: well-formed, nulls only where there can be some, and numbers within their bounds.
-
-    Raises
-    ------
-    ValueError
-        If they are not (of Arrow's errors the one for invalid data is such an error, too).
-    """
+    """Check rows that were read back: well-formed, nulls only where there can be some, and numbers within their bounds."""
     batch.validate(full=True)
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.null_count and name not in nullable:

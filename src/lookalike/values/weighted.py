@@ -196,13 +196,7 @@ def _amounts(weights: ArrayLike, n: int, least: float = 0.0) -> Float64Array:
 
 
 def count_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array, Int64Array]:
-    """Count how often each value occurs in its row.
-
-    Returns
-    -------
-    (values, counts, offsets)
-        The distinct values of each row, ascending, and how often they occur.
-    """
+    """Count how often each value occurs in its row."""
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((values, row))
     values, row = values[order], row[order]
