@@ -47,7 +47,7 @@ $(WHEEL): $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src -type f
 
 test-library: $(WHEEL)
 	PYTHONPATH=$(CURDIR)/build/installed $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
-		tests/kernels tests/golden tests/jobs/test_twin.py tests/test_starts.py
+		tests/kernels tests/golden tests/recipes/test_twin.py tests/test_starts.py
 
 # The wheel in fresh environments: alone, and with each extra alone, whose main job then works. EXTRAS="report serve" for some.
 test-extras: $(WHEEL)

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from memory import shape_of, watch
 
 import lookalike as la
-from lookalike.jobs import foresight
+from lookalike.recipes import foresight
 
 PART, CHARACTERS = 100_000, 1000
 EVERY = 0.05  # seconds between looks at the disk

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from truth import exact_pairs, recall_on_sample
 
 import lookalike as la
-from lookalike.jobs.pairs import find_pairs
+from lookalike.recipes.pairs import find_pairs
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = 1500

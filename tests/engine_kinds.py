@@ -8,12 +8,17 @@ import pytest
 from spark_session import session
 from toy_engine import ToyEngine
 
-from lookalike.engines import local_bundles, local_documents, local_keeping, local_sort, local_tables, registry
-from lookalike.engines.local import LocalEngine
+from lookalike.engines import registry
+from lookalike.engines.local import bundles as local_bundles
+from lookalike.engines.local import documents as local_documents
+from lookalike.engines.local import keeping as local_keeping
+from lookalike.engines.local import sort as local_sort
+from lookalike.engines.local import tables as local_tables
+from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
-from lookalike.engines.spark import SparkEngine
+from lookalike.engines.spark.engine import SparkEngine
 from lookalike.files.store import Workspace
-from lookalike.jobs import rounds
+from lookalike.recipes import rounds
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 FRAMES = pytest.param("frames", marks=without_pyspark)

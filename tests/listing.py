@@ -1,7 +1,7 @@
 """All pairs of some documents, with summary and provenance."""
 
 from lookalike import Settings
-from lookalike.jobs import pairs
+from lookalike.recipes import pairs
 
 
 def find_pairs(data, against=None, **settings):

@@ -16,7 +16,7 @@ from same_results import same_job
 from spark_session import watched
 
 import lookalike as la
-from lookalike.engines import spark_tables
+from lookalike.engines.spark import tables as spark_tables
 
 FORMS = ("parquet", "jsonl", "csv", "txt")
 POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score")

@@ -33,9 +33,9 @@ NO_JOB = {
     "pyarrow.fs", "pyarrow.pandas_compat", "lookalike.text.html", "lookalike.text.features", "lookalike.index.index",
     "lookalike.search.banding", "lookalike.search.hamming", "lookalike.search.fingerprint_file", "lookalike.sketches.packed",
     "lookalike.sketches.weighted", "lookalike.sketches.simhash", "lookalike.methods.simhash", "lookalike.theory.choose",
-    "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.jobs.pairs", "lookalike.jobs.overlap",
+    "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.overlap",
     "lookalike.serve", "starlette", "uvicorn", "asyncio",
-    "lookalike.spark", "lookalike.cli.spark", "lookalike.cli.dry_run", "lookalike.jobs.foresight", "pyspark",
+    "lookalike.spark", "lookalike.cli.spark", "lookalike.cli.dry_run", "lookalike.recipes.foresight", "pyspark",
 }  # fmt: skip
 BY_NUMBA = {
     "numba",

@@ -30,7 +30,7 @@ VARIANTS = {
 
 def cut_small(monkeypatch):
     """Tasks of a cluster get few rows, and units are short."""
-    from lookalike.engines import spark as engine_module
+    from lookalike.engines.spark import engine as engine_module
     from lookalike.inputs import saved_texts
 
     monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)

@@ -38,7 +38,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "theory/banding.py": (["tests/theory/test_banding.py", "tests/theory/test_edges.py"], {}),
     "planner.py": (["tests/golden", "tests/theory/test_banding.py", "tests/cli"], {}),
     "kernels/walk.py": (["tests/kernels/test_walk.py", "tests/steps/test_walk.py"], CHECKED),
-    "steps/walk.py": (["tests/steps/test_walk.py", "tests/jobs/test_twin.py"], {}),
+    "steps/walk.py": (["tests/steps/test_walk.py", "tests/recipes/test_twin.py"], {}),
     **{
         f"kernels/{name}.py": (["tests/kernels/test_shingling.py", "tests/golden", "tests/steps/test_sketch.py"], PLAIN)
         for name in ("folding", "shingling", "_plain")
@@ -57,14 +57,14 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "cli/tune.py": (["tests/cli/test_odd_values.py", "tests/cli"], {}),
     "cli/index.py": (["tests/cli/test_index_cli.py", "tests/cli"], {}),
     "index/opened.py": (["tests/index/test_threads.py", "tests/index/test_index.py", "tests/index/test_lasting.py"], {}),
-    "jobs/passages.py": (["tests/jobs/test_overlap.py"], {}),
+    "recipes/passages.py": (["tests/recipes/test_overlap.py"], {}),
     "search/_fingerprints.py": (["tests/protocols/test_hamming_indexes.py", "tests/values", "tests/protocols"], {}),
     "values/weighted.py": (
-        ["tests/jobs/test_features.py", "tests/values", "tests/index/test_kinds.py", "tests/statistics/test_packed.py"],
+        ["tests/recipes/test_features.py", "tests/values", "tests/index/test_kinds.py", "tests/statistics/test_packed.py"],
         {},
     ),
     "kernels/bbit.py": (["tests/kernels/test_packing.py", *KERNELS], PLAIN),
-    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/jobs/test_brute_force.py"], CHECKED),
+    "kernels/banding.py": (["tests/kernels/test_banding.py", *KERNELS, "tests/recipes/test_brute_force.py"], CHECKED),
     "kernels/resemblance.py": (["tests/kernels/test_resemblance.py", *KERNELS], PLAIN),
     **{
         f"kernels/{name}.py": (["tests/kernels/test_hamming.py", "tests/protocols"], CHECKED)
@@ -84,7 +84,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
 # Files that are not named above: the tests of their room, then whole jobs.
 STEPS = [f"tests/steps/test_{name}.py" for name in ("small", "batches", "binary", "bucket", "exact_bundle_name", "cut", "decide", "near", "nibbles",
                                                     "rounds", "walk", "sketch", "rare", "vouch")]  # fmt: skip
-WHOLE = ["tests/jobs/test_contract.py", "tests/engines/test_whole_jobs.py", "tests/jobs/test_twin.py"]
+WHOLE = ["tests/recipes/test_contract.py", "tests/engines/test_whole_jobs.py", "tests/recipes/test_twin.py"]
 SKETCHES = [
     "tests/search/test_empty_documents.py",
     "tests/kernels/test_sketches.py",
@@ -96,20 +96,20 @@ SKETCHES = [
     "tests/statistics",
 ]
 ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
-    "": (["tests/test_packages.py", "tests/theory/test_banding.py", "tests/jobs/test_surface.py", *SKETCHES], {}),
+    "": (["tests/test_packages.py", "tests/theory/test_banding.py", "tests/recipes/test_surface.py", *SKETCHES], {}),
     "theory": (
         [
             "tests/theory",
             "tests/statistics",
             "tests/steps/test_vouch.py",
             "tests/methods/test_methods.py",
-            "tests/jobs/test_recall.py",
+            "tests/recipes/test_recall.py",
         ],
         {},
     ),
     "report": (["tests/report"], {}),
     "serve": (["tests/serve"], {}),
-    "spark": (["tests/engines/test_spark_frames.py", "tests/spark/test_writing.py", "tests/cli/test_engines.py"], {}),
+    "spark": (["tests/engines/spark/test_frames.py", "tests/spark/test_writing.py", "tests/cli/test_engines.py"], {}),
     "files": (
         [
             f"tests/files/test_{name}.py"
@@ -151,19 +151,19 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
             "tests/golden",
             *STEPS,
             "tests/methods/test_methods.py",
-            "tests/jobs/test_overlap.py",
+            "tests/recipes/test_overlap.py",
         ],
         PLAIN,
     ),
-    "values": (["tests/values", "tests/jobs/test_column_values.py", *SKETCHES, "tests/kernels/test_hamming.py"], {}),
+    "values": (["tests/values", "tests/recipes/test_column_values.py", *SKETCHES, "tests/kernels/test_hamming.py"], {}),
     "text": (
         [
             "tests/text/test_characters.py",
             "tests/kernels/test_shingling.py",
             "tests/methods/test_features.py",
-            "tests/jobs/test_features.py",
-            "tests/jobs/test_html.py",
-            "tests/jobs/test_texts.py",
+            "tests/recipes/test_features.py",
+            "tests/recipes/test_html.py",
+            "tests/recipes/test_texts.py",
             "tests/golden",
         ],
         {},
@@ -180,10 +180,10 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {},
     ),
-    "methods": (["tests/methods", "tests/steps/test_sketch.py", "tests/jobs/test_simhash_method.py", *WHOLE], {}),
+    "methods": (["tests/methods", "tests/steps/test_sketch.py", "tests/recipes/test_simhash_method.py", *WHOLE], {}),
     "formats": (["tests/formats", "tests/files/test_outputs.py"], {}),
     "inputs": (
-        ["tests/inputs", "tests/jobs/test_ids.py", "tests/jobs/test_references.py", "tests/jobs/test_column_values.py", *WHOLE],
+        ["tests/inputs", "tests/recipes/test_ids.py", "tests/recipes/test_references.py", "tests/recipes/test_column_values.py", *WHOLE],
         {},
     ),
     "steps": ([*STEPS, *WHOLE], {}),
@@ -216,9 +216,9 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
         + ["tests/cli/test_index_cli.py"],
         {},
     ),
-    "jobs": (
+    "recipes": (
         [
-            f"tests/jobs/test_{name}.py"
+            f"tests/recipes/test_{name}.py"
             for name in (
                 "rows",
                 "settings",
@@ -237,7 +237,7 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
         + ["tests/cli/test_cli.py", *WHOLE],
         {},
     ),
-    "cli": (["tests/cli", "tests/jobs/test_surface.py"], {}),
+    "cli": (["tests/cli", "tests/recipes/test_surface.py"], {}),
 }
 # Mutants that no test can kill, since they change nothing that anyone could see: the beginning of each change, and why.
 EQUIVALENT: dict[str, dict[str, str]] = {
@@ -245,13 +245,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "methods/simhash.py": {
         "n_keys: `64` to `65`": "the same for all multiples of 32 up to 256, and fingerprints have no other sizes"
     },
-    "engines/local.py": {
+    "engines/local/engine.py": {
         ": `20` to `21` in `SPILL_BYTES": "how much is held before it is written",
         "join: `not wide` to `wide`": "both ways look up the same rows; which is faster depends on their width",
     },
     "values/cells.py": {"_value_key: `0` to `1` in `return b": "the number is infinite"},
-    "engines/local_documents.py": {": `1` to `2` in `PIECE_BYTES": "how much is read at a time"},
-    "engines/local_numbers.py": {"_parts: `58` to `59`": "32 parts instead of 64, of which every other one is empty"},
+    "engines/local/documents.py": {": `1` to `2` in `PIECE_BYTES": "how much is read at a time"},
+    "engines/local/numbers.py": {"_parts: `58` to `59`": "32 parts instead of 64, of which every other one is empty"},
     "files/spools.py": {
         "__init__: `1 << 20` to `1 >> 20`": "for 0 bytes at a time the standard library takes a size of its own"
     },
@@ -263,7 +263,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "measure_costs: `0` to `1` in `margins = ": "what is ordered is drawn at random, and only timed",
     },
     "theory/blocks.py": {": `85` to `86` in `if word": "another Steiner system of the same blocks, which finds the same"},
-    "jobs/passages.py": {"_within: `0` to `1`": "what is subtracted is empty, and so is the difference"},
+    "recipes/passages.py": {"_within: `0` to `1`": "what is subtracted is empty, and so is the difference"},
     "kernels/weighted.py": {"sign_icws: `log_a < best`": "real numbers drawn at random are not equal"},
     "steps/_batches.py": {"gather: `end > begin`": "no rows are put to others"},
     "steps/bucket.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},

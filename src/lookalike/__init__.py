@@ -17,13 +17,13 @@ __version__ = "0.2.0.dev0"
 _HOMES = {
     "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
-    "DedupResult": "jobs.result",
+    "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.exhaustive_hamming",
     "FastSimilarity": "sketches.fast_similarity",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
-    "Foresight": "jobs.foresight",
+    "Foresight": "recipes.foresight",
     "Fractional": "sketches.fractional",
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
@@ -31,7 +31,7 @@ _HOMES = {
     "Index": "index.index",
     "IndexFormatError": "errors",
     "InputDataError": "errors",
-    "Kept": "jobs.opened",
+    "Kept": "recipes.verify",
     "LookalikeError": "errors",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
@@ -44,9 +44,9 @@ _HOMES = {
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
-    "Result": "jobs.result",
+    "Result": "results.result",
     "SetSketch": "sketches.set_sketch",
-    "Settings": "jobs.settings",
+    "Settings": "settings.settings",
     "Shingles": "values",
     "Shingling": "text.shingle",
     "Signatures": "values",
@@ -56,19 +56,19 @@ _HOMES = {
     "WeightedSets": "values",
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
-    "dedup": "jobs.dedup",
-    "foresee": "jobs.foresight",
+    "dedup": "recipes.dedup",
+    "foresee": "recipes.foresight",
     "html_to_text": "text.html",
-    "keep": "jobs.opened",
+    "keep": "recipes.verify",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
-    "overlap": "jobs.overlap",
-    "pairs": "jobs.pairs",
+    "overlap": "recipes.overlap",
+    "pairs": "recipes.pairs",
     "pairs_above": "search.exhaustive",
     "plan": "planner",
     "save": "sketches.saved",
     "shingle": "text.shingle",
-    "verify": "jobs.opened",
+    "verify": "recipes.verify",
     "weigh": "text.features",
     "write_report": "report.writing",
 }
@@ -107,15 +107,14 @@ if TYPE_CHECKING:
         ParameterError,
     )
     from .index.index import Index
-    from .jobs.dedup import dedup
-    from .jobs.foresight import Foresight, foresee
-    from .jobs.opened import Kept, keep, verify
-    from .jobs.overlap import overlap
-    from .jobs.pairs import pairs
-    from .jobs.result import DedupResult, Result
-    from .jobs.settings import Settings
     from .planner import Plan, plan
+    from .recipes.dedup import dedup
+    from .recipes.foresight import Foresight, foresee
+    from .recipes.overlap import overlap
+    from .recipes.pairs import pairs
+    from .recipes.verify import Kept, keep, verify
     from .report.writing import write_report
+    from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
     from .search.exhaustive_hamming import ExhaustiveHammingIndex
@@ -123,6 +122,7 @@ if TYPE_CHECKING:
     from .search.hamming import HammingIndex
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
+    from .settings.settings import Settings
     from .sketches.fast_similarity import FastSimilarity
     from .sketches.fractional import Fractional
     from .sketches.minhash import MinHash

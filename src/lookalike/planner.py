@@ -198,7 +198,7 @@ def choose_sketch(
     threshold: float, standard_error: float | None, sketch_bytes: int | None, density: float = 0.0,
     permutations: int | None = None, bits: Sequence[int] | None = None, combined: Sequence[int] | None = None,
 ) -> theory.choose.Choice:  # fmt: skip
-    """Choose the sketch of a standard error at the threshold, or of a number of bytes; ``bits``, ``combined``: those there are."""
+    """Choose a sketch of a standard error at the threshold, or of a number of bytes, among ``bits`` and ``combined``."""
     if standard_error is not None and sketch_bytes is not None:
         raise ParameterError("a standard error and a number of bytes both fix the sketch: give one of them")
     at = min(threshold, 0.999)  # at 1 every sketch is free of error

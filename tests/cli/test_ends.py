@@ -117,13 +117,13 @@ def test_a_reader_that_leaves_ends_the_program_silently(corpus, what):
 
 def fails_with(monkeypatch, error, where="open"):
     """Let a job fail: when it begins, or when it writes or closes."""
-    from lookalike.jobs.result import Result
+    from lookalike.results.result import Result
 
     def fail(*_args, **_kwargs):
         raise error
 
     if where == "open":
-        monkeypatch.setattr("lookalike.jobs.dedup.open_job", fail)
+        monkeypatch.setattr("lookalike.recipes.dedup.open_job", fail)
     else:
         monkeypatch.setattr(Result, where, fail)
 

@@ -125,7 +125,7 @@ def test_documents_are_taken_back(corpus, tmp_path, capsys):
 
 
 def test_overrides_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lookalike.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "drop"}\n')
     code, _, err = run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl")
     assert (code, err) == (1, "error: overrides.jsonl, line 1: action must be keep or remove; got 'drop'\n")

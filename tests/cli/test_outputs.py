@@ -9,7 +9,7 @@ from weekly import weeks, written
 
 from lookalike.cli.interrupts import Leaves
 from lookalike.cli.main import main
-from lookalike.jobs.result import Result
+from lookalike.results.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
 

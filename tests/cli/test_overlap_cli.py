@@ -12,7 +12,7 @@ import pytest
 
 from lookalike.cli.main import main
 from lookalike.cli.overlap import overlap as command
-from lookalike.jobs.overlap import overlap
+from lookalike.recipes.overlap import overlap
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [
@@ -153,7 +153,7 @@ def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):
 
 
 def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capfd, train, monkeypatch):
-    monkeypatch.setattr("lookalike.jobs.overlap.SHINGLE_BYTES", 80_000_000)
+    monkeypatch.setattr("lookalike.recipes.overlap.SHINGLE_BYTES", 80_000_000)
     code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
     assert (
         code == 2 and "the 7 shingles of the reference documents need " in err and "the cap is 1,000 MB: raise --memory" in err

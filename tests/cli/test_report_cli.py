@@ -48,7 +48,7 @@ def test_a_report_beside_an_output(corpus, tmp_path, capsys):
 
 
 def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lookalike.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "page.html").write_text("mine")
     assert run("dedup", corpus, "--report", tmp_path / "page.html") == 1
     assert run("dedup", corpus, "--report", tmp_path / "other.html", "--report-texts", "some") == 2

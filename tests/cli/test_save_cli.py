@@ -39,7 +39,7 @@ def test_a_result_is_saved(corpus, tmp_path, capsys):
 
 
 def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lookalike.jobs.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/file").write_text("mine")
     (tmp_path / "file").write_text("mine")

@@ -192,6 +192,6 @@ def test_bugs_and_interrupts_cannot_steer_it_either(capfd, folder, monkeypatch, 
     def fails(*_args, **_kwargs):
         raise error
 
-    monkeypatch.setattr("lookalike.jobs.result.Result.write", fails)
+    monkeypatch.setattr("lookalike.results.result.Result.write", fails)
     found, text = run(capfd, "dedup", "few.jsonl", "-o", f"{NASTY}.jsonl")
     assert found == code and SHOWN.partition(r"\n")[0] in text

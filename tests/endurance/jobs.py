@@ -7,8 +7,9 @@ from arena import LostError, RefusedError
 from cases import WORDS, Case, remains
 
 import lookalike as la
-from lookalike.engines import local, local_keeping
 from lookalike.engines import memory as memory_module
+from lookalike.engines.local import engine as local
+from lookalike.engines.local import keeping as local_keeping
 
 SETTINGS = (
     {"keep": "first"},

@@ -9,7 +9,7 @@ from toy_engine import ToyEngine
 import lookalike as la
 from lookalike.engines import registry
 from lookalike.engines.clock import Clock
-from lookalike.engines.local import LocalEngine
+from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.engines.registry import Running, make_engine, names
 from lookalike.files.store import Workspace

@@ -11,8 +11,9 @@ from listing import find_pairs
 from toy_engine import ToyEngine
 
 import lookalike as la
-from lookalike.engines import spark_packing, spark_sorting
-from lookalike.jobs import deciding
+from lookalike.engines.spark import packing as spark_packing
+from lookalike.engines.spark import sorting as spark_sorting
+from lookalike.recipes import decide as deciding
 
 CASES = {
     "first": {},

@@ -18,7 +18,7 @@ from row_files import read
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
-from lookalike.jobs.saved_inputs import reading_of
+from lookalike.results.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 
 A = "one two three four five six seven eight"

@@ -9,7 +9,7 @@ from format_samples import packed, sample
 import lookalike as la
 from lookalike.formats._registry import formats_by_suffix
 from lookalike.formats.sources import Columns, open_sources
-from lookalike.jobs.saved_inputs import reading_of
+from lookalike.results.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 
 A, B = "one two three four five six seven", "quite another text of several words"

@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 
 import lookalike as la
-from lookalike.jobs.settings import Settings
 from lookalike.kernels import banding
+from lookalike.settings.settings import Settings
 
 # What rules 2 made other words of: marks and numerals among ideographs, more scripts, and words where a block of 64 bytes ends.
 RULES_2 = [

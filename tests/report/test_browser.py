@@ -13,7 +13,7 @@ from conftest import DATA
 from waiting import until
 
 import lookalike as la
-from lookalike.jobs.pairs import find_pairs
+from lookalike.recipes.pairs import find_pairs
 from lookalike.report.page import SECTIONS
 
 pytestmark = needed

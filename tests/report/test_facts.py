@@ -7,8 +7,8 @@ import pytest
 from corpora import planted
 
 import lookalike as la
-from lookalike.jobs.rows import HeldRows, collect
 from lookalike.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
+from lookalike.results.rows import HeldRows, collect
 
 NONE = np.empty(0, np.int64)
 BY_HAND = {

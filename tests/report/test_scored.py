@@ -11,9 +11,9 @@ from corpora import planted
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.jobs import listing
-from lookalike.jobs.pairs import find_pairs
+from lookalike.recipes.pairs import find_pairs
 from lookalike.report.scored import gather_pairs
+from lookalike.results import listing
 
 
 def data_of(path):
@@ -41,7 +41,7 @@ def overlapping(corpus, **settings):
 
 def pairs_of(result):
     """{(left id, right id, whether the left one is a reference): score} of a list of pairs, or of matches."""
-    if isinstance(result, la.jobs.overlap.OverlapResult):
+    if isinstance(result, la.recipes.overlap.OverlapResult):
         return {(row["reference"], row["id"]): row["containment"] for row in result.matches.to_pylist()}
     score = result.table.column_names[-1] if "standard_error" not in result.table.column_names else "estimated_resemblance"
     return {(row["left_id"], row["right_id"]): row[score] for row in result.table.to_pylist()}

@@ -9,7 +9,7 @@ import pytest
 from served import JSON, TEXTS, make_index
 
 import lookalike as la
-from lookalike.jobs.compare import compare_texts
+from lookalike.recipes.compare import compare_texts
 from lookalike.serve.app import make_app
 from lookalike.serve.limits import Limits
 from lookalike.serve.metrics import Metrics

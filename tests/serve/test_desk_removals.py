@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import lookalike as la
-from lookalike.jobs.rows import HeldRows
+from lookalike.results.rows import HeldRows
 from lookalike.serve.desk_removals import JUDGED, Removals, Wanted
 
 COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of"]

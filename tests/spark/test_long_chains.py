@@ -8,7 +8,7 @@ import pytest
 from engine_kinds import spark_engine
 from spark_session import MOST_BYTES, events, sent
 
-from lookalike.jobs.rounds import Rounds
+from lookalike.recipes.rounds import Rounds
 from lookalike.steps.members import MEMBERS
 from lookalike.values.tables import MATCHES, PAIRS
 

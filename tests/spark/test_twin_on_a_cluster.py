@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from engine_kinds import spark_engine
-from jobs.test_twin import TEXTS, compare
+from recipes.test_twin import TEXTS, compare
 from naive.crowds import Rule
 
 import lookalike as la

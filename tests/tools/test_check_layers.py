@@ -6,7 +6,7 @@ import check_layers
 import pytest
 
 SOUND = {
-    "__init__.py": '_HOMES = {"dedup": "jobs.dedup", "Index": "index.index"}\n',
+    "__init__.py": '_HOMES = {"dedup": "recipes.dedup", "Index": "index.index"}\n',
     "errors.py": "class E(Exception): pass\n",
     "kernels/_jit.py": "import numba\n",
     "kernels/buckets.py": (
@@ -23,7 +23,7 @@ SOUND = {
     "search/tune.py": "from . import costs, tables\n",
     "steps/bucket.py": "from ..search.tables import Tables\ndef step(a, b, c, d, e, f, g, h, i, *, j): pass\n",
     "index/index.py": "class Index:\n    def create(self, a, b, c, d, e, f, g, h, i, j, *, k, l): pass\n",
-    "jobs/dedup.py": "from ..steps.bucket import step\ndef dedup(data, *, a, b, c, d, e, f, g, h, i, j, k): pass\n",
+    "recipes/dedup.py": "from ..steps.bucket import step\ndef dedup(data, *, a, b, c, d, e, f, g, h, i, j, k): pass\n",
     "cli/main.py": "@options.many\n@click.command()\ndef main(a, b, c, d, e, f, g, h, i, j, k): pass\n",
 }
 
@@ -44,7 +44,7 @@ def test_a_sound_tree_passes(tmp_path):
 @pytest.mark.parametrize(
     "file, text, key, said",
     [
-        ("bucket", "from ..jobs.dedup import dedup\n", "steps/bucket.py: lookalike.jobs.dedup", "steps (rank 14) imports jobs"),
+        ("bucket", "from ..jobs.dedup import dedup\n", "steps/bucket.py: lookalike.recipes.dedup", "steps (rank 14) imports jobs"),
         ("bucket", "from lookalike import cli\n", "steps/bucket.py: lookalike.cli", "steps (rank 14) imports cli"),
         ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_jit.py"),
         ("errors", "from . import packages\n", "errors.py: lookalike.packages", "errors (rank 1) imports packages (rank 1)"),
@@ -55,8 +55,8 @@ def test_a_sound_tree_passes(tmp_path):
         ("bucket", "def f(a, b, c, d, e, f, g, h, i, j, *, k): pass\n", "steps/bucket.py: f", "f has 11 parameters; at most 10"),
         ("bucket", "class A:\n    def m(self, a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: A.m", "A.m has 11"),
         ("bucket", "def f():\n    def g(a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: f.g", "f.g has 11"),
-        ("dedup", "def dedup(a, b, c, d, e, f, g, h, i, j, k): pass\n", "jobs/dedup.py: dedup", "dedup has 11"),
-        ("dedup", "def other(*, a, b, c, d, e, f, g, h, i, j, k): pass\n", "jobs/dedup.py: other", "other has 11"),
+        ("dedup", "def dedup(a, b, c, d, e, f, g, h, i, j, k): pass\n", "recipes/dedup.py: dedup", "dedup has 11"),
+        ("dedup", "def other(*, a, b, c, d, e, f, g, h, i, j, k): pass\n", "recipes/dedup.py: other", "other has 11"),
         ("buckets", "@compiled\ndef f(a): pass\n", "kernels/buckets.py: f", "kernel f declares no signature"),
         ("buckets", '@compiled("void(int64)")\ndef f(a, b): pass\n', "kernels/buckets.py: f", "declares 1 types for 2 parameters"),
         ("buckets", 'f = compiled("void(int64)")(_f)\ndef _f(a, b): pass\n', "kernels/buckets.py: _f", "declares 1 types for 2"),

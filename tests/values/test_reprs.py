@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.jobs.pairs import find_pairs
+from lookalike.recipes.pairs import find_pairs
 from lookalike.wording import Brief, html_table
 
 TEXTS = [" ".join(f"word{i}" for i in range(60)), " ".join(f"word{i}" for i in range(61)), "something else that is not alike"]

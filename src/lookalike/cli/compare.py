@@ -30,7 +30,7 @@ def compare(
 
     from ..errors import ParameterError
     from ..formats.sources import Columns, open_sources
-    from ..jobs.compare import compare_texts
+    from ..recipes.compare import compare_texts
     from ..text.shingle import Shingling
     from ..wording import counted
 

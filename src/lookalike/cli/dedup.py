@@ -73,7 +73,7 @@ def dedup(
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.saved import open_references
-    from ..jobs.limits import limit_of
+    from ..settings.limits import limit_of
     from .interrupts import explained
     from .outputs import Outputs
     from .progress import progress
@@ -101,7 +101,7 @@ def dedup(
         raise ParameterError("--master and --conf are for --engine spark")
     else:
         from ..formats.writers import check_output as check_where
-        from ..jobs.dedup import dedup as run
+        from ..recipes.dedup import dedup as run
 
         running = nullcontext(partial(run, threads=threads, engine=engine))
     outputs = Outputs(

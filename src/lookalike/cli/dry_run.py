@@ -10,9 +10,9 @@ import click
 
 from ..errors import ParameterError
 from ..inputs.saved_texts import is_saved
-from ..jobs.opening import expected_of
-from ..jobs.saved_sketches import agreed
-from ..jobs.settings import settings_of
+from ..recipes.opening import expected_of
+from ..recipes.saved_sketches import agreed
+from ..settings.settings import settings_of
 from .saying import say, say_all
 
 _STEPS = (
@@ -55,7 +55,7 @@ def show(
         else:
             say_all(str(found))
         return
-    from ..jobs.foresight import foresee
+    from ..recipes.foresight import foresee
 
     found = foresee(
         threads=threads, work=settings.work is not None, **corpus, **{name: getattr(settings, name) for name in _FORESEEN}

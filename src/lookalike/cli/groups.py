@@ -14,7 +14,7 @@ from . import options
 from .saying import fitted, say
 
 if TYPE_CHECKING:
-    from ..jobs.members import Members
+    from ..results.members import Members
 
 SAMPLED = 3  # removed documents that are named
 _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywhere
@@ -43,9 +43,9 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
     """
     import numpy as np
 
-    from ..jobs.choosing import rows_at
-    from ..jobs.members import largest_groups
-    from ..jobs.saved_job import SavedJob
+    from ..results.choosing import rows_at
+    from ..results.members import largest_groups
+    from ..results.saved_job import SavedJob
 
     result = SavedJob.open(job).result
     decisions = result._decisions

@@ -99,7 +99,7 @@ def _documents(
 
 
 def _threads(wanted: int | None) -> int:
-    from ..jobs.settings import available_threads
+    from ..settings.settings import available_threads
 
     return wanted or available_threads()
 
@@ -126,7 +126,7 @@ def add(
     from ..engines.memory import BYTES_PER_ENTRY, Memory
     from ..index.index import Index
     from ..inputs.batches import BATCH_BYTES
-    from ..jobs.limits import check_skipping, limit_of
+    from ..settings.limits import check_skipping, limit_of
     from ..wording import counted
 
     check_skipping(on_error, max_document)

@@ -83,7 +83,7 @@ class Outputs:
         if self.output is not None and not is_stdout(self.output):
             check_before(self.output, sources, references, but(self.output))
         if self.save is not None:
-            from ..jobs.saved_result import check_folder
+            from ..results.saved_result import check_folder
 
             check_folder(self.save, read, self.may_replace(self.save), but(self.save))
         if self.report is not None:
@@ -92,7 +92,7 @@ class Outputs:
             check_report(self.report, read, self.may_replace(self.report))
             check_apart(self.report, places, but(self.report), single=True)
         if self.save_sketches is not None:
-            from ..jobs.saved_sketches import check_saving
+            from ..recipes.saved_sketches import check_saving
 
             force = self.may_replace(self.save_sketches)
             check_saving(self.save_sketches, force, sources, references, html, but(self.save_sketches))

@@ -66,8 +66,8 @@ def overlap(
     from ..errors import ParameterError
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, check_room, check_table, is_stdout
-    from ..jobs.limits import limit_of
-    from ..jobs.overlap import overlap as run
+    from ..recipes.overlap import overlap as run
+    from ..settings.limits import limit_of
     from ..wording import counted
     from .outputs import check_page
     from .progress import note_skipped, progress

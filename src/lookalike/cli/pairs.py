@@ -47,8 +47,8 @@ def pairs(
     from ..formats.sources import open_sources
     from ..formats.writers import check_table, is_stdout
     from ..inputs.saved import open_references
-    from ..jobs.pairs import find_pairs
-    from ..jobs.settings import Settings
+    from ..recipes.pairs import find_pairs
+    from ..settings.settings import Settings
     from ..wording import counted, text_size
     from .interrupts import explained
     from .outputs import Outputs

@@ -60,7 +60,7 @@ def plan(
     )  # fmt: skip
     foresight = None
     if bytes is not None:
-        from ..jobs.foresight import foresee  # here, as a plan alone needs none of what a job does
+        from ..recipes.foresight import foresee  # here, as a plan alone needs none of what a job does
 
         if documents is None:
             raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .saying import say
 
 if TYPE_CHECKING:
-    from ..jobs.progress import Bar
+    from ..recipes.progress import Bar
 
 
 def note_skipped(quiet: bool, *inputs: Any) -> None:
@@ -48,7 +48,7 @@ def _print_notes(bar: Bar | None) -> None:
 @contextmanager
 def progress(quiet: bool, lines: bool = False) -> Iterator[Callable[[str, int], None]]:
     """Give a function that reports amounts done of named stages; elsewhere than on a terminal it is silent, or writes lines."""
-    from ..jobs.progress import Lines, make_bar, no_progress
+    from ..recipes.progress import Lines, make_bar, no_progress
 
     if quiet:
         yield no_progress

@@ -49,7 +49,7 @@ def serve(
     from pathlib import Path
 
     from ..engines.memory import parse_bytes
-    from ..jobs.settings import available_threads
+    from ..settings.settings import available_threads
 
     try:
         from ..serve.keys import read_keys

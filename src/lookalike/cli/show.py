@@ -11,8 +11,8 @@ from . import options
 from .saying import fitted, say
 
 if TYPE_CHECKING:
-    from ..jobs.members import Members
-    from ..jobs.saved_job import SavedJob
+    from ..results.members import Members
+    from ..results.saved_job import SavedJob
 
 _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
@@ -47,8 +47,8 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
         lookalike show judged/ corpus.jsonl.gz:17 --json | jq .keeper.id
     """
     from ..errors import InputDataError
-    from ..jobs.members import members_of, names_like, rows_named
-    from ..jobs.saved_job import SavedJob
+    from ..results.members import members_of, names_like, rows_named
+    from ..results.saved_job import SavedJob
 
     saved = SavedJob.open(job, trust)
     decisions = saved.result._decisions
@@ -77,7 +77,7 @@ def _rows(saved: SavedJob, rows: list[int]) -> dict[int, Row]:
     """Return what was decided about some documents."""
     import numpy as np
 
-    from ..jobs.choosing import rows_at
+    from ..results.choosing import rows_at
 
     result = saved.result
     names = [name for name in (*_TOLD, "override", *result._score_columns) if name in result._decisions.schema.names]

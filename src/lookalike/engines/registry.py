@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import ParameterError
 from ..files.store import Workspace
 from ..packages import added
-from .local import LocalEngine, Progress
+from .local.engine import LocalEngine, Progress
 from .memory import Memory
 
 GROUP = "lookalike.engines"

@@ -124,7 +124,7 @@ class OpenIndex:
         return self.answers(texts, top=top, threads=threads).to_table()
 
     def answers(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> Answers:
-        """Look up documents: what ``query`` returns, as arrays, which take less time to make and to read where texts are few."""
+        """Look up documents: what ``query`` returns, as arrays, which are quicker to make and to read where texts are few."""
         if top is not None and top < 1:
             raise ParameterError(f"top must be at least 1; got {top}")
         return self._look_up(texts, top, False, threads)

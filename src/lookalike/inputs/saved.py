@@ -114,7 +114,7 @@ def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
     delimiter: str | None = None, but: str | None = None, trust: Trusted = (),
 ) -> Inputs:  # fmt: skip
-    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` takes them."""
+    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` does."""
     replaced = None if but is None else path_of(but)
     if isinstance(replaced, Path):
         with reporting(replaced):

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..jobs.choosing import Draw, Lowest, of_reason
-from ..jobs.rows import Rows
+from ..results.choosing import Draw, Lowest, of_reason
+from ..results.rows import Rows
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS

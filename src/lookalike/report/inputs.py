@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from ..jobs.settings import Settings
+from ..settings.settings import Settings
 from .originals import DigestOf
 from .samples import short
 

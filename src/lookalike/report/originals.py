@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import InputDataError
 from ..files.sums import digest_of
-from ..jobs.result import Result
-from ..jobs.saved_inputs import reading_of
+from ..results.result import Result
+from ..results.saved_inputs import reading_of
 from .samples import MOST_TEXT, Pair, texts_of
 
 DigestOf = Callable[[int], str | None]

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.again import read_again
-from ..jobs.choosing import rows_at
-from ..jobs.nearly import Nearly
-from ..jobs.rows import Rows
-from ..jobs.saved_inputs import reading_of
-from ..jobs.settings import Settings
+from ..results.choosing import rows_at
+from ..results.nearly import Nearly
+from ..results.rows import Rows
+from ..results.saved_inputs import reading_of
+from ..settings.settings import Settings
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from .compared import MOST_CHARACTERS, Compared, compare

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.again import read_again
-from ..jobs.choosing import Draw, Lowest
-from ..jobs.scored import Scored
+from ..results.choosing import Draw, Lowest
+from ..results.scored import Scored
 from ..values import Int64Array
 from .facts import ABOVE, BINS, IN_MATRIX, binned, score_bins
 from .samples import MOST_TEXT, Document, Pair, Samples, short

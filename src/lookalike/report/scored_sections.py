@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jobs.scored import Scored
+from ..results.scored import Scored
 from .drawing import curve, histogram, shares, spark
 from .facts import binned
 from .said import WORDS

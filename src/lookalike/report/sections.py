@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..files.skipped import describe_reasons
-from ..jobs.settings import Settings
-from ..jobs.summary import Summary, describe_audit
+from ..results.summary import Summary, describe_audit
+from ..settings.settings import Settings
 from ..wording import counted
 from .drawing import curve, histogram, shares
 from .facts import BINS, REMOVED, Facts

@@ -14,8 +14,8 @@ from ..errors import ParameterError
 from ..files.atomic import atomic_file
 from ..files.names import shown
 from ..files.outputs import check_apart, check_output
-from ..jobs.result import Result
-from ..jobs.scored import Scored
+from ..results.result import Result
+from ..results.scored import Scored
 from ..text.shingle import Shingling
 from ..wording import called
 from . import page, sections, tables

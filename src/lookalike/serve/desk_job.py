@@ -15,11 +15,11 @@ import numpy as np
 from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.sums import digest_of
-from ..jobs.result import Result
-from ..jobs.saved_job import SavedJob
 from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..report.writing import write_report
+from ..results.result import Result
+from ..results.saved_job import SavedJob
 from ..theory.minhash import exact_interval
 from ..wording import counted
 from .desk_removals import JUDGED, MOST_ROWS, Removals, Wanted

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..jobs.choosing import Draw, of_reason, rows_at
-from ..jobs.rows import Rows
 from ..report.samples import short
+from ..results.choosing import Draw, of_reason, rows_at
+from ..results.rows import Rows
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ParameterError
-from ..jobs.compare import compare_texts
+from ..recipes.compare import compare_texts
 from . import bodies
 from .arrow import ARROW, read_columns, write_table
 from .bodies import Added, Compared, Match, Removed, Results, Status, Stored, decoder, encode

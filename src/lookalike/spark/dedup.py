@@ -12,8 +12,8 @@ from typing import Any
 from .. import __version__
 from ..engines.clock import Clock
 from ..engines.memory import Memory
-from ..engines.spark import SparkEngine
-from ..engines.spark_frames import FrameInput, Frames
+from ..engines.spark.engine import SparkEngine
+from ..engines.spark.frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
 from ..files.anywhere import is_inside, path_of
 from ..files.skipped import Skipped, skipped_in
@@ -26,16 +26,16 @@ from ..inputs.apart import check_apart
 from ..inputs.reading import Reading
 from ..inputs.saved import as_references, saved_in
 from ..inputs.saved_texts import is_saved
-from ..jobs.deciding import Decider
-from ..jobs.judging import deciding_of, judge, provenance_of, searching_of
-from ..jobs.limits import limit_of
-from ..jobs.opening import Opened, report_stage
-from ..jobs.progress import Progress, no_progress, shown
-from ..jobs.saved_sketches import agreed
-from ..jobs.searching import search
-from ..jobs.settings import MAX_BUCKET, Settings, added_columns, settings_of
-from ..jobs.summary import CALLED, Summary, counted_as
-from ..jobs.telling import Told, second_columns
+from ..recipes.decide import Decider
+from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
+from ..recipes.opening import Opened, report_stage
+from ..recipes.progress import Progress, no_progress, shown
+from ..recipes.saved_sketches import agreed
+from ..recipes.search import search
+from ..results.summary import CALLED, Summary, counted_as
+from ..results.telling import Told, second_columns
+from ..settings.limits import limit_of
+from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
 from ..steps.chosen import Positions, at_positions
 from ..steps.outcomes import Outcomes
 from ..text.shingle import Tokenizer

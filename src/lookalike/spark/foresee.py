@@ -13,10 +13,10 @@ from math import ceil
 from typing import Any
 
 from ..engines.memory import parse_bytes
-from ..engines.spark_tables import UNIT_BYTES
-from ..jobs.calibration import REFERENCE
-from ..jobs.footprint import Corpus
-from ..jobs.settings import Settings
+from ..engines.spark.tables import UNIT_BYTES
+from ..recipes.calibration import REFERENCE
+from ..recipes.footprint import Corpus
+from ..settings.settings import Settings
 from ..wording import counted, spelled
 from .dedup import TASK_MEMORY
 

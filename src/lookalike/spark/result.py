@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from ..engines.clock import Clock
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..jobs.annotating import naming
-from ..jobs.searching import Searched
-from ..jobs.settings import Settings
-from ..jobs.summary import Summary
+from ..recipes.search import Searched
+from ..results.annotating import naming
+from ..results.summary import Summary
+from ..settings.settings import Settings
 from ..steps.by_source import BySource
 from ..values import Int64Array
 from ..wording import counted

@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..engines.engine import Batches
-from ..engines.spark_files import WRITTEN, write_file
+from ..engines.spark.files import WRITTEN, write_file
 from ..files.anywhere import AnyPath
 from ..files.folders import NewFolder
 from ..files.folders_at import NewFolderAt
 from ..inputs.saved_at import ROWS
-from ..jobs.saved_sketches import Files, Saving
+from ..recipes.saved_sketches import Files, Saving
 from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
 from ..steps.members import MEMBERS
 from ..values import Int64Array

@@ -10,10 +10,10 @@ import sys
 import warnings
 from typing import Any
 
-from ..engines.spark_tasks import NUMBERS, in_tasks
+from ..engines.spark.tasks import NUMBERS, in_tasks
 from ..errors import MissingExtraError, ParameterError
 from ..files.anywhere import put
-from ..jobs.progress import Progress
+from ..recipes.progress import Progress
 
 LEAST_JAVA = 17
 PANDAS_3 = "PySpark does not yet fully support pandas"

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..engines.engine import Batches
-from ..engines.spark_tables import SparkTable, StoredTable
+from ..engines.spark.tables import SparkTable, StoredTable
 from ..errors import OutputError, ParameterError
 from ..files.anywhere import remove_tree
 from ..files.atomic import create_temporary, reporting
@@ -44,8 +44,8 @@ from ..formats.writers import (
     is_stdout,
     means_folder,
 )
-from ..jobs.annotating import annotated, annotating
-from ..jobs.settings import added_columns
+from ..results.annotating import annotated, annotating
+from ..settings.settings import added_columns
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS

@@ -1,0 +1,206 @@
+"""Pairs divided into what is compared at one time: connected documents, together in one bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...files.store import Workspace
+from ...kernels import banding as kernel
+from ...values import Int64Array
+from ...values.arrays import places_of, runs
+from ...values.arrow import to_arrow
+from ..engine import Batches
+from ..reporting import Counted
+from .columns import arrays_of
+from .tables import Lazy, Piece
+
+GROUP_BYTES = 2 << 20
+PAIRED = "paired"
+SizesOf = Callable[[NDArray[Any]], Int64Array]
+_BLOCK = 1 << 16
+CLOSED = pa.schema([("bundle", pa.int64()), ("order", pa.int64()), ("partners", pa.large_list(pa.int64()))])
+
+
+class Closed(Lazy):
+    """Bundles of whole components, and which orders are in one (``present``)."""
+
+    present: NDArray[np.bool_]
+
+
+def find_roots(pairs: Any, n: int) -> Int64Array:
+    """Return for each order the smallest one that it is connected with."""
+    parents = np.arange(n)
+    for batch in pairs.batches():
+        arrays = arrays_of(batch)
+        kernel.join_pairs(arrays["left"], arrays["right"], parents)
+    kernel.find_roots(parents)
+    return parents
+
+
+def linked(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the orders that are connected with others, ascending, and the root of each, both in few bytes."""
+    there = np.empty(len(roots), np.bool_)
+    for begin in range(0, len(roots), _BLOCK):
+        some = roots[begin : begin + _BLOCK]
+        np.not_equal(some, np.arange(begin, begin + len(some)), out=there[begin : begin + _BLOCK])
+    for begin in range(0, len(roots), _BLOCK):  # a root is no larger than its own; what was set before is set again
+        some = roots[begin : begin + _BLOCK]
+        there[some[there[begin : begin + _BLOCK]]] = True
+    orders = places_of(there)
+    return orders, roots.astype(orders.dtype)[there]
+
+
+def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator[Int64Array]:
+    """Yield the ascending members of groups of whole components, each of about ``GROUP_BYTES``, the largest first."""
+    by_root = np.argsort(roots, kind="stable")
+    starts = np.flatnonzero(np.diff(roots[by_root], prepend=-1))
+    if not len(starts):
+        return
+    weights = np.add.reduceat(sizes[by_root], starts)
+    group = (np.cumsum(weights) - weights) // GROUP_BYTES
+    fresh = np.flatnonzero(np.diff(group, prepend=-1))
+    bounds = np.append(starts[fresh], len(by_root))
+    total = np.add.reduceat(weights, fresh)
+    for g in np.argsort(-total, kind="stable").tolist():  # the largest first: started last, it would finish last
+        yield orders[np.sort(by_root[bounds[g] : bounds[g + 1]])]
+
+
+def bundles(members: Int64Array, roots: Int64Array, left: Int64Array, right: Int64Array) -> Batches:
+    """Make the bundles of one group: of each member, by bundle and then by order, its earlier partners."""
+    by_bundle = np.lexsort((members, roots))
+    place = np.empty(len(members), np.int64)
+    place[by_bundle] = np.arange(len(members))
+    at = place[np.searchsorted(members, right)]
+    by_right = np.lexsort((left, at))
+    offsets = np.searchsorted(at[by_right], np.arange(len(members) + 1))
+    partners = pa.LargeListArray.from_arrays(to_arrow(offsets), to_arrow(left[by_right]))
+    columns = [to_arrow(roots[by_bundle]), to_arrow(members[by_bundle]), partners]
+    yield pa.RecordBatch.from_arrays(columns, schema=CLOSED)
+
+
+class PairsByRight:
+    """All pairs in memory, found by their right document."""
+
+    def __init__(self, left: Int64Array, right: Int64Array) -> None:
+        if len(right) and int(right.max()) < 1 << 31:
+            packed = (right << 32) | left  # one array of integers sorts faster than an index
+            packed.sort()
+            self.left, self.right = packed & 0xFFFFFFFF, packed >> 32
+        else:
+            order = np.lexsort((left, right))
+            self.left, self.right = left[order], right[order]
+
+    def of(self, members: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return the pairs whose right document is one of some."""
+        begin = np.searchsorted(self.right, members, "left")
+        count = np.searchsorted(self.right, members, "right") - begin
+        ends = np.cumsum(count)
+        places = np.repeat(begin - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)
+        return self.left[places], self.right[places]
+
+
+def all_pairs(pairs: Any, number: int) -> PairsByRight:
+    """Return all pairs, which are in memory."""
+    parts = [arrays_of(batch) for batch in pairs.batches()]
+    none = [np.empty(0, np.int64)]
+    return PairsByRight(*(np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")))
+
+
+class Division:
+    """Connected documents, component by component, cut into partitions of about so many bytes of text.
+
+    Components that are larger are left out; they are one more partition each, from ``n_closed`` on.
+
+    Parameters
+    ----------
+    orders, roots : ndarray of uint32 or int64
+        What ``linked`` returns.
+    n : int
+        Documents there are.
+    sizes_of : callable
+        From ascending orders to bytes of text.
+    most : int
+        Bytes of a partition.
+    whole : int
+        Bytes of the largest component that is not left out.
+    """
+
+    def __init__(
+        self, orders: NDArray[Any], roots: NDArray[Any], n: int, sizes_of: SizesOf, most: int,
+        whole: int,
+    ) -> None:  # fmt: skip
+        self.orders, self.roots = orders, roots
+        by_root = np.argsort(roots, kind="stable")
+        starts = np.flatnonzero(np.diff(roots[by_root].astype(np.int64), prepend=-1))
+        weights = np.add.reduceat(sizes_of(orders)[by_root], starts) if len(starts) else np.empty(0, np.int64)
+        heavy = weights > min(most, whole)
+        light = np.where(heavy, 0, weights)
+        number = (np.cumsum(light) - light) // most
+        number = np.unique(number[~heavy], return_inverse=True)[1] if (~heavy).any() else np.empty(0, np.int64)
+        self.largest = int(weights.max(initial=0))
+        self.n_bytes = int(weights[~heavy].sum())
+        self.n_closed = int(number[-1]) + 1 if len(number) else 0
+        of_component = np.empty(len(weights), np.int32)
+        of_component[~heavy] = number
+        of_component[heavy] = self.n_closed + np.arange(int(heavy.sum()))
+        self.of_order = np.full(n, -1, np.int32)
+        self.of_order[orders[by_root]] = np.repeat(of_component, np.diff(np.append(starts, len(by_root))))
+        self.present = (self.of_order >= 0) & (self.of_order < self.n_closed)
+
+    def of_rows(self, place: NDArray[Any] | None) -> NDArray[np.int32]:
+        """Return the partition of each row, given their orders (None: their numbers); -1: it is in none."""
+        return self.of_order if place is None else self.of_order[place]
+
+    def members(self, number: int) -> tuple[Int64Array, Int64Array]:
+        """Return (orders, roots) of one partition, ascending by order."""
+        some = self.of_order[self.orders] == number
+        return self.orders[some].astype(np.int64), self.roots[some].astype(np.int64)
+
+    def sort_pairs(self, pairs: Any, workspace: Workspace) -> None:
+        """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
+        done = len(workspace.numbered(PAIRED))
+        for batch in islice(pairs.batches(), done, None):
+            arrays = arrays_of(batch)
+            partition = self.of_order[arrays["left"]]
+            order = np.argsort(partition, kind="stable")
+            out: dict[str, NDArray[Any]] = {}
+            for begin, end in runs(partition[order]):
+                some = order[begin:end]
+                number = int(partition[some[0]])
+                if number < self.n_closed:
+                    out |= {f"left-{number}": arrays["left"][some], f"right-{number}": arrays["right"][some]}
+            workspace.append(PAIRED, out)
+
+    def pairs(self, workspace: Workspace, number: int) -> PairsByRight:
+        """Read the pairs of one partition."""
+        sides: list[list[Int64Array]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)]]
+        for name in workspace.numbered(PAIRED):
+            part = workspace.get(name)
+            if f"left-{number}" in part:
+                for side, which in zip(sides, ("left", "right"), strict=True):
+                    side.append(part[f"{which}-{number}"])
+        return PairsByRight(*(np.concatenate(side) for side in sides))
+
+    def pieces(
+        self, read: Callable[[int], PairsByRight], sizes_of: SizesOf, counting: Callable[[], Counted], mark: int
+    ) -> Iterator[Piece]:  # fmt: skip
+        """Yield the bundles of all closed partitions, group by group, and count their bytes of text."""
+        done, counted = 0, counting()
+        for number in range(self.n_closed):
+            orders, roots = self.members(number)
+            pairs = None
+            for members in groups(roots, orders, sizes_of(orders)):
+                done += 1
+                counted.add(int(sizes_of(members).sum()))
+                if done > mark:
+                    pairs = pairs or read(number)
+                    own = roots[np.searchsorted(orders, members)]
+                    yield Piece(partial(bundles, members, own, *pairs.of(members)), done)
+        counted.end()

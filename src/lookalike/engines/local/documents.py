@@ -1,0 +1,130 @@
+"""The documents of all inputs, as the local engine reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...errors import InputDataError
+from ...files.store import Workspace
+from ...inputs.amounts import Amounts
+from ...inputs.reading import Reading, read_documents
+from ...inputs.saved_texts import is_saved, wanted_texts
+from ...text.texts import Texts
+from ..engine import Batches
+from ..reporting import share_of
+from .tables import Lazy, Piece
+from .texts import HeldTexts, KeptTexts
+
+PIECE_BYTES = 4 << 20
+
+
+class Documents(Lazy):
+    """The documents of all inputs; their texts are held in memory where they fit, else they are read again.
+
+    What was extracted from web pages is written down instead: to make it again would cost more.
+    """
+
+    def __init__(
+        self, splits: Sequence[Any], reading: Reading, *, threads: int, workspace: Workspace,
+        progress: Callable[[str, int], None],
+    ) -> None:  # fmt: skip
+        self.schema, self.threads = reading.schema, threads
+        self.splits, self.reading, self.progress = splits, reading, progress
+        self._share = share_of(progress)
+        self._amounts = Amounts(splits if self._share else ())
+        self.held: HeldTexts | None = None if workspace.on_disk else HeldTexts()
+        self.rows_of = np.zeros(len(splits), np.int64)
+        self._kept = KeptTexts(workspace)
+        self._n_saved = sum(map(is_saved, splits))
+        self._fetched = np.zeros(0, np.bool_)
+
+    @property
+    def saved_rows(self) -> int:
+        """How many documents, at the front, are known by sketches that an earlier job saved."""
+        return int(self.rows_of[: self._n_saved].sum())
+
+    def fetch(self, wanted: NDArray[np.bool_]) -> None:
+        """Hold those texts of saved documents that are wanted, of a flag for each; where texts are held."""
+        if self.held is None or (len(self._fetched) and not (wanted & ~self._fetched).any()):
+            return
+        self._fetched = wanted
+        self.held.begin_with([texts for _, texts in self._saved(0, wanted)], len(wanted))
+
+    def _saved(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
+        """Read texts of saved documents; yield (first row, texts) from a row on, those that are not wanted empty."""
+        first = 0
+        for source, n in zip(self.splits, self.rows_of[: self._n_saved].tolist(), strict=False):
+            if begin < first + n:
+                source.check_unchanged()
+                for row, texts in wanted_texts(source, wanted[first : first + n], max(0, begin - first)):
+                    self.progress("reading candidates again", len(texts))
+                    yield first + row, texts
+            first += n
+
+    def pieces(self, mark: int) -> Iterator[Piece]:
+        """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
+        rows, splits = 0, self._amounts.splits or self.splits
+        for number, texts, batch in read_documents(splits, self.reading, self.rows_of if mark else None):
+            self.rows_of[number] += len(texts)
+            if self.held is not None:
+                self.held.append(texts)
+            elif self.reading.html:
+                self._kept.append(mark + rows, texts)
+            rows += len(texts)
+            self._tell()
+            for begin, end in texts.cut(PIECE_BYTES):
+                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+
+    def let_go(self) -> None:
+        """Hold no texts any longer."""
+        assert self.held is not None
+        row = 0
+        for texts in self.held.chunks if self.reading.html else ():
+            self._kept.append(row, texts)
+            row += len(texts)
+        self.held = None
+
+    def again(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
+        """Read once more; yield (first row, texts) from a row on. Of saved documents those are read that are wanted, by row."""
+        starts = np.concatenate([[0], np.cumsum(self.rows_of)])
+        yield from self._saved(begin, wanted)
+        begin = max(begin, self.saved_rows)
+        if self.reading.html:
+            yield from self._kept.read(begin, int(starts[-1]))
+            return
+        skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
+        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors)
+        for number, source in enumerate(self.splits):
+            first, end = int(starts[number]), int(starts[number + 1])
+            if end <= begin:
+                continue
+            source.check_unchanged()
+            row = first + int(skipped[number])
+            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
+                self.progress("reading candidates again", len(texts))
+                if self._share is not None:
+                    self._share("reading candidates again", row + len(texts), int(starts[-1]), "documents")
+                yield row, texts
+                row += len(texts)
+            if row != end:
+                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
+
+    def _tell(self) -> None:
+        """Report how much of the inputs is read: bytes on the disk; of values in memory, rows."""
+        if self._share is None:
+            return
+        if self._amounts.total:
+            self._share("sketches", self._amounts.done, self._amounts.total, "bytes")
+        else:
+            total = sum(split.expected(self.reading.text)[0] for split in self.splits)
+            self._share("sketches", int(self.rows_of.sum()), total, "documents")
+
+
+def _one(batch: pa.RecordBatch) -> Batches:
+    yield batch

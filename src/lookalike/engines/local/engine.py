@@ -1,0 +1,348 @@
+"""The engine for one machine: arrays in memory while they fit, otherwise in a folder, and threads over pieces of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...files.store import Workspace
+from ...inputs.reading import Reading
+from ...text.texts import Texts
+from ...values import Int64Array
+from ...values.arrays import runs
+from ...values.arrow import to_numpy
+from ...values.tables import SOURCE_BITS
+from ..engine import Fold, Step
+from ..memory import Memory
+from ..reporting import Counted, share_of
+from . import sort as local_sort
+from .bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, bundles, find_roots, linked
+from .columns import numbered_type
+from .documents import Documents
+from .joins import Dense, Filed, filtered, joined, left_out, nothing, with_text
+from .keeping import Keeping
+from .numbers import by_number
+from .ranks import places
+from .sieve import HashTexts, Sieve, SiftPairs
+from .tables import Lazy, Piece, Stored, Union
+from .texts import SpilledTexts, Spilling
+
+SPILL_BYTES = 32 << 20
+MATCH_BYTES = 24
+WORD = 8
+SETS = 5  # times the bytes of their text, that the sets of a component take while it is walked
+LIMITS, TEXTS_DONE = "limits", "texts-done"
+DECIDED = ("matches", "verified", "rest", "sifted", "states", "faced", "resolved", "named")
+"""Tables that depend on which components fit the memory."""
+Progress = Callable[[str, int], None]
+
+
+class LocalEngine:
+    """Runs steps on one machine.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Stored tables are there; in a folder if they are to survive a crash or do not fit into memory.
+    progress : callable
+        Called with the name of a stage and an amount done since the last call.
+    """
+
+    joins_in_place = True
+
+    def __init__(self, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress) -> None:
+        self.threads, self.memory, self.workspace, self.progress = threads, memory, workspace, progress
+        self._documents: Documents | None = None
+        self._sketches: Stored | None = None
+        self._division: Division | None = None
+        self._spilled: SpilledTexts | None = None
+        self._bytes: NDArray[Any] | None = None  # by order
+        self._stored_bytes = 0
+        self._valve = memory.valve
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        assert self._sketches is not None
+        return len(self._sketches)
+
+    def source(self, splits: Sequence[Any], reading: Reading) -> Documents:
+        """Return the documents of some inputs."""
+        self._documents = Documents(splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress)
+        return self._documents
+
+    def rows(self, table: pa.Table) -> Lazy:
+        """Return rows that are in memory already."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            yield from [Piece(partial(iter, table.to_batches()), 1)][mark:]
+
+        return Lazy(table.schema, pieces, 1)
+
+    def map(self, rows: Any, step: Step, schema: pa.Schema) -> Lazy:
+        """Run a step."""
+        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(partial(self._valve.before, step), schema)
+
+    def meet(self, rows: Any, by: str | None, sort: Any, once: bool = False) -> Lazy:
+        """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
+        threads = 1 if self.workspace.on_disk else self.threads
+        memory, room = self.memory.waiting, self._make_room
+        if by is None and isinstance(rows, Stored) and rows.ranked:
+            return local_sort.all_together(rows)
+        if by is None:
+            first, second = (sort, sort) if isinstance(sort, str) else sort
+            return local_sort.one_stream(by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self)))
+        kind = rows.schema.field(by).type
+        if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
+            return local_sort.by_list(rows, by, threads, share_of(self.progress))
+        if isinstance(rows, Stored) and not pa.types.is_integer(kind):
+            return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
+        return by_number(rows, by, sort, self.workspace, memory, self.threads, room, once=once)
+
+    def union(self, first: Any, second: Any) -> Lazy:
+        """Return the rows of both."""
+        threads = 1 if self.workspace.on_disk else self.threads
+        return Union([*(first.tables if isinstance(first, Union) else [first]), second], threads)
+
+    def fold(self, rows: Any, fold: Fold) -> NDArray[Any]:
+        """Add rows up."""
+        total = fold.start()
+        for batch in rows.batches():
+            fold.add(total, batch)
+            self._valve.check()
+        return total
+
+    def rank(self, rows: Stored, by: Sequence[str], boundary: int) -> Stored:
+        """Add the order; references are the documents whose positions are below the boundary."""
+        schema = rows.schema.append(pa.field("order", pa.int64()))
+        n_references = sum(int((position < boundary).sum()) for _, (position,) in rows.columns("position"))
+        self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
+        return self._sketches
+
+    def join(self, left: Any, right: Any, on: str, how: str) -> Any:
+        """Add the columns of the row of ``right`` whose order is ``on``."""
+        if how in ("semi", "anti"):
+            present = self._present(right)
+            if isinstance(left, Stored) and left.ranked and on == "order":
+                mask = (present if left.place is None else present[left.place]) == (how == "semi")
+                return left.having(mask=mask if left.mask is None else mask & left.mask)
+            return self.map(left, partial(filtered, on, present, how == "semi"), left.schema)
+        prefix = "" if on == "order" else f"{on}_"
+        if isinstance(right, Documents):
+            return self._with_texts(left, on, prefix)
+        wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
+        known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
+        side: Any = right if known else self._dense(right)
+        missing = (nothing if right.mask is None else partial(left_out, right)) if known else side.missing
+        fields = [field for field in right.schema if field.name != "order"]
+        whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
+        kinds = [numbered_type(field.type) if whole else field.type for field in fields]
+        added = [pa.field(prefix + field.name, kind) for field, kind in zip(fields, kinds, strict=True)]
+        schema = pa.schema([*left.schema, *added])
+        look_up = partial(joined, schema, on, [field.name for field in fields], partial(side.at, whole=whole), missing, how)
+        return self.map(left, look_up, schema)
+
+    def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
+        """Add the text of each row."""
+        schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
+        rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            self._write_texts()
+            yield from rows.pieces(mark)
+
+        return Lazy(schema, pieces, self.threads)
+
+    def _dense(self, rows: Any) -> Dense:
+        """Return rows by order; they are put so once."""
+        known = ",".join(rows.schema.names)
+        if known not in rows.dense:
+            rows.dense[known] = Dense(rows, len(self), self._room)
+        return rows.dense[known]  # type: ignore[no-any-return]
+
+    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any] | Filed:
+        """Return zeros; those of wide rows lie in a file where the memory does not suffice for the job."""
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if not self.workspace.on_disk or n_bytes <= max(WORD * len(self), self.memory.free // 8):
+            return np.zeros(shape, dtype)
+        import tempfile  # here, for what is not needed to start
+
+        return Filed(tempfile.TemporaryFile(dir=self.workspace.folder), shape, dtype)
+
+    def _present(self, rows: Any) -> NDArray[np.bool_]:
+        """Tell for each order whether some rows have it."""
+        if isinstance(rows, Closed):
+            return rows.present
+        present = np.zeros(len(self), np.bool_)
+        for batch in rows.select(["order"]).batches():
+            present[to_numpy(batch.column(0))] = True
+        return present
+
+    def store(self, rows: Any, name: str) -> Stored:
+        """Make the rows and keep them; those of a job that is gone on with are found."""
+        if isinstance(rows, Stored):
+            return rows
+        keeping = Keeping(self, rows.schema, name)
+        first = self._documents is not None and self._sketches is None
+        if first:
+            self._documents.rows_of = self._rows_of(keeping)  # type: ignore[union-attr]
+        for made in rows.marked(keeping.mark) if not keeping.done else ():
+            if isinstance(made, int):
+                keeping.end(made)
+            elif len(made):
+                keeping.take(made)
+                self.progress(name, len(made))
+        stored = keeping.finish()
+        if first:
+            self.memory = self.memory.holding(len(stored))
+        if self.workspace.on_disk:
+            self._valve.open()
+        return stored
+
+    def _rows_of(self, keeping: Keeping) -> Int64Array:
+        """Return how many rows of each input an earlier run has kept."""
+        assert self._documents is not None
+        rows_of = np.zeros(len(self._documents.splits), np.int64)
+        for part in self.workspace.numbered(keeping.name):
+            rows_of += np.bincount(self.workspace.get(part)["position"] >> SOURCE_BITS, minlength=len(rows_of))
+        return rows_of
+
+    def spill(self) -> None:
+        """Move everything to the disk; texts are read again when they are needed."""
+        assert self._documents is not None
+        self.workspace.move_to_disk()
+        self._documents.let_go()
+        self._stored_bytes = 0
+
+    def count(self, n_bytes: int) -> None:
+        """Count bytes that are kept in memory; when they become too many, all goes to the disk."""
+        self._stored_bytes += n_bytes
+        self._make_room(0)
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Move all to the disk if so many bytes more are too many."""
+        self._valve.check()
+        held = self._documents.held if self._documents is not None else None
+        text_bytes = 0 if held is None else held.n_bytes
+        if not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes > self.memory.held:
+            self.spill()
+
+    def components(self, pairs: Stored) -> Closed:
+        """Return bundles of connected documents; components that do not fit the memory are left out."""
+        self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
+        orders, roots = linked(find_roots(pairs, len(self)))
+        if self._documents is not None and self._documents.saved_rows:  # nor can their texts, which are read then
+            saved = self.sizes(orders[orders < self._documents.saved_rows])
+            self._make_room(MATCH_BYTES * len(pairs) + int(saved.sum()))
+        division = Division(orders, roots, len(self), self.sizes, *self._limits())
+        if not self.workspace.on_disk and SETS * division.largest > self.memory.free // 2:
+            self.spill()
+            division = Division(orders, roots, len(self), self.sizes, *self._limits())
+        self._division = division
+        if self.workspace.on_disk:
+            division.sort_pairs(pairs, self.workspace)
+            read: Callable[[int], PairsByRight] = partial(division.pairs, self.workspace)
+        else:
+            read = partial(all_pairs, pairs)
+        counting = partial(Counted, share_of(self.progress), "matches", division.n_bytes, "bytes", self.threads)
+        closed = Closed(CLOSED, partial(division.pieces, read, self.sizes, counting), self.threads)
+        closed.present = division.present
+        return closed
+
+    def sizes(self, orders: NDArray[Any]) -> Int64Array:
+        """Bytes of the texts of some documents."""
+        rows = self._sketches
+        assert rows is not None
+        if self._bytes is None:
+            sizes: NDArray[Any] = np.empty(len(rows), np.uint32)
+            for first, (some,) in rows.columns("bytes"):
+                if sizes.dtype == np.uint32 and len(some) and int(some.max()) >= 1 << 32:
+                    sizes = sizes.astype(np.int64)
+                sizes[first : first + len(some)] = some
+            if rows.place is not None:
+                by_order = np.empty_like(sizes)
+                by_order[rows.place] = sizes
+                sizes = by_order
+            self._bytes = sizes
+        found: Int64Array = self._bytes[orders].astype(np.int64)
+        return found
+
+    def slices(self, pairs: Any) -> list[tuple[int, int, int]]:
+        """Cut the right documents of some pairs into runs of orders, and count each; those they may match come on top."""
+        there = np.zeros(len(self), np.bool_)
+        for batch in pairs.select(["right"]).batches():
+            there[to_numpy(batch.column(0))] = True
+        orders = np.flatnonzero(there)
+        bounds = runs((np.cumsum(sizes := self.sizes(orders)) - sizes) // self.memory.slice(self.threads))
+        return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
+
+    def together(self, pairs: Any) -> Lazy:
+        """Return one bundle of all documents of some pairs."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            by_right = all_pairs(pairs, 0)
+            members = np.unique(np.concatenate([by_right.left, by_right.right]))
+            if len(members) and not mark:
+                yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
+
+        return Lazy(CLOSED, pieces, 1)
+
+    def sieve(self, pairs: Any, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
+        """Return the pairs that may match, by hashes of their texts."""
+        self._write_texts()
+        return Sieve(self, pairs, hashed, sifted).rows()
+
+    def _limits(self) -> tuple[int, int]:
+        """Return the bytes of a partition, and of a component: those of an earlier run, unless they are too many by now."""
+        if not self.workspace.on_disk:
+            return 1 << 60, 1 << 60
+        limits = self.memory.partition(self.threads), self.memory.whole(self.threads)
+        if LIMITS in self.workspace:
+            earlier = self.workspace.get(LIMITS)["bytes"].tolist()
+            if earlier[0] <= 2 * limits[0] and earlier[1] <= 2 * limits[1]:
+                return earlier[0], earlier[1]
+            for stem in (PAIRED, Spilling.STEM, *DECIDED, LIMITS):  # what was made by limits that are gone, these last
+                self.workspace.discard(stem)
+        self.workspace.put(LIMITS, {"bytes": np.array(limits)})
+        return limits
+
+    def by_row(self, orders: Int64Array) -> Int64Array:
+        """Return the same orders, sorted as the documents were read."""
+        assert self._sketches is not None
+        return orders if self._sketches.place is None else orders[np.argsort(self._sketches.rows_at(orders))]
+
+    def texts_at(self, orders: Int64Array) -> Texts:
+        """Return the texts of some documents, in the order given."""
+        assert self._documents is not None and self._sketches is not None
+        rows = self._sketches.rows_at(orders)
+        if self._documents.held is not None:
+            return self._documents.held.take(rows, self.sizes(orders))
+        assert self._spilled is not None
+        return self._spilled.take(rows, self.sizes(orders))
+
+    def _write_texts(self) -> None:
+        """Write the texts of connected documents to the disk, partition by partition, where they are not held."""
+        assert self._documents is not None and self._sketches is not None
+        rows, n_saved = self._sketches, self._documents.saved_rows
+        if self._spilled is not None or (self._documents.held is not None and not n_saved):
+            return
+        partition = np.zeros(len(rows), np.int32) if self._division is None else self._division.of_rows(rows.place)
+        wanted = partition >= 0
+        if self._documents.held is not None:
+            self._documents.fetch(wanted[:n_saved])
+            return
+        if TEXTS_DONE not in self.workspace:
+            spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.waiting))
+            spilling.take_all(self._documents.again(spilling.until, wanted), self._valve.check)
+            self.workspace.put(TEXTS_DONE, {})
+            self._valve.open()
+        self._spilled = SpilledTexts(self.workspace, partition, 1 if self._division is None else self._division.n_closed)
+
+    def close(self) -> None:
+        """Remove what was kept."""
+        self.workspace.close()

@@ -1,0 +1,202 @@
+"""Look-ups by order: what the local engine joins with."""
+
+from __future__ import annotations
+
+import math
+import os
+import weakref
+from collections.abc import Callable
+from itertools import chain, pairwise
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...inputs.reading import text_column
+from ...text.texts import Texts
+from ...values import Int64Array
+from ...values.arrays import number_type, runs
+from ...values.arrow import null, to_arrow, to_numpy
+from ..engine import Batches
+from .columns import arrays_of, numbered, wrapped
+from .tables import Stored
+
+TEXT_BYTES = 2 << 20
+Take = Callable[[Int64Array, str], pa.Array]
+NEAR, TOGETHER = 4096, 1 << 20  # bytes: a gap that is read rather than passed over; what is read at one go, at most
+FEW = 8  # rows are few if there are so many orders for each
+
+
+class Filed:
+    """Zeros in a file, rows of which are written and read; mapped, each row would bring many pages into memory.
+
+    Parameters
+    ----------
+    file : file object
+        Open for reading and writing; closed when the rows are gone.
+    """
+
+    def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> None:
+        self._file, self._shape, self.dtype = file, shape[1:], np.dtype(dtype)
+        self._width = self.dtype.itemsize * math.prod(shape[1:])
+        file.truncate(shape[0] * self._width)
+        weakref.finalize(self, file.close)
+
+    def __setitem__(self, orders: Int64Array, values: NDArray[Any]) -> None:
+        """Write rows, those that follow each other at once."""
+        data = np.ascontiguousarray(values, self.dtype).reshape(-1).view(np.uint8).data
+        starts = np.flatnonzero(np.diff(orders, prepend=-2) != 1).tolist()
+        for begin, end in pairwise([*starts, len(orders)]):
+            os.pwrite(self._file.fileno(), data[begin * self._width : end * self._width], int(orders[begin]) * self._width)
+
+    def __getitem__(self, orders: Int64Array) -> NDArray[Any]:
+        """Read rows, each once; what lies between those that are near each other is read with them."""
+        once, places = np.unique(orders, return_inverse=True)
+        values = np.empty((len(once), self._width), np.uint8)
+        near, together = max(1, NEAR // self._width), max(1, TOGETHER // self._width)
+        apart = (np.diff(once) > near) | (np.diff(once // together) != 0)
+        bounds = [0, *(np.flatnonzero(apart) + 1).tolist(), len(once)]
+        for begin, end in pairwise(bounds if len(once) else []):
+            first, last = int(once[begin]), int(once[end - 1])
+            data = os.pread(self._file.fileno(), (last + 1 - first) * self._width, first * self._width)
+            values[begin:end] = np.frombuffer(data, np.uint8).reshape(-1, self._width)[once[begin:end] - first]
+        return np.asarray(values[places].view(self.dtype).reshape(len(orders), *self._shape))
+
+
+class Dense:
+    """Rows of fixed width, at most one of each order, found by order.
+
+    They are arrays by order; or, if there are few of them, arrays by rank among their sorted orders.
+
+    Parameters
+    ----------
+    rows : Table
+        With ``order``.
+    n : int
+        Orders there are.
+    make : callable
+        From a shape and a dtype to zeros, in memory or in a file.
+    """
+
+    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
+        self.fields = [field for field in rows.schema if field.name != "order"]
+        self._arrays: dict[str, NDArray[Any] | Filed] = {}
+        self._orders: NDArray[Any] | None = None
+        batches = rows.batches()
+        few: list[dict[str, NDArray[Any]]] = []
+        count = 0
+        for batch in batches:
+            few.append(arrays_of(batch))
+            count += len(batch)
+            if count * FEW > n:
+                break
+        else:
+            self._sort(few, n)
+            return
+        self._present = np.zeros(n, np.bool_)
+        for arrays in chain(few, map(arrays_of, batches)):
+            order = arrays.pop("order")
+            self._present[order] = True
+            for name, values in arrays.items():
+                if name not in self._arrays:
+                    self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
+                self._arrays[name][order] = values
+        self.in_one = not any(isinstance(array, Filed) for array in self._arrays.values())
+
+    def _sort(self, few: list[dict[str, NDArray[Any]]], n: int) -> None:
+        """Keep few rows."""
+        names = list(few[0]) if few else []
+        arrays = {name: np.concatenate([part[name] for part in few]) for name in names}
+        order = arrays.pop("order", np.empty(0, np.int64))
+        by_order = np.argsort(order, kind="stable")
+        self._orders = order[by_order].astype(number_type(n))
+        self._arrays = {name: values[by_order] for name, values in arrays.items()}
+        self.in_one = True
+
+    def _found(self, orders: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
+        """Return where the rows of some orders are, and which are not there."""
+        if self._orders is None:
+            return orders, ~self._present[orders]
+        if not len(self._orders):
+            return np.zeros(len(orders), np.int64), np.ones(len(orders), np.bool_)
+        places = np.searchsorted(self._orders, orders.astype(self._orders.dtype, copy=False))
+        places[places == len(self._orders)] = 0
+        return places, self._orders[places] != orders
+
+    def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
+        """Return a column at some orders, null where there is no row.
+
+        With ``whole``, bytes of fixed width come as row numbers of the whole column; then all orders must have a row.
+        """
+        field = next(field for field in self.fields if field.name == name)
+        if name not in self._arrays:
+            if whole and pa.types.is_fixed_size_binary(field.type):
+                return numbered(field.type, np.empty((0, field.type.byte_width), np.uint8), orders)
+            return pa.nulls(len(orders), field.type)
+        array, (places, gone) = self._arrays[name], self._found(orders)
+        if isinstance(array, Filed):
+            return wrapped(field.type, array[places], gone)
+        if whole and pa.types.is_fixed_size_binary(field.type):
+            return numbered(field.type, array, places)
+        return wrapped(field.type, array[places] if len(array) else np.zeros(len(orders), array.dtype), gone)
+
+    def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
+        """Tell which orders have no row."""
+        return self._found(orders)[1]
+
+
+def nothing(orders: Int64Array) -> NDArray[np.bool_]:
+    """Say that every order has a row."""
+    return np.zeros(len(orders), np.bool_)
+
+
+def left_out(rows: Stored, orders: Int64Array) -> NDArray[np.bool_]:
+    """Tell which orders have no row among those that a mask has left."""
+    assert rows.mask is not None
+    return ~rows.mask[rows.rows_at(orders)]
+
+
+def joined(
+    schema: pa.Schema, on: str, names: list[str], take: Take, missing: Callable[[Int64Array], NDArray[np.bool_]], how: str,
+    rows: Batches,
+) -> Batches:  # fmt: skip
+    """Add columns that are looked up to each row."""
+    for batch in rows:
+        given = batch.column(on)
+        orders = to_numpy(given, 0)
+        gone = missing(orders)
+        if given.null_count:
+            gone |= to_numpy(given.is_null())
+        if how == "inner" and gone.any():
+            batch, orders, gone = batch.filter(to_arrow(~gone)), orders[~gone], gone[~gone]
+        columns = [take(orders, name) for name in names]
+        if gone.any():
+            columns = [pa.compute.if_else(to_arrow(~gone), column, null(column.type)) for column in columns]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=schema)
+
+
+def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -> Batches:
+    """Keep the rows whose order is, or is not, among some."""
+    for batch in rows:
+        orders = batch.column(on)
+        chosen = present[to_numpy(orders, 0)] if len(present) else np.zeros(len(batch), np.bool_)
+        if orders.null_count:
+            chosen &= to_numpy(orders.is_valid())
+        chosen = chosen == wanted
+        yield batch if chosen.all() else batch.filter(to_arrow(chosen))
+
+
+def with_text(
+    schema: pa.Schema, on: str, texts_at: Callable[[Int64Array], Texts], sizes_at: Callable[[Int64Array], Int64Array],
+    rows: Batches,
+) -> Batches:  # fmt: skip
+    """Add the text of each row, about two megabytes at a time."""
+    for whole in rows:
+        if not len(whole):
+            continue
+        orders = to_numpy(whole.column(on))
+        sizes = sizes_at(orders)
+        for begin, end in runs((np.cumsum(sizes) - sizes) // TEXT_BYTES):
+            batch = whole.slice(begin, end - begin)
+            yield pa.RecordBatch.from_arrays([*batch.columns, text_column(texts_at(orders[begin:end]))], schema=schema)

@@ -1,0 +1,271 @@
+"""The tables of the local engine: rows made piece by piece in threads, and columns kept in a workspace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...files.store import Workspace
+from ...kernels._threads import in_order
+from ...values import Int64Array
+from ...values.arrow import to_arrow
+from ..engine import Batches, Step
+from .columns import column_of, numbered, take_column
+
+ROWS = 1 << 16  # of a stored table that a step is given at a time
+UNFINISHED = -1  # no mark: a job that goes on makes these rows again
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows that one thread makes: how, and the mark from which a job goes on once they are kept."""
+
+    make: Callable[[], Batches]
+    mark: int = UNFINISHED
+
+
+class Lazy:
+    """Rows that are made when they are asked for, some pieces at a time.
+
+    Parameters
+    ----------
+    pieces : callable
+        From a mark to the pieces after it.
+    """
+
+    def __init__(self, schema: pa.Schema, pieces: Callable[[int], Iterator[Piece]], threads: int) -> None:
+        self.schema = schema
+        self.pieces = pieces
+        self.threads = threads
+        self.dense: dict[str, Any] = {}
+
+    def marked(self, mark: int = 0) -> Iterator[pa.RecordBatch | int]:
+        """Yield the rows after a mark, and after those of each piece its own mark."""
+        if self.threads == 1:  # nothing is held that the caller does not want yet
+            for piece in self.pieces(mark):
+                yield from piece.make()
+                yield piece.mark
+            return
+        for batches, done in in_order(_made, self.pieces(mark), self.threads):
+            yield from batches
+            yield done
+
+    def batches(self) -> Batches:
+        """Make the rows and yield them."""
+        return (batch for batch in self.marked() if not isinstance(batch, int) and len(batch))
+
+    def mapped(self, step: Step, schema: pa.Schema) -> Lazy:
+        """Return the rows that a step makes of these."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            for piece in self.pieces(mark):
+                yield replace(piece, make=partial(_stepped, step, piece.make))
+
+        return Lazy(schema, pieces, self.threads)
+
+    def slice(self, begin: int, end: int) -> Lazy:
+        """Refuse: rows that are not stored have no numbers."""
+        raise TypeError("rows that are made when they are asked for are not counted: store them first")
+
+    def select(self, names: Sequence[str]) -> Lazy:
+        """Return some columns."""
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return self.mapped(partial(_chosen, list(names)), schema)
+
+
+class Once(Mapping[str, NDArray[Any]]):
+    """The arrays of a part, each read once for all the pieces that are made of it.
+
+    Parameters
+    ----------
+    get : callable
+        Returns the part; called when the first array is needed.
+    """
+
+    def __init__(self, get: Callable[[], Arrays]) -> None:
+        self._get, self._read = cache(get), dict[str, NDArray[Any]]()
+        self._turn = threading.Lock()
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return an array."""
+        with self._turn:  # two threads would read it twice
+            if name not in self._read:
+                self._read[name] = self._get()[name]
+            return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an array of that name, without reading it."""
+        return name in self._get()
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._get())
+
+    def __len__(self) -> int:
+        """Return the number of arrays."""
+        return len(self._get())
+
+
+def _made(piece: Piece) -> tuple[list[pa.RecordBatch], int]:
+    return list(piece.make()), piece.mark
+
+
+def _stepped(step: Step, make: Callable[[], Batches]) -> Batches:
+    return step(make())
+
+
+def _chosen(names: list[str], rows: Batches) -> Batches:
+    return (batch.select(names) for batch in rows)
+
+
+class Union(Lazy):
+    """The rows of some tables of one schema, one after the other."""
+
+    def __init__(self, tables: list[Any], threads: int) -> None:
+        self.schema, self.threads = tables[0].schema, threads
+        self.tables = tables
+
+    def pieces(self, mark: int) -> Iterator[Piece]:
+        for table in self.tables:
+            for piece in table.pieces(0):
+                yield Piece(piece.make)
+
+
+class Stored:
+    """Rows in the parts of a workspace, each column as arrays.
+
+    Parameters
+    ----------
+    starts : ndarray of int64, shape (n_parts + 1,)
+        The first row of each part.
+    place : ndarray of uint32 or int64, optional
+        The ``order`` of each row.
+    mask : ndarray of bool, optional
+        Which rows are there; default: all.
+    ranked : bool
+        Whether there is a row for each document, whose order is its row's number, or its ``place``.
+    span : (int, int), optional
+        The rows that are gone through; default: all.
+    """
+
+    def __init__(
+        self, workspace: Workspace, parts: list[str], starts: Int64Array, schema: pa.Schema, threads: int, *,
+        place: NDArray[Any] | None = None, mask: NDArray[np.bool_] | None = None, ranked: bool = False,
+        span: tuple[int, int] | None = None,
+    ) -> None:  # fmt: skip
+        self.workspace, self.parts, self.starts, self.schema, self.threads = workspace, parts, starts, schema, threads
+        self.place, self.mask, self.ranked = place, mask, ranked
+        self.span = (0, len(self)) if span is None else span
+        self.dense: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        """Return the number of rows, those left out by the mask too."""
+        return int(self.starts[-1])
+
+    def having(self, **changed: Any) -> Stored:
+        """Return the same rows with another schema, place or mask."""
+        known = {
+            "schema": self.schema,
+            "place": self.place,
+            "mask": self.mask,
+            "ranked": self.ranked,
+            "span": self.span,
+        } | changed
+        return Stored(self.workspace, self.parts, self.starts, known.pop("schema"), self.threads, **known)
+
+    def select(self, names: Sequence[str]) -> Stored:
+        """Return some columns."""
+        return self.having(schema=pa.schema([self.schema.field(name) for name in names]))
+
+    def slice(self, begin: int, end: int) -> Stored:
+        """Return some rows, by number; places and masks stay those of all rows."""
+        return self.having(span=(begin, end))
+
+    def columns(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """Yield (first row, some arrays) of part after part, masked rows too."""
+        for part, first in zip(self.parts, self.starts.tolist(), strict=False):
+            arrays = self.workspace.get(part)
+            yield first, [arrays[name] for name in names]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return one array of all rows, masked rows too."""
+        parts = [arrays[0] for _, arrays in self.columns(name)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    @cached_property
+    def row_of(self) -> NDArray[Any]:
+        """The row of each order."""
+        assert self.place is not None
+        rows = np.empty_like(self.place)
+        rows[self.place] = np.arange(len(self.place), dtype=rows.dtype)
+        return rows
+
+    def orders_at(self, rows: NDArray[Any]) -> Int64Array:
+        """Return the order of some rows."""
+        return (rows if self.place is None else self.place[rows]).astype(np.int64, copy=False)
+
+    def rows_at(self, orders: NDArray[Any]) -> Int64Array:
+        """Return the row of some orders."""
+        return (orders if self.place is None else self.row_of[orders]).astype(np.int64, copy=False)
+
+    def rows_in_order(self) -> NDArray[Any]:
+        """Return the rows that are there, in the order of ``order``."""
+        if self.place is None:
+            return np.arange(len(self)) if self.mask is None else np.flatnonzero(self.mask)
+        return self.row_of if self.mask is None else self.row_of[self.mask[self.row_of]]
+
+    def take(self, name: str, rows: Int64Array) -> pa.Array:
+        """Return a column at some rows, in the order given."""
+        return take_column(self.schema.field(name), self.workspace, self.parts, self.starts, rows)
+
+    @property
+    def in_one(self) -> bool:
+        """Whether each column is one array."""
+        return len(self.parts) == 1
+
+    def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
+        """Return a column at some orders; with ``whole``, bytes of fixed width as row numbers of a whole column."""
+        rows, kind = self.rows_at(orders), self.schema.field(name).type
+        if whole and pa.types.is_fixed_size_binary(kind):
+            return numbered(kind, self.workspace.get(self.parts[0])[name], rows)
+        return self.take(name, rows)
+
+    def _chunk(self, part: int, arrays: Arrays, begin: int, end: int) -> Batches:
+        """Make a batch of some rows of a part, given its arrays."""
+        first = int(self.starts[part])
+        chosen = None if self.mask is None else begin + np.flatnonzero(self.mask[first + begin : first + end])
+        columns = []
+        for field in self.schema:
+            if field.name == "order" and "order" not in arrays:
+                rows = np.arange(first + begin, first + end) if chosen is None else first + chosen
+                columns.append(to_arrow(self.orders_at(rows)))
+            else:
+                columns.append(column_of(field, arrays, begin, end, chosen))
+        yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def pieces(self, mark: int = 0) -> Iterator[Piece]:
+        """Yield the rows, some thousands at a time; marks count rows."""
+        start, stop = max(mark, self.span[0]), self.span[1]
+        for part in range(len(self.parts)):
+            first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
+            last = min(n, stop - first)
+            arrays = Once(partial(self.workspace.get, self.parts[part]))
+            for begin in range(max(0, start - first), last, ROWS):
+                end = min(last, begin + ROWS)
+                yield Piece(partial(self._chunk, part, arrays, begin, end), first + end)
+
+    def lazy(self) -> Lazy:
+        """Return the same rows as a table of pieces."""
+        return Lazy(self.schema, self.pieces, self.threads)
+
+    def batches(self) -> Batches:
+        """Yield the rows."""
+        return self.lazy().batches()

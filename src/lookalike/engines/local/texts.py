@@ -1,0 +1,230 @@
+"""Texts by row: of all documents, in memory; or of those that are compared, in the parts of a workspace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import IndexFormatError
+from ...files.layout import Streamed
+from ...files.store import Workspace
+from ...kernels.shingling import gather_rows
+from ...text.texts import Texts, concatenate
+from ...values import Int64Array
+from ...values.arrays import runs
+
+
+def _gather(chunk: Int64Array, local: Int64Array, sizes: Int64Array, read: Callable[[int], Texts]) -> Texts:
+    """Copy texts together, in the order given, from chunks read one after the other."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    data = np.empty(offsets[-1], np.uint8)
+    by_chunk = np.argsort(chunk, kind="stable")
+    for begin, end in runs(chunk[by_chunk]):
+        places = by_chunk[begin:end]
+        texts = read(int(chunk[places[0]]))
+        gather_rows(texts.data, texts.offsets, local[places], offsets[places], data)
+    return Texts(data, offsets)
+
+
+class HeldTexts:
+    """Texts in memory, in chunks of several rows, row after row."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Texts] = []
+        self.n_bytes = 0
+        self._starts: Int64Array | None = None
+
+    def append(self, texts: Texts) -> None:
+        """Hold some more."""
+        self.chunks.append(texts)
+        self.n_bytes += texts.n_bytes
+        self._starts = None
+
+    def begin_with(self, chunks: list[Texts], n_rows: int) -> None:
+        """Hold these chunks in place of those that have the first rows, so many."""
+        ends = np.cumsum([len(texts) for texts in self.chunks])
+        replaced = int(np.searchsorted(ends, n_rows)) + 1 if n_rows else 0
+        self.n_bytes += sum(texts.n_bytes for texts in chunks) - sum(texts.n_bytes for texts in self.chunks[:replaced])
+        self.chunks[:replaced] = chunks
+        self._starts = None
+
+    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
+        """Copy the texts of some rows, of so many bytes, together."""
+        if self._starts is None:
+            self._starts = np.cumsum([0, *map(len, self.chunks)])
+        chunk = np.searchsorted(self._starts, rows, side="right") - 1
+        return _gather(chunk, rows - self._starts[chunk], sizes, self.chunks.__getitem__)
+
+
+class KeptTexts:
+    """Texts of all documents on the disk, as they came."""
+
+    STEM = "extracted"
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def append(self, first: int, texts: Texts) -> None:
+        """Write some texts in a row, of which the first belongs to row ``first``; a row may come again after a crash."""
+        data = texts.data[texts.offsets[0] : texts.offsets[-1]]
+        self._workspace.append(self.STEM, {"first": np.array([first]), "data": data, "sizes": np.diff(texts.offsets)})
+
+    def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:
+        """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order."""
+        row = begin
+        for name in self._workspace.numbered(self.STEM):
+            part = self._workspace.get(name)
+            first, sizes = int(part["first"][0]), part["sizes"]
+            if first <= row < first + len(sizes):
+                yield row, Texts(part["data"], np.concatenate([[0], np.cumsum(sizes)])[row - first :])
+                row = first + len(sizes)
+        if row < end:
+            raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
+
+
+class _Partition:
+    """The texts of one partition, in the chunks that were written while the documents were read again.
+
+    A chunk holds, for partition p, ``rows-p`` (ascending, and from chunk to chunk), ``sizes-p`` and ``data-p``.
+    """
+
+    def __init__(self, workspace: Workspace, chunks: list[str], partition: int, hold: bool) -> None:
+        self._workspace = workspace
+        self._data = f"data-{partition}"
+        parts = [(name, workspace.get(name)) for name in chunks]
+        parts = [(name, part) for name, part in parts if f"rows-{partition}" in part]
+        self._names = [name for name, _ in parts]
+        rows = [part[f"rows-{partition}"] for _, part in parts]
+        self._sizes = [part[f"sizes-{partition}"] for _, part in parts]
+        self._rows = np.concatenate([np.empty(0, np.int64), *rows])
+        self._starts = np.cumsum([0, *map(len, rows)])
+        self._held = [self._read(i) for i in range(len(parts))] if hold else None
+        self._last: tuple[int, Texts] | None = None
+
+    def _at_hand(self, i: int) -> Texts:
+        """Read a chunk, unless it was the last one asked for: rows are mostly asked for in their order."""
+        last = self._last
+        if last is None or last[0] != i:
+            self._last = last = (i, self._read(i))
+        return last[1]
+
+    def _read(self, i: int) -> Texts:
+        data = self._workspace.get(self._names[i])[self._data]
+        return Texts(data, np.concatenate([[0], np.cumsum(self._sizes[i])]))
+
+    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
+        """Copy the texts of some rows, of so many bytes, together."""
+        place = np.searchsorted(self._rows, rows)
+        if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
+            raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
+        chunk = np.searchsorted(self._starts, place, side="right") - 1
+        if len(rows) == 1:  # not copied: it may be large
+            local = int(place[0] - self._starts[chunk[0]])
+            return (self._held.__getitem__ if self._held else self._at_hand)(int(chunk[0])).slice(local, local + 1)
+        return _gather(chunk, place - self._starts[chunk], sizes, self._held.__getitem__ if self._held else self._at_hand)
+
+
+class SpilledTexts:
+    """Texts on the disk, partition by partition.
+
+    Parameters
+    ----------
+    partition : ndarray of int32, shape (n,)
+        Of each row.
+    n_held : int
+        Partitions below this number are read as a whole; rows of the others a chunk at a time.
+    """
+
+    def __init__(self, workspace: Workspace, partition: NDArray[np.int32], n_held: int) -> None:
+        self._partition = partition
+        chunks = workspace.numbered(Spilling.STEM)
+        self._turn = threading.Lock()
+        self._open = lru_cache(2)(lambda number: _Partition(workspace, chunks, number, number < n_held))
+
+    def _at(self, number: int) -> _Partition:
+        with self._turn:  # two threads would read it twice
+            return self._open(number)
+
+    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
+        """Copy the texts of some rows, of so many bytes, together, in the order given."""
+        numbers = self._partition[rows]
+        if len(rows) == 0 or (numbers == numbers[0]).all():
+            return self._at(int(numbers[0]) if len(rows) else 0).take(rows, sizes)
+        order = np.argsort(numbers, kind="stable")
+        parts = [self._at(int(numbers[order[begin]])).take(rows[order[begin:end]], sizes[order[begin:end]])
+                 for begin, end in runs(numbers[order])]  # fmt: skip
+        back = np.empty(len(rows), np.int64)
+        back[order] = np.arange(len(rows))
+        together = concatenate(parts)
+        return _gather(np.zeros(len(rows), np.int64), back, sizes, lambda _: together)
+
+
+class Spilling:
+    """Writes texts, met in the order of their rows, into chunks sorted by partition.
+
+    Parameters
+    ----------
+    partition : ndarray of int32, shape (n,)
+        Of each row; negative: its text is not wanted.
+    limit : int
+        Bytes of a chunk.
+    """
+
+    STEM = "texts"
+
+    def __init__(self, workspace: Workspace, partition: NDArray[np.int32], limit: int) -> None:
+        self._workspace = workspace
+        self._partition = partition
+        self._limit = limit
+        chunks = workspace.numbered(self.STEM)
+        self.until = int(workspace.get(chunks[-1])["until"][0]) if chunks else 0
+        self._rows: list[Int64Array] = []
+        self._texts: list[Texts] = []
+        self._waiting = 0
+
+    def take(self, first_row: int, texts: Texts) -> None:
+        """Take those of some texts in a row that are wanted."""
+        local = np.flatnonzero(self._partition[first_row : first_row + len(texts)] >= 0)
+        sizes = texts.offsets[local + 1] - texts.offsets[local]
+        self._texts.append(_gather(np.zeros(len(local), np.int64), local, sizes, lambda _: texts))
+        self._rows.append(first_row + local)
+        self._waiting += int(sizes.sum())
+        self.until = first_row + len(texts)
+        if self._waiting > self._limit:
+            self.flush()
+
+    def take_all(self, documents: Iterator[tuple[int, Texts]], check: Callable[[], None]) -> None:
+        """Take those of all texts that are wanted, and write them; ``check`` is called after some of them."""
+        for first, texts in documents:
+            self.take(first, texts)
+            check()
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a chunk."""
+        if not self._rows:
+            return
+        texts, rows = self._texts, np.concatenate(self._rows)
+        self._texts, self._rows, self._waiting = [], [], 0
+        partition, sizes = self._partition[rows], np.concatenate([np.diff(some.offsets) for some in texts])
+        chunk = np.repeat(np.arange(len(texts)), [len(some) for some in texts])
+        local = np.concatenate([np.arange(len(some)) for some in texts])
+        order = np.argsort(partition, kind="stable")
+
+        def gathered(places: Int64Array) -> Iterator[NDArray[np.uint8]]:
+            """Make the texts of one partition when it is its turn to be written."""
+            yield _gather(chunk[places], local[places], sizes[places], texts.__getitem__).data
+
+        arrays: dict[str, Any] = {"until": np.array([self.until])}
+        for begin, stop in runs(partition[order]):
+            places = order[begin:stop]
+            number = int(partition[places[0]])
+            arrays[f"rows-{number}"] = rows[places]
+            arrays[f"sizes-{number}"] = sizes[places]
+            arrays[f"data-{number}"] = Streamed(np.dtype(np.uint8), (int(sizes[places].sum()),), gathered(places))
+        self._workspace.append(self.STEM, arrays)

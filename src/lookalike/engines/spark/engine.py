@@ -1,0 +1,341 @@
+"""The engine for a cluster: steps run in Spark's tasks, which read and write files of their own; rows meet by Spark's shuffles.
+
+Rows cross the cluster in packs (see ``spark_packing``), so that Spark moves bytes and its own rows are not made. Nothing comes
+to the driver but sums, names of files, and rows that a caller asks for by ``batches``, which it reads from files. Stored tables
+are Parquet in a folder that driver and workers share.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ... import __version__
+from ...errors import OutputError
+from ...files.anywhere import AnyPath, files_in, new_folder, path_of, remove_tree
+from ...inputs.reading import Reading
+from ...values import Int64Array
+from ...values.tables import SOURCE_BITS
+from ..engine import Batches, Fold, Step
+from .files import WRITTEN, TableFiles, write_rows
+from .frames import Frames, FrameSource
+from .joining import LEFT, RIGHT, Joining, join_packs
+from .packing import PACKED, Packing, exploded, packed, unpacked
+from .ranking import Ranking, key_fields, with_ranking
+from .rows import spark_schema
+from .session import settings_for, usual_tasks
+from .tables import (
+    Both,
+    Derived,
+    Joined,
+    Source,
+    SparkTable,
+    Stepped,
+    StoredTable,
+    StoredTexts,
+    TextTable,
+)
+from .tasks import (
+    FOLDED,
+    NUMBERS,
+    PLACED,
+    Inputs,
+    Sizes,
+    Task,
+    add_up,
+    between,
+    given,
+    number_rows,
+    on_checked,
+    ordered,
+    ordered_by_place,
+    raised_again,
+)
+from .texts import WHERE, TextFiles, TextsOfJob, spool
+
+SMALL = 1 << 14
+"""Bytes of a sum that comes to the driver directly; a larger one is read from a file."""
+COMBINED_BY = 8
+"""Tasks that combine the sums of all others."""
+ROWS_OF_A_TASK, TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK, MOST_TIMES = 1 << 17, 1 << 11, 1 << 23, 1 << 4
+"""Rows that meet in a task, about, where there are few, texts, and their bytes; how many times as many where there are many."""
+
+Progress = Callable[[str, int], None]
+
+
+class SparkEngine:
+    """Runs steps on a cluster.
+
+    Parameters
+    ----------
+    folder : path or URL
+        Shared by driver and workers; stored tables go there. It is made, and removed by ``close``.
+    progress : callable, optional
+        Called with the name of each table before it is made, and 0.
+    """
+
+    joins_in_place = False
+    components = slices = together = sieve = None
+
+    def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:
+        self.session, self.folder = session, path_of(folder)
+        self.n_tasks = usual_tasks(session)
+        self._progress = progress
+        self._source: Source | FrameSource | None = None
+        self._ranked: SparkTable | None = None
+        self._sizes = np.zeros(0, np.int64)  # rows of each input
+        self._text_bytes = 0  # of a document, on average
+        self._names = count()
+        self._key = os.urandom(16)
+        self.marker: AnyPath | None = None  # a file of the work folder that workers must see
+
+    def act(self, action: Callable[[], Any], adaptive: bool = False) -> Any:
+        """Let Spark work; what a task of ours refuses is raised as it was there."""
+        with settings_for(self.session, adaptive), raised_again():
+            return action()
+
+    def run_on(self, frame: Any, task: Task, schema: pa.Schema) -> Any:
+        """Return what a task makes of the parts of a data frame; each worker is checked before it runs one."""
+        checked = partial(on_checked, task=task, version=__version__, marker=self.marker)
+        return frame.mapInArrow(checked, spark_schema(schema))
+
+    def numbers(self, n: int) -> Any:
+        """Return a data frame of the numbers below n, each a task of its own."""
+        return self.session.range(0, n, 1, max(1, n))
+
+    def tasks_for(self, rows: int | None, rows_each: int) -> int:
+        """Return how many tasks are worth their while; more than is usual only where they would get too much."""
+        if rows is None:
+            return self.n_tasks
+        wanted = -(-rows // rows_each)
+        return max(1, min(wanted, self.n_tasks), wanted // MOST_TIMES)
+
+    @property
+    def texts_of_a_task(self) -> int:
+        """Rows with texts that meet in a task, about, where there are few: the fewer, the longer texts are."""
+        return max(1, min(TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK // max(1, self._text_bytes)))
+
+    def source(self, splits: Sequence[Any], reading: Reading) -> SparkTable:
+        """Return the documents of some inputs."""
+        self._source = FrameSource(self, splits, reading) if isinstance(splits, Frames) else Source(self, splits, reading)
+        self._sizes = np.zeros(len(splits), np.int64)
+        return self._source
+
+    def rows(self, table: pa.Table) -> SparkTable:
+        """Return rows that are in memory already."""
+        return Stepped(self, self.numbers(1), NUMBERS, (partial(given, table=table),), table.schema, len(table))
+
+    def map(self, rows: SparkTable, step: Step, schema: pa.Schema) -> SparkTable:
+        """Run a step on all rows, a partition at a time."""
+        return rows.mapped(step, schema)
+
+    def meet(self, rows: SparkTable, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
+        """Bring rows of equal ``by`` together by a shuffle, each partition sorted."""
+        names = (sort,) if isinstance(sort, str) else tuple(sort)
+        if by is None:
+            return SparkTable(self, rows.frame.repartition(1).sortWithinPartitions(*names), rows.schema, rows.rows)
+        kind, n_rows = rows.schema.field(by).type, rows.rows
+        if pa.types.is_nested(kind):
+            schema = pa.schema([("key", pa.int64()), ("order", pa.int64())])
+            n_rows = None if n_rows is None or not pa.types.is_fixed_size_list(kind) else n_rows * kind.list_size
+            rows, by = rows.mapped(partial(exploded, by=by, schema=schema), schema), "key"
+        n = self.tasks_for(n_rows, self.texts_of_a_task if "text" in rows.schema.names else ROWS_OF_A_TASK)
+        return self.together_by(rows, by, n, names, once)
+
+    def together_by(
+        self, rows: SparkTable, by: str, cut: int | Int64Array, sort: tuple[str, ...], once: bool = False
+    ) -> Stepped:
+        """Bring rows to the tasks of their buckets, where they are sorted: see ``Packing``."""
+        parted = sort[0] if once and sort[0] != by else None  # nothing but equal rows must be together
+        packing = Packing(by=by, cut=cut, schema=rows.schema, key=self._key, parted=parted)
+        packs = rows.mapped(partial(packed, settings=packing), PACKED).frame
+        frame = self._to_buckets(packs, cut if isinstance(cut, int) else len(cut) + 1)
+        step = partial(unpacked, settings=packing, sort=sort, once=once)
+        return Stepped(self, frame.sortWithinPartitions("bucket"), PACKED, (step,), rows.schema, rows.rows)
+
+    def _to_buckets(self, packs: Any, n: int) -> Any:
+        """Send each pack to the task of its bucket."""
+        if hasattr(packs, "repartitionById"):
+            return packs.repartitionById(n, "bucket")
+        return packs.repartition(n, "bucket")  # before Spark 4.1: a task may get several buckets, one after the other
+
+    def join(self, left: SparkTable, right: SparkTable, on: str, how: str) -> SparkTable:
+        """Add the columns of the row of ``right`` whose order is ``on``."""
+        prefix = "" if on == "order" else f"{on}_"
+        if right is self._source or isinstance(right, StoredTexts):
+            where, texts = self._texts_of(right)
+            schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
+            rows = self._joined(left, where.select(["order", *WHERE.names]), on, "inner", pa.schema([*left.schema, *WHERE]))
+            return TextTable(self, rows, texts, f"{prefix}text", schema)
+        if how in ("semi", "anti"):
+            return self._joined(left, right.select(["order"]), on, how, left.schema)
+        added = [field.with_name(prefix + field.name) for field in right.schema if field.name != "order"]
+        return self._joined(left, right, on, how, pa.schema([*left.schema, *added]))
+
+    def _texts_of(self, right: SparkTable) -> tuple[SparkTable, TextsOfJob]:
+        """Return where the texts of documents are, and what reads them."""
+        if isinstance(right, StoredTexts):
+            return right.where, right.texts
+        assert self._source is not None and self._ranked is not None
+        return self._source.where(self._ranked), self._source.texts
+
+    def _joined(self, left: SparkTable, right: SparkTable, on: str, how: str, schema: pa.Schema) -> Joined:
+        return Joined(self, left, right, Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
+
+    def joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> Stepped:
+        """Join rows by packs of both sides."""
+        n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
+        n = self.tasks_for(n_rows, ROWS_OF_A_TASK)
+        packs = []
+        for rows, by, side in ((right, "order", RIGHT), (left, settings.on, LEFT)):
+            packing = Packing(by=by, cut=n, schema=rows.schema, side=side)
+            packs.append(rows.mapped(partial(packed, settings=packing), PACKED).frame)
+        frame = self._to_buckets(packs[0].union(packs[1]), n).sortWithinPartitions("bucket", "side")
+        return Stepped(self, frame, PACKED, (partial(join_packs, settings=settings),), settings.schema, left.rows)
+
+    def union(self, first: SparkTable, second: SparkTable) -> SparkTable:
+        """Return the rows of both."""
+        return Both(self, first, second.select(first.schema.names))
+
+    def fold(self, rows: SparkTable, fold: Fold) -> NDArray[Any]:
+        """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
+        start = fold.start()
+        sums: SparkTable = rows.mapped(partial(add_up, fold=fold), FOLDED)
+        for n in (1,) if start.nbytes <= SMALL else (COMBINED_BY, 1):
+            few = SparkTable(self, sums.frame.repartition(n), FOLDED)
+            sums = few.mapped(partial(add_up, fold=fold, again=True), FOLDED)
+        if start.nbytes <= SMALL:
+            found = [bytes(row.total) for row in self.act(sums.frame.collect)]
+        else:
+            found = [value.as_buffer() for batch in sums.batches() for value in batch.column(0)]
+        return reduce(fold.combine, (np.frombuffer(one, start.dtype).reshape(start.shape) for one in found), start)
+
+    def rank(self, rows: SparkTable, by: Sequence[str], boundary: int) -> SparkTable:
+        """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all tasks."""
+        counted = rows.select([name for name in ("position", "bytes") if name in rows.schema.names])
+        n = len(self._sizes) if self._source is not None else int(self.fold(counted.select(["position"]), Inputs())[0])
+        self._sizes, ends, n_bytes = self.fold(counted, Sizes(n))
+        self._text_bytes = int(n_bytes.sum()) // max(1, int(self._sizes.sum()))
+        schema = rows.schema.append(pa.field("order", pa.int64()))
+        if by[0] in ("position", "-position") and (ends == self._sizes).all():
+            placing = partial(
+                ordered_by_place, sizes=self._sizes, n_references=int(self._sizes[: boundary >> SOURCE_BITS].sum()),
+                backwards=by[0].startswith("-"),
+            )  # fmt: skip
+            self._ranked = Derived(self, rows, ("position",), placing, schema, "order")
+        else:
+            self._ranked = self._ranked_by_sorting(rows, by, boundary, schema)
+        return self._ranked
+
+    def _ranked_by_sorting(self, rows: SparkTable, by: Sequence[str], boundary: int, schema: pa.Schema) -> SparkTable:
+        ranking = Ranking(tuple(by), boundary)
+        keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
+        with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
+        numbered, before = self.numbered(with_keys, ranking.keys, "ranked", rows.schema)
+        return Derived(self, numbered, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
+
+    def numbered(
+        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
+    ) -> tuple[StoredTable, Int64Array]:
+        """Sort rows over all tasks and store some columns, with the task that each is in, and its index there.
+
+        Also return how many rows all earlier tasks have.
+        """
+        names, ascending = zip(*keys, strict=True)
+        frame = rows.frame.orderBy(*names, ascending=list(ascending))
+        schema = pa.schema([*kept, *PLACED])
+        rows = SparkTable(self, frame, kept).mapped(partial(number_rows, schema=schema), schema)
+        files = self.write(rows, name, adaptive=True)
+        counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
+        for file, n in zip(files.names, files.counts, strict=True):
+            counts[TableFiles.task_of(file)] = n
+        return StoredTable(self, files, schema), np.cumsum(counts) - counts
+
+    def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
+        """Return the rows from so many on up to so many, by position."""
+        total = int(self._sizes.sum())
+        if begin <= 0 and end >= total:
+            return table
+        positions = [self._position(place) if place < total else 1 << 62 for place in (begin, max(begin, end))]
+        return Derived(self, table, ("position",), partial(between, begin=positions[0], end=positions[1]), table.schema)
+
+    def _position(self, place: int) -> int:
+        """Return the position of the document at a place in the input."""
+        ends = np.cumsum(self._sizes)
+        source = int(np.searchsorted(ends, place, side="right"))
+        return (source << SOURCE_BITS) + place - int(ends[source] - self._sizes[source])
+
+    def by_input(self, rows: SparkTable) -> SparkTable:
+        """Return a row of each document, cut into runs of positions, each sorted by them."""
+        return self.together_by(rows, "position", self.runs_of_input(rows), ())
+
+    def runs_of_input(self, rows: SparkTable) -> Int64Array:
+        """Return the positions at which all runs but the first begin that documents are cut into, for rows of a schema."""
+        total = int(self._sizes.sum())
+        wanted = self.tasks_for(total, self.texts_of_a_task if "text" in rows.schema.names else ROWS_OF_A_TASK)
+        each = -(-total // wanted)
+        return np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
+
+    def store(self, rows: SparkTable, name: str) -> SparkTable:
+        """Make the rows and keep them; those of a job that is gone on with are found."""
+        if isinstance(rows, StoredTable | StoredTexts):
+            return rows
+        if isinstance(rows, TextTable):
+            files = TextFiles(self.folder / f"{name}-files")
+            self.discard_texts(files, name)
+            schema = pa.schema([field for field in [*rows.schema, *WHERE] if field.name != rows.name])
+            where = self.store(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
+            return StoredTexts(self, where, files, rows.name, rows.schema)
+        if isinstance(self._source, FrameSource) and self._source.sketched is rows:
+            return self._source.numbered(rows, name)
+        return StoredTable(self, self.write(rows, name), rows.schema)
+
+    def write(self, rows: SparkTable, name: str, again: bool = False, adaptive: bool = False) -> TableFiles:
+        """Let the tasks write rows to files, unless they are there; ``NAME.done`` says in the end which of these count.
+
+        Tasks that are tried again may leave others in the folder; those of a driver that was killed are removed. Rows that
+        Spark sorts, or makes by a plan of the caller, are ``adaptive``: it determines how many tasks they take.
+        """
+        done, folder = self.folder / f"{name}.done", self.folder / name
+        files = None if again else TableFiles.load(done, folder)
+        if files is not None:
+            return files
+        if self._progress is not None:
+            self._progress(name, 0)
+        try:
+            new_folder(folder)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
+        writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
+        found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect, adaptive))
+        names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
+        files = TableFiles(folder, tuple(names), tuple(counts), tuple(sizes))
+        if not again:
+            files.save(done)
+        return files
+
+    def discard_texts(self, files: TextFiles, name: str) -> None:
+        """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
+        if not (self.folder / f"{name}.done").exists():
+            remove_tree(files.folder)
+
+    def read_back(self, rows: SparkTable) -> Batches:
+        """Bring rows to the driver by files that are removed again."""
+        name = f"read-{next(self._names)}"
+        files = self.write(rows, name, again=True)
+        yield from StoredTable(self, files, rows.schema).batches()
+        (self.folder / f"{name}.done").unlink(missing_ok=True)
+        remove_tree(files.folder)
+
+    def close(self) -> None:
+        """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""
+        for done in files_in(self.folder, ".done"):
+            done.unlink(missing_ok=True)
+        remove_tree(self.folder)

@@ -1,0 +1,220 @@
+"""Data frames as inputs: a frame's rows have neither order nor place, and may be made anew each time that they are asked for.
+
+So the pass that sketches them also writes their texts to files in the work folder, and what is compared later is what was
+sketched. Their order is that of a column and their ids: sketches are sorted by it, and numbered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import InputDataError, RowError
+from ...files.anywhere import AnyPath
+from ...formats.memory import table_split
+from ...formats.sources import Limit
+from ...inputs.reading import Reading, read_split
+from ...inputs.saved_texts import is_saved
+from ...values import Int64Array
+from ...values.arrow import to_arrow, to_numpy
+from ...values.tables import SOURCE_BITS
+from ..engine import Batches, Step
+from .ranking import frame_keys, key_fields, with_frame_keys
+from .rows import encoded, wire_schema
+from .tables import UNIT_BYTES, Both, SparkTable, Stepped, StoredTable
+from .tasks import NUMBERS, Sizes, explained, one_after_the_other, read_units
+from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
+
+if TYPE_CHECKING:
+    from .engine import SparkEngine
+
+_ROW = re.compile(r", row (\d+)")
+
+
+@dataclass(frozen=True, eq=False)
+class FrameInput:
+    """A data frame in the place of a split.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    limit : Limit
+        How large documents may be.
+    """
+
+    name: str
+    frame: Any
+    limit: Limit = field(default_factory=Limit)
+    places: tuple[Any, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the frame behind: tasks have no use for it."""
+        return {**self.__dict__, "frame": None}
+
+    def label(self, number: int) -> int:
+        """Return the number of a row in the order of the frame: never asked for, as frames have ids."""
+        return number
+
+    def file(self, number: int) -> None:
+        """Return None: there is no file."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return what is known of a frame: its columns."""
+        return {"name": self.name, "columns": dict(self.frame.dtypes)}
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return that nothing is known of the number of rows and bytes."""
+        return 0, 0
+
+
+class Frames(list[Any]):
+    """Data frames as the inputs of a job, references first, among them those of saved sketches."""
+
+
+class FrameSource(SparkTable):
+    """The documents of data frames.
+
+    Parameters
+    ----------
+    reading : Reading
+        With ids.
+    """
+
+    def __init__(self, engine: SparkEngine, inputs: Sequence[Any], reading: Reading) -> None:
+        self.inputs, self.reading = list(inputs), reading
+        self.spooled = TextFiles(engine.folder / "spooled")
+        saved = InputTexts(units_of([one for one in inputs if is_saved(one)], UNIT_BYTES), reading)
+        self.texts = FrameTexts(saved, self.spooled)
+        self.sketched: FromFrames | None = None
+        super().__init__(engine, None, pa.schema([*reading.schema, *WHERE]))
+
+    def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
+        """Run a step on all documents, whose texts are written to files on the way."""
+        self.sketched = FromFrames(self, (step,), schema)
+        return self.sketched
+
+    def numbered(self, rows: FromFrames, name: str) -> SparkTable:
+        """Store what was made of the documents, sorted; give them positions and numbers in that order."""
+        engine = self.engine
+        engine.discard_texts(self.spooled, f"{name}-unsorted")
+        stored = StoredTable(engine, engine.write(rows, f"{name}-unsorted", adaptive=True), rows.schema)
+        keys = frame_keys(rows.schema)
+        keyed = pa.schema([*rows.schema, *key_fields(keys)])
+        with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
+        numbered, before = engine.numbered(with_keys, keys, name, rows.schema)
+        sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))[0]
+        placed = numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
+        if not self.texts.saved.units:
+            return placed
+        return Both(engine, StoredTable(engine, engine.write(rows.of_saved(), f"{name}-saved"), rows.schema), placed)
+
+    def where(self, ranked: SparkTable) -> SparkTable:
+        """Return order, unit and place of all documents."""
+        return ranked.select(["order", *WHERE.names])
+
+
+def _placed(batches: Batches, before: Int64Array, sizes: Int64Array, schema: pa.Schema) -> Batches:
+    """Give sorted and numbered documents their positions, and numbers from 1."""
+    firsts = np.cumsum(sizes) - sizes
+    for batch in batches:
+        source = to_numpy(batch.column("position")) >> SOURCE_BITS
+        row = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index")) - firsts[source]
+        made = {"position": (source << SOURCE_BITS) + row, "number": row + 1}
+        columns = [to_arrow(made[field.name]) if field.name in made else batch.column(field.name) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+class FromFrames(SparkTable):
+    """Rows that steps make of the documents of data frames, in the tasks that read these."""
+
+    def __init__(self, source: FrameSource, steps: tuple[Step, ...], schema: pa.Schema) -> None:
+        super().__init__(source.engine, None, schema)
+        self._source, self._steps = source, steps
+
+    @property
+    def frame(self) -> Any:
+        """The rows as a data frame."""
+        source, reading = self._source, self._source.reading
+        inputs = [(number, one) for number, one in enumerate(source.inputs) if isinstance(one, FrameInput)]
+        given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
+        names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
+        step, frames = partial(one_after_the_other, steps=self._steps), []
+        for number, one in inputs:
+            task = partial(
+                _read_and_run, source=one, number=number, reading=reading, folder=source.spooled.folder, step=step,
+                schema=self.schema,
+            )  # fmt: skip
+            frames.append(self.engine.run_on(one.frame.select(*names), task, self.schema))
+        return reduce(lambda one, other: one.unionByName(other), frames)
+
+    def mapped(self, step: Step, schema: pa.Schema) -> FromFrames:
+        """Run one more step in the same tasks."""
+        return FromFrames(self._source, (*self._steps, step), schema)
+
+    def of_saved(self) -> SparkTable:
+        """Return what the same steps make of saved documents."""
+        engine, texts = self._source.engine, self._source.texts.saved
+        steps: tuple[Step, ...] = (partial(read_units, texts=texts), partial(_with_places, starts=texts.starts), *self._steps)
+        return Stepped(engine, engine.numbers(len(texts.units)), NUMBERS, steps, self.schema, None)
+
+
+def _with_places(batches: Batches, starts: Int64Array) -> Batches:
+    """Add to saved documents where their texts are: units below zero, and positions."""
+    for batch in batches:
+        positions = to_numpy(batch.column("position"))
+        units = to_arrow(-np.searchsorted(starts, positions, side="right"))
+        yield pa.RecordBatch.from_arrays([*batch.columns, units, batch.column("position")], [*batch.schema.names, *WHERE.names])
+
+
+def _read_and_run(
+    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, step: Step, schema: pa.Schema
+) -> Iterator[Any]:
+    """Run a step on the documents of some rows of a frame, in a task."""
+    last: list[pa.RecordBatch] = []
+    with explained():
+        try:
+            yield from encoded(step(_documents(batches, source, number, reading, folder, last)), wire_schema(schema))
+        except RowError as error:
+            positions = last[0].column("position").to_pylist()
+            found = last[0].column("id")[positions.index(error.position)].as_py()
+            raise InputDataError(f"{source.name}, id {found!r}: {error.what}") from error.__cause__
+
+
+def _documents(
+    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, last: list[pa.RecordBatch]
+) -> Batches:
+    """Yield documents with the places of their texts; the one that was yielded last is in ``last``."""
+    texts, row = Spool(folder), 0
+    schema = pa.schema([*reading.schema, *WHERE])
+    for batch in batches:
+        split = replace(table_split(pa.Table.from_batches([batch]), source.name), limit=source.limit)
+        with _named_by_id(batch.column(reading.id)):
+            for _, documents in read_split(split, number, reading, 0, row):
+                row += len(documents)
+                last[:] = [documents]
+                yield pa.RecordBatch.from_arrays([*documents.columns, *texts.add(documents.column("text"))], schema=schema)
+    texts.close()
+
+
+class _named_by_id:  # noqa: N801
+    """Name a row in an error by its id: numbers of rows mean nothing in a frame."""
+
+    def __init__(self, ids: pa.Array) -> None:
+        self.ids = ids
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Say it otherwise."""
+        if isinstance(error, InputDataError) and not isinstance(error, RowError) and (found := _ROW.search(str(error))):
+            name: Callable[[Any], str] = repr
+            said = _ROW.sub(lambda _: f", id {name(self.ids[int(found[1])].as_py())}", str(error), count=1)
+            raise InputDataError(said) from error.__cause__

@@ -1,0 +1,258 @@
+"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up.
+
+Also what must hold of the worker that runs a task, and how the errors of tasks reach the caller.
+"""
+
+from __future__ import annotations
+
+import errno
+import gc
+import json
+import os
+import re
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ... import __version__
+from ...errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
+from ...files.anywhere import AnyPath
+from ...inputs.reading import read_split
+from ...values import Int64Array
+from ...values.arrow import to_arrow, to_numpy
+from ...values.tables import SOURCE_BITS
+from ..engine import Batches, Fold, Step
+from .files import partition
+from .rows import decoded, encoded, wire_schema
+from .texts import InputTexts
+
+NUMBERS = pa.schema([("id", pa.int64())])
+FOLDED = pa.schema([("total", pa.large_binary())])
+PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
+MANY_OBJECTS = 20_000
+"""Objects that a worker collects among after a task; more of them are told to stay."""
+_NO_SPACE = os.strerror(errno.ENOSPC)
+_HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
+_LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_KINDS: dict[str, type[LookalikeError]] = {kind.__name__: kind for kind in (InputDataError, ParameterError)}
+_SAID = re.compile(r"<<lookalike ([0-9A-Za-z+/=]+)>>")
+
+
+class TaskError(RuntimeError):
+    """An error of ours in a task, said so that the driver can raise it again.
+
+    In base64, so that nothing that is said looks like its end; nor do lines of this file, which tracebacks quote.
+    """
+
+    def __init__(self, error: Exception, **said: Any) -> None:
+        super().__init__(f"{error}\n<<lookalike {b64encode(json.dumps(said).encode()).decode()}>>")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Let errors of ours in a task be said in full: Spark carries nothing of them to the driver but their message."""
+    try:
+        yield
+    except RowError as error:
+        raise TaskError(error, position=error.position, number=error.number, what=error.what) from error
+    except LookalikeError as error:
+        kind = next((name for name, kind in _KINDS.items() if isinstance(error, kind)), "")
+        raise TaskError(error, message=str(error), kind=kind) from error
+
+
+@contextmanager
+def raised_again() -> Iterator[None]:
+    """Raise errors of ours that a task met."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        message = str(error)
+        if not (found := _SAID.findall(message)):
+            if lacked := _LACKED.search(message):
+                name = lacked[1].partition(".")[0]
+                wanted = f"lookalike {__version__}" if name == "lookalike" else name
+                raise LookalikeError(
+                    f"Spark's workers lack the Python package {name}: install {wanted} in the Python that they use "
+                    "(PYSPARK_PYTHON)"
+                ) from None
+            if _NO_SPACE not in message:
+                raise
+            host = _HOST.search(message)
+            writer = f"Spark's worker {host[1]}" if host else "one of Spark's workers"
+            raise OutputError(
+                f"no space left on a disk that {writer} writes to, its own or that of the work folder: make space, and resume "
+                "the job; tables that are whole are kept"
+            ) from error
+        said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
+        if "what" in said:
+            raise RowError(**said) from None
+        raise _KINDS.get(said["kind"], LookalikeError)(said["message"]) from None
+
+
+def keep_modules() -> None:
+    """Tell Python that what a worker of Spark has loaded stays.
+
+    Spark has workers collect garbage after each task. With all modules to be looked through, this is most of the time of a
+    short task.
+    """
+    if "pyspark.worker" in sys.modules and len(gc.get_objects()) > MANY_OBJECTS:
+        gc.collect()
+        gc.freeze()
+
+
+Task = Callable[[Iterator[Any]], Iterator[Any]]
+"""What Spark's ``mapInArrow`` takes."""
+
+
+def on_checked(batches: Iterator[Any], task: Task, version: str, marker: AnyPath | None) -> Iterator[Any]:
+    """Run a task if its worker is as it must be."""
+    with explained():
+        check_worker(version, marker)
+    yield from task(batches)
+
+
+@cache
+def check_worker(version: str, marker: AnyPath | None) -> None:
+    """Check, once in each process, that this worker has a version of lookalike, and sees a file of the work folder."""
+    if version != __version__:
+        raise LookalikeError(f"one of Spark's workers has lookalike {__version__}, the driver {version}: install the same")
+    if marker is not None and not marker.exists():
+        raise ParameterError(
+            f"one of Spark's workers does not see {os.fspath(marker.parent)}: work must name a folder on an object store that "
+            "all of them reach, or on storage that the driver and all workers have mounted"
+        )
+
+
+def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
+    """Run a step in a task."""
+    keep_modules()
+    with explained():
+        yield from encoded(step(decoded(batches, before)), wire_schema(after))
+
+
+def in_tasks(step: Step, before: pa.Schema, after: pa.Schema) -> Task:
+    """Return what Spark's ``mapInArrow`` is to run for a step from rows of one schema to rows of another."""
+    return partial(_run, step=step, before=before, after=after)
+
+
+def read_units(batches: Batches, texts: InputTexts) -> Batches:
+    """Yield the documents of the units whose numbers come."""
+    for batch in batches:
+        for number in to_numpy(batch.column(0)).tolist():
+            unit = texts.units[number]
+            for _, documents in read_split(unit.split, unit.number, texts.reading, 0, unit.first):
+                yield documents
+
+
+def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
+    """Run several steps, each on what the one before gives."""
+    for step in steps:
+        batches = step(batches)
+    return batches
+
+
+def given(batches: Batches, table: pa.Table) -> Batches:
+    """Yield rows that came with the task."""
+    for _ in batches:
+        yield from table.to_batches()
+
+
+def number_rows(batches: Batches, schema: pa.Schema) -> Batches:
+    """Add to each row the number of its task, and its index there."""
+    part, index = partition(), 0
+    for batch in batches:
+        n = len(batch)
+        columns = [*batch.columns, to_arrow(np.full(n, part, np.int64)), to_arrow(np.arange(index, index + n))]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        index += n
+
+
+def ordered(batches: Batches, before: Int64Array, schema: pa.Schema) -> Batches:
+    """Add the order to rows that ``number_rows`` numbered; ``before`` are the rows of all earlier tasks, by task."""
+    for batch in batches:
+        order = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index"))
+        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def ordered_by_place(batches: Batches, schema: pa.Schema, sizes: Int64Array, n_references: int, backwards: bool) -> Batches:
+    """Add the order to rows: the place among all inputs, of which the sizes are known; backwards, but for references."""
+    before, total = np.cumsum(sizes) - sizes, int(sizes.sum())
+    for batch in batches:
+        positions = to_numpy(batch.column("position"))
+        order = before[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))
+        if backwards:
+            order = np.where(order < n_references, order, n_references + total - 1 - order)
+        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def between(batches: Batches, schema: pa.Schema, begin: int, end: int) -> Batches:
+    """Choose the rows from a position on, and below another."""
+    for batch in batches:
+        positions = to_numpy(batch.column("position"))
+        yield batch.select(schema.names).filter(to_arrow((positions >= begin) & (positions < end)))
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """How many inputs rows are of, at least: one more than the largest number of one."""
+
+    combine = cast(np.ufunc, np.maximum)
+
+    def start(self) -> NDArray[Any]:
+        """Return the number for no rows."""
+        return np.zeros(1, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Look at a batch: column position."""
+        total[0] = max(int(total[0]), 1 + (int(to_numpy(batch.column("position")).max(initial=-1)) >> SOURCE_BITS))
+
+
+def _of_both(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Put sizes together."""
+    return np.stack([one[0] + other[0], np.maximum(one[1], other[1]), one[2] + other[2]])
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many rows each of some inputs has; one more than the largest of them, which is the same if none is missing; bytes."""
+
+    n: int
+    combine = staticmethod(_of_both)
+
+    def start(self) -> NDArray[Any]:
+        """Return the sizes of no rows."""
+        return np.zeros((3, self.n), np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count those of a batch: columns position, and bytes where there are any."""
+        positions = to_numpy(batch.column("position"))
+        total[0] += np.bincount(positions >> SOURCE_BITS, minlength=self.n)
+        if "bytes" in batch.schema.names:
+            np.add.at(total[2], positions >> SOURCE_BITS, to_numpy(batch.column("bytes")))
+        np.maximum.at(total[1], positions >> SOURCE_BITS, 1 + (positions & ((1 << SOURCE_BITS) - 1)))
+
+
+def add_up(batches: Batches, fold: Fold, again: bool = False) -> Iterator[pa.RecordBatch]:
+    """Yield one row, the array of all rows that come; with ``again`` these are such arrays."""
+    total, some = fold.start(), False
+    for batch in batches:
+        some = True
+        if again:
+            for value in batch.column(0):
+                total = fold.combine(total, np.frombuffer(value.as_buffer(), total.dtype).reshape(total.shape))
+        else:
+            fold.add(total, batch)
+    if some:
+        yield pa.RecordBatch.from_arrays([pa.array([total.tobytes()], pa.large_binary())], schema=FOLDED)

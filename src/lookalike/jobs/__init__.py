@@ -1,1 +1,0 @@
-"""Jobs: which steps, in which order."""

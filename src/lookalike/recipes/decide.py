@@ -1,0 +1,200 @@
+"""From candidate pairs to what becomes of each document: the second half of every job over a corpus.
+
+There are two ways to decide, which come to the same. Components of documents that may match are walked, each as a whole, where
+an engine knows them and they fit its memory. All others are decided by rounds: see ``steps.rounds``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..engines.engine import Engine, Table
+from ..methods.method import Method
+from ..steps.between import Between, between
+from ..steps.bundle import BUNDLED, Bundling, bundle
+from ..steps.decide import Settle, settle, settled_schema
+from ..steps.members import MEMBERS, distinct, sides
+from ..steps.name import name
+from ..steps.rounds import Resolve, resolve
+from ..steps.sift import Sift, halves, sift
+from ..steps.verify import Verify, verify
+from ..steps.walk import Walk, walk
+from ..text.shingle import Shingling
+from ..values.arrow import to_numpy
+from ..values.tables import MATCHES, PAIRS, STANDING
+from .rounds import Rounds
+from .search import Searched
+
+PARTNERS = 1 << 10
+"""Documents that one is compared with in a bundle, where all texts of a bundle meet: the first of a crowd has many partners."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """How candidates are compared, and who stays."""
+
+    method: Method
+    shingling: Shingling
+    threshold: float
+    empty: str = "keep"
+
+
+class Decider:
+    """Decides about the documents of a search, at one threshold after the other.
+
+    Parameters
+    ----------
+    key : bytes
+        Enters the hashes by which texts are compared.
+    """
+
+    def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
+        self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
+        self._others: dict[float, Decider] = {}
+
+    @cached_property
+    def _content(self) -> Table:
+        """What documents are compared by: their texts, or what was kept for estimates."""
+        found, engine = self.found, self.engine
+        if not self.settings.method.exact:
+            return found.sketches.select(["order", "estimate"])
+        if engine.joins_in_place:
+            return found.documents
+        return engine.store(engine.join(self._members, found.documents, "order", "inner"), "texts")  # of many, few are compared
+
+    def _compared(self, rows: Table) -> Table:
+        """Add what documents are compared by."""
+        return self.engine.join(rows, self._content, "order", "inner")
+
+    @property
+    def _comparing(self) -> dict[str, Any]:
+        s = self.settings
+        return {"method": s.method, "shingling": s.shingling, "threshold": s.threshold, "boundary": self.found.boundary}
+
+    def _walked(self, closed: Table, all_pairs: bool) -> Table:
+        """Return the matches inside bundles: of removed documents with kept ones, or all."""
+        settings = Walk(all_pairs=all_pairs, **self._comparing)
+        walking = partial(walk, settings=settings, key=self.key)
+        stem = "matches-of-all" if all_pairs else "matches"
+        return self.engine.store(self.engine.map(self._compared(closed), walking, MATCHES), f"{stem}{self.label}")
+
+    @cached_property
+    def matches(self) -> Table:
+        """The matches of removed documents with kept ones."""
+        return self._decided(False)
+
+    @cached_property
+    def all_matches(self) -> Table:
+        """The matches of all pairs."""
+        return self._decided(True)
+
+    def kept_matches(self, matches: Table) -> Table:
+        """Choose from all matches those of removed documents with kept ones."""
+        stream = self.engine.meet(matches, None, ("right", "left"))
+        resolving = partial(resolve, settings=Resolve(boundary=self.found.boundary))
+        return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
+
+    def _decided(self, all_pairs: bool) -> Table:
+        """Walk bundles where the engine has them; go by rounds else.
+
+        This is done once: later fewer components may fit the memory, and what was walked would be found among the rest again.
+        """
+        engine, pairs = self.engine, self.found.pairs
+        rest_of = self._all_kept if all_pairs else self._by_rounds if engine.slices is None else self._by_slices
+        if engine.components is None:
+            return rest_of(pairs)
+        closed = engine.components(pairs)
+        walked = self._walked(closed, all_pairs)
+        rest = engine.join(pairs, closed, "left", "anti")
+        if not any(len(batch) for batch in rest.batches()):
+            return walked
+        return engine.union(walked, rest_of(rest))
+
+    def verified(self, pairs: Table) -> Table:
+        """Return all matches among pairs."""
+        engine = self.engine
+        bundling = Bundling(most=None if engine.joins_in_place else PARTNERS)
+        bundled = engine.map(engine.meet(pairs, "left", "right"), partial(bundle, settings=bundling), BUNDLED)
+        rows = self._compared(bundled)
+        if not engine.joins_in_place:
+            rows = engine.meet(rows, "bundle", "order")
+        return engine.map(rows, partial(verify, settings=Verify(**self._comparing), key=self.key), MATCHES)
+
+    def _by_slices(self, pairs: Table) -> Table:
+        """Decide slice after slice of the keep order: each is walked together with the kept documents that it may match.
+
+        Where few documents of the first slice are removed, nearly all that came before would have to be at hand for every
+        later one: the other pairs are sifted then.
+        """
+        engine = self.engine
+        assert engine.slices is not None and engine.together is not None
+        settings = Walk(**self._comparing)
+        found: list[Table] = []
+        gone = np.empty(0, np.int64)
+        todo, first = engine.slices(pairs), True
+        while todo:
+            begin, end, n = todo.pop(0)
+            part = engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
+            part = engine.join(part, engine.rows(pa.table({"order": gone})), "left", "anti")
+            rows = self._compared(engine.together(part))
+            walked = engine.store(engine.map(rows, partial(walk, settings=settings, key=self.key), MATCHES),
+                                  f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
+            rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
+            gone = np.unique(np.concatenate([gone, *rights]))
+            found.append(walked)
+            if first and todo and 2 * len(gone) < n:
+                later = engine.map(pairs, partial(between, settings=Between(begin=end, end=todo[-1][1])), PAIRS)
+                later = engine.join(later, engine.rows(pa.table({"order": gone})), "left", "anti")
+                pairs = self._sifted(later, f"-{end}")
+                todo = engine.slices(pairs)
+            first = False
+        return reduce(engine.union, found)
+
+    def _sifted(self, pairs: Table, label: str = "") -> Table:
+        """Leave out pairs that cannot match, where the engine and the method know a cheaper way than to compare them."""
+        settings, engine = self.settings, self.engine
+        if engine.sieve is None or not settings.method.exact or settings.method.score != "resemblance":
+            return pairs
+        how = Sift(shingling=settings.shingling, threshold=settings.threshold)
+        hashed, sifted = partial(halves, settings=how, key=self.key), partial(sift, settings=how)
+        return engine.store(engine.sieve(pairs, hashed, sifted), f"sifted{self.label}{label}")
+
+    def _all_kept(self, pairs: Table) -> Table:
+        """Return all matches among pairs, so that they can be read more than once."""
+        return self.engine.store(self.verified(self._sifted(pairs)), f"verified{self.label}")
+
+    def _by_rounds(self, pairs: Table) -> Table:
+        """Return the matches of removed documents with kept ones, decided round by round."""
+        rounds = Rounds(self.engine, self.verified, self.found.boundary, self.label)
+        return rounds.kept_of(pairs, self._members)
+
+    @cached_property
+    def _members(self) -> Table:
+        """The documents that candidate pairs are made of."""
+        engine = self.engine
+        both = engine.meet(engine.map(self.found.pairs, sides, MEMBERS), "order", "order", once=True)
+        return engine.store(engine.map(both, distinct, MEMBERS), "members")
+
+    def standing(self, matches: Table) -> Table:
+        """Name who stands for each removed document; ``matches`` are those with kept documents."""
+        best = self.engine.map(self.engine.meet(matches, "right", "left"), name, STANDING)
+        return self.engine.store(best, f"standing{self.label}")
+
+    def settled(self, sketches: Table, standing: Table) -> Table:
+        """Add to each document what becomes of it; ``sketches`` have order and empty, and what is to be passed on."""
+        rows = self.engine.join(sketches, self.found.leaders, "order", "left")
+        rows = self.engine.join(self.engine.join(rows, standing, "order", "left"), standing, "leader", "left")
+        settling = Settle(boundary=self.found.boundary, empty=self.settings.empty)
+        return self.engine.map(rows, partial(settle, settings=settling), settled_schema(rows.schema))
+
+    def at(self, threshold: float) -> Decider:
+        """Return what decides about the same pairs at another threshold."""
+        if threshold not in self._others:
+            settings = replace(self.settings, threshold=threshold)
+            self._others[threshold] = Decider(self.engine, self.found, settings, self.key, f"-at-{threshold!r}")
+        return self._others[threshold]

@@ -1,0 +1,135 @@
+"""Documents are searched, decided about, and the decisions become a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from .. import __version__
+from ..engines.engine import Engine, Table
+from ..engines.memory import peak_memory
+from ..inputs.labels import Labels
+from ..results.job import Job
+from ..results.nearly import Nearly
+from ..results.result import Result
+from ..results.summary import Summary, count
+from ..results.telling import Told
+from ..settings.settings import Settings
+from ..steps.totals import BYTES, EMPTY, TEXT_IDS, Number
+from .decide import Decider, Deciding
+from .opening import Opened
+from .search import Searched, Searching, search
+from .vouching import vouched
+
+_POLICIES = {
+    "first": ("position",), "last": ("-position",), "longest": ("-bytes", "position"), "shortest": ("bytes", "position"),
+    "largest": ("-priority", "position"), "smallest": ("priority", "position"),
+}  # fmt: skip
+
+
+def searching_of(settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
+    """Return how candidates are found.
+
+    With ``every_pair`` all matches among the pairs of all buckets are wanted, and references have copies of their own. Pairs of
+    a crowd that cannot match are left out if the exact resemblance decides and no limit is set.
+    """
+    finder = settings.finder
+    reaching = every_pair and limit is None and finder.exact and finder.score == "resemblance" and settings.verify == "exact"
+    return Searching(
+        method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
+        by=_POLICIES[settings.keep.partition(":")[0]],
+        max_bucket=settings.max_bucket if reaching or not every_pair else None,
+        reaching=settings.threshold if reaching else None,
+        least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
+        overrides=settings.overrides,
+    )  # fmt: skip
+
+
+def deciding_of(settings: Settings) -> Deciding:
+    """Return how candidates are compared."""
+    return Deciding(
+        method=settings.finder, shingling=settings.shingling, threshold=settings.threshold, empty=settings.empty
+    )  # fmt: skip
+
+
+def count_rows(engine: Engine, rows: Table) -> int:
+    """Return the number of rows."""
+    return int(engine.fold(rows, Number())[0])
+
+
+def labels_of(opened: Opened, found: Searched) -> Labels:
+    """Return what documents are called."""
+    return Labels.of(opened.splits, opened.reading.id is not None, not found.totals[TEXT_IDS])
+
+
+def decide(opened: Opened) -> Result:
+    """Find candidates, decide who stays, and return the result."""
+    settings = opened.settings
+    found = search(opened.engine, opened.splits, opened.reading, searching_of(settings), opened.key, opened.clock.lap)
+    decider = Decider(opened.engine, found, deciding_of(settings), opened.key)
+    job = Job(
+        opened.splits, opened.reading.n_references, partial(_again, opened, decider), settings.threshold, opened.engine.close,
+        decider=decider, note=getattr(opened.workspace, "note", None),
+    )  # fmt: skip
+    return _result(opened, decider, settings, job)
+
+
+def _again(opened: Opened, decider: Decider, job: Job, threshold: float) -> Result:
+    """Decide at another threshold about the candidates that were found."""
+    opened.clock.restart()
+    return _result(opened, decider.at(threshold), opened.settings.at(threshold), job)
+
+
+def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> Result:
+    """Decide, and tell it."""
+    told, summary = judge(opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
+    return Result(
+        decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
+        provenance=provenance_of(settings, opened.splits), against=opened.reading.n_references > 0, job=job,
+        nearly=Nearly(decider, told.standing),
+    )  # fmt: skip
+
+
+def provenance_of(settings: Settings, splits: Sequence[Any]) -> dict[str, Any]:
+    """Return what is written beside every output: how it was made, and from what."""
+    return {
+        "lookalike": __version__,
+        "parameters": settings.to_dict(),
+        "inputs": [split.identity() for split in splits],
+    }
+
+
+def judge(
+    opened: Opened, decider: Decider, settings: Settings, count_told: Callable[[Told], dict[str, Any]]
+) -> tuple[Told, Summary]:
+    """Decide about all documents; return the decisions, and their summary, of which ``count_told`` makes the counts."""
+    engine, found, clock = opened.engine, decider.found, opened.clock
+    every = opened.settings.evidence == "all"
+    all_matches = decider.all_matches if every else decider.matches
+    matches = decider.kept_matches(all_matches) if every else all_matches
+    clock.lap("verification")
+    standing = decider.standing(matches)
+    told = Told(decider, all_matches, standing, labels_of(opened, found), leaders=every)
+    counted = count_told(told)
+    clock.lap("keeping")
+    summary = Summary(
+        **counted,
+        empty=int(found.totals[EMPTY]),
+        text_bytes=int(found.totals[BYTES]),
+        candidate_pairs=count_rows(engine, found.pairs),
+        verified_pairs=count_rows(engine, all_matches),
+        crowded=count_rows(engine, found.crowded.select(["order"])),
+        recall_planned=settings.finder.recall(settings.threshold),
+        recall_vouched=vouched(decider, standing, settings, counted["kept"]),
+        verified_by=settings.verify,
+        threshold=settings.threshold,
+        score=settings.finder.score,
+        found_by=settings.finder.describe(),
+        seconds=dict(clock.seconds),
+        peak_memory=peak_memory(),
+        plan=settings.finder.plan_dict(),
+        skipped=opened.skipped,
+        kept_by_override=0 if settings.overrides is None else settings.overrides.keep,
+    )
+    return told, summary

@@ -1,0 +1,184 @@
+"""A job before its first row is read: its inputs, its room on the disk, its engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..engines.clock import Clock
+from ..engines.memory import Memory
+from ..engines.registry import Running, make_engine
+from ..engines.reporting import share_of
+from ..errors import OutputError, ParameterError
+from ..files.skipped import skipped_in
+from ..files.store import Workspace
+from ..files.store_at import WorkspaceAt
+from ..files.urls import check_on_disk
+from ..formats.memory import as_sources, own_id
+from ..inputs.apart import check_apart
+from ..inputs.reading import Reading
+from ..inputs.saved import as_references
+from ..inputs.saved_texts import is_saved
+from ..settings.limits import limit_of
+from ..settings.settings import Settings, added_columns
+from ..wording import printable
+from .progress import Progress, no_progress
+from .saved_sketches import agreed
+
+SAMPLED = 64
+AGAIN = "reading candidates again"
+
+_STAGES = {
+    "sketches": "sketching", "leaders": "finding candidates", "links": "finding candidates", "pairs": "finding candidates",
+    "matches": "verifying", "written": "writing",
+}  # fmt: skip
+
+
+class Reporting:
+    """Reports by the names that people are shown, also how far a stage is, to who takes that.
+
+    Parameters
+    ----------
+    progress : callable
+        Called with the name of a stage and an amount done since the last call. If it has a method ``of``, that is called with
+        the name of a stage, how far it is, its end, and a unit such as "bytes".
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._share = progress, share_of(progress)
+
+    def __call__(self, stage: str, amount: int) -> None:
+        """Report an amount."""
+        report_stage(self._progress, stage, amount)
+
+    def of(self, stage: str, done: int, total: int, unit: str) -> None:
+        """Report how far a stage is."""
+        if self._share is not None:
+            self._share(_named(stage), done, total, unit)
+
+
+def _named(stage: str) -> str:
+    return stage if stage == AGAIN else _STAGES.get(stage.partition("-")[0], "deciding")
+
+
+def report_stage(progress: Progress, stage: str, amount: int) -> None:
+    """Report by the names that people are shown."""
+    progress(_named(stage), amount)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A job whose inputs are known and which has what it needs to run.
+
+    Parameters
+    ----------
+    splits : list of Split
+        References first.
+    skipped : dict
+        Files that were not read: see ``Summary``.
+    key : bytes
+        The secret of the job: that of its workspace, or of the saved sketches that it is run against.
+    """
+
+    settings: Settings
+    splits: list[Any]
+    reading: Reading
+    engine: Any
+    workspace: Workspace | WorkspaceAt
+    clock: Clock
+    skipped: dict[str, Any]
+    key: bytes = field(repr=False)
+
+
+def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
+    """Open inputs, work folder and engine."""
+    clock = Clock()
+    memory = Memory.wanted(settings.memory)
+    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    inputs = as_sources(data, **how)
+    references = [] if against is None else as_references(against, trust=settings.trust, **how)
+    check_apart(inputs, references)
+    settings, key = agreed(settings, references)
+    id, unnamed = settings.id, (False, False)
+    if id is None:
+        own, theirs = own_id(inputs), own_id(references)
+        id, settings = own or theirs, replace(settings, id=own)
+        saved = any(map(is_saved, references)) and all(is_saved(one) and one.data.saved.id is not None for one in references)
+        unnamed = (theirs is None and not saved, own is None)
+    limit = limit_of(settings.max_document, settings.on_error, memory)
+    splits = [replace(split, limit=limit) for split in (*references, *inputs)]
+    _check_room(splits, settings, memory)
+    reading = Reading(
+        text=settings.text, id=id, priority=settings.keep_column, within=settings.within,
+        encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references), unnamed=unnamed,
+        skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
+    )  # fmt: skip
+    workspace = _open_workspace(splits, len(references), settings)
+    if engine is None or isinstance(engine, str):
+        reporting = Reporting(progress or no_progress)
+        running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
+        engine = make_engine(engine or "local", running)
+    clock.lap("opening")
+    skipped = skipped_in(inputs, references)
+    return Opened(settings, splits, reading, engine, workspace, clock, skipped, key or workspace.secret)
+
+
+def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
+    """Open the folder of a job that is to survive a crash, or a place in memory."""
+    identities = [split.identity() for split in splits]
+    if settings.work is not None:
+        for split, identity in zip(splits, identities, strict=True):
+            if identity["name"] == "in memory" or identity.keys() & {"in_memory", "read_once"}:
+                raise ParameterError(
+                    "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
+                    f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"
+                )
+    job = {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": identities}
+    return Workspace(settings.work, job, settings.resume)
+
+
+def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
+    """Return about how many documents inputs have, and how many bytes in their columns of texts."""
+    some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
+    expected = [split.expected(text) for split in some]
+    n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
+    return n, size
+
+
+def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
+    """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small."""
+    if settings.work is not None:
+        check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")
+    n, size = expected_of(splits, settings.text)
+    method = settings.finder
+    record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
+    if settings.work is None and size + n * record <= memory.held:
+        return
+    import logging  # here, for what is not needed to start
+    import shutil
+    import tempfile
+
+    known = len(splits) <= SAMPLED and all(split.form.counts_rows for split in splits)  # otherwise a job finds out as it goes
+    if known:
+        memory.check_documents(n)
+    try:
+        folder = Path(settings.work or tempfile.gettempdir())
+        place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+        room = shutil.disk_usage(place).free
+        if settings.resume:
+            room += sum(part.stat().st_size for part in folder.glob("*.part"))
+    except OSError as error:
+        where = settings.work or "the folder for temporary files (TMPDIR)"
+        raise OutputError(f"{where}: cannot be used as work folder: {error.strerror or error}") from None
+    surely, most = n * record, 2 * n * record + size
+    said = (
+        f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {memory.cap / 1e9:,.1f} GB of memory: "
+        f"{surely / 1e9:,.1f} to {most / 1e9:,.1f} GB go to {folder}, which has {room / 1e9:,.1f} GB free"
+    )
+    if room < surely and known:
+        raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
+    doubt = "" if room >= surely else "; if this estimate is right, the disk is too small: --work (work=) names another one"
+    logging.getLogger("lookalike").info(printable(said + doubt))

@@ -1,0 +1,287 @@
+"""All pairs of near-duplicates, none removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import __version__
+from ..engines.engine import Table
+from ..engines.memory import peak_memory
+from ..errors import ParameterError
+from ..formats.writers import write_table
+from ..results.listing import Listing
+from ..results.rows import collect
+from ..results.scored import Scored
+from ..results.scored_pairs import scored_pairs
+from ..results.telling import Pairs, second_columns
+from ..search.self_join import spread_pairs
+from ..settings.settings import MAX_BUCKET, Settings, settings_of
+from ..steps.totals import BYTES, EMPTY, N
+from ..text.shingle import Tokenizer
+from ..values import Float64Array, Int64Array
+from ..values.arrow import to_numpy
+from ..values.tables import MATCHES
+from ..wording import Brief, counted, spelled
+from .decide import Decider
+from .judging import count_rows, deciding_of, labels_of, searching_of
+from .opening import open_job
+from .progress import Progress, shown
+from .search import Searched, search
+
+
+class PairsResult(Brief):
+    """The pairs found, and how.
+
+    Attributes
+    ----------
+    summary : dict
+        documents (without reference documents), reference documents, pairs, candidate pairs (those that were compared; their
+        number depends on chance where buckets are large), whether ``max_pairs`` cut the list, text bytes, seconds, peak memory,
+        plan.
+    """
+
+    def __init__(
+        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Any, ...],
+        scored: Callable[[PairsResult], Scored] | None = None,
+    ) -> None:  # fmt: skip
+        self._rows, self._sources, self._scored = rows, sources, scored
+        self.summary, self.provenance = summary, provenance
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        documents = counted(self.summary["documents"], "document")
+        return {"pairs": counted(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
+
+    def report(
+        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        command: str | None = None,
+    ) -> None:  # fmt: skip
+        """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``."""
+        if self._scored is None:
+            raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
+        writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
+        writing.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
+
+    @property
+    def listing(self) -> Listing:
+        """The pairs, made when they are asked for; not of a list that was limited."""
+        assert isinstance(self._rows, Listing)
+        return self._rows
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Arrow table of all pairs.
+
+        ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of the
+        last, with "none" nothing; with reference documents ``left_is_reference`` after ``right_id``.
+        """
+        return self._rows.table() if isinstance(self._rows, Listing) else self._rows
+
+    def write(self, output: str | Path, *, force: bool = False) -> None:
+        """Write the pairs as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
+        write_table(output, self._rows, self.provenance, sources=self._sources, force=force)
+        self.summary["peak_memory"] = peak_memory()
+
+
+def _spread(
+    leaders: Int64Array, boundary: int, left: Int64Array, right: Int64Array, score: Float64Array, limit: int
+) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
+    """Turn pairs of first documents into pairs of all documents with the same texts, equal texts among themselves.
+
+    Reference documents are not paired with each other.
+    """
+    order = np.argsort(leaders, kind="stable")
+    firsts = leaders[order]
+    starts = np.flatnonzero(np.diff(firsts, prepend=-1))
+    groups, bounds = firsts[starts], np.append(starts, len(order))
+    at_most = limit + 1  # one more than wanted tells that there are more
+    left, right = np.searchsorted(groups, left), np.searchsorted(groups, right)
+    left, right, source = spread_pairs(order, bounds, left, right, at_most, apart=groups < boundary)
+    cut = len(left) > limit
+    return left[:limit], right[:limit], np.append(score, 1.0)[source][:limit], cut
+
+
+def _cut(found: Searched, matches: Table, limit: int) -> tuple[pa.Table, bool]:
+    """Return so many pairs of all documents at most, and whether there are more."""
+    columns = _columns(matches, ["left", "right", *(["score"] if "score" in matches.schema.names else [])])
+    left, right = columns[:2]
+    score = columns[2] if len(columns) > 2 else np.ones(len(left))
+    in_order = np.lexsort((right, left))  # matches come in the order in which they were compared
+    leaders = np.arange(int(found.totals[N]))
+    copies, firsts = _columns(found.leaders, ["order", "leader"])
+    leaders[copies] = firsts
+    left, right, score, cut = _spread(leaders, found.boundary, left[in_order], right[in_order], score[in_order], limit)
+    return pa.table([left, right, score], schema=MATCHES), cut
+
+
+def _columns(rows: Table, names: list[str]) -> list[Any]:
+    """Return some columns of numbers, whole."""
+    parts = [[to_numpy(batch[name]) for name in names] for batch in rows.select(names).batches()]
+    return [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.empty(0, np.int64)] * len(names)
+
+
+def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress | None = None) -> PairsResult:
+    """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
+    opened = open_job(data, against, job, progress)
+    job = opened.settings
+    limit = None if job.max_pairs is None else job.max_pairs + 1
+    most = float("inf") if job.max_pairs is None else job.max_pairs
+    secret = opened.key
+    found = search(
+        opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
+    )
+    n_candidates = count_rows(opened.engine, found.pairs)
+    if job.max_pairs is not None and n_candidates > job.max_pairs:
+        candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
+        first = opened.engine.rows(candidates.slice(0, job.max_pairs))
+        found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
+    decider = Decider(opened.engine, found, deciding_of(job), secret)
+    matches = found.pairs if job.verify == "none" else decider.all_matches
+    cut = False
+    told = Pairs(decider, matches, labels_of(opened, found), second_columns(job.finder) if job.verify != "none" else [])
+    names = ["left_id", "right_id", *(["left_is_reference"] if against is not None else [])]
+    scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
+    called = [*names, *(job.finder.added if scores else ())]
+    rows: Listing | pa.Table
+    made: Any = None
+    if job.max_pairs is None:
+        rows = Listing(decider, matches, told, dict(zip([*names, *scores], called, strict=True)))
+    else:
+        made, cut = _cut(found, matches, job.max_pairs)
+        rows = told.table(opened.engine.rows(made)).select([*names, *scores]).rename_columns(called)
+    n_pairs = len(rows)
+    if job.verify != "none":
+        opened.clock.lap("verification")
+    boundary = found.boundary
+    summary = {
+        "documents": int(found.totals[N]) - boundary,
+        "reference": boundary,
+        "empty": int(found.totals[EMPTY]),
+        "pairs": n_pairs,
+        "candidate_pairs": n_candidates if job.max_pairs is None else min(n_candidates, job.max_pairs),
+        "cut_by_max_pairs": cut or n_candidates > most or found.n_links > most,
+        "verified_by": job.verify,
+        "threshold": job.threshold,
+        "score": job.finder.score,
+        "recall_planned": job.finder.recall(job.threshold),
+        "text_bytes": int(found.totals[BYTES]),
+        "seconds": opened.clock.seconds,
+        "peak_memory": peak_memory(),
+        "plan": job.finder.plan_dict(),
+    }
+    provenance = {
+        "lookalike": __version__,
+        "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
+        "inputs": [source.identity() for source in opened.splits],
+    }
+    listed = made.to_batches if job.max_pairs is not None else None
+    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
+    return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)
+
+
+@spelled
+def pairs(
+    data: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    against: Any = None,
+    trust: Any = (),
+    within: str | None = None,
+    verify: str = "exact",
+    max_pairs: int | None = None,
+    text: str = "text",
+    id: str | None = None,
+    html: bool = False,
+    glob: str | Sequence[str] | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding_errors: str = "strict",
+    unit: str = "word",
+    width: int | None = None,
+    normalization: str = "NFC",
+    fold_case: bool = True,
+    tokenizer: Tokenizer | None = None,
+    method: str = "minhash",
+    radius: int = 3,
+    permutations: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    max_bucket: int = MAX_BUCKET,
+    max_document: int | str | None = None,
+    on_error: str = "stop",
+    seed: int | str = 1,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | bool | None = None,
+) -> pa.Table:
+    """List all pairs of near-duplicates, exact duplicates too.
+
+    Parameters
+    ----------
+    data, against, trust
+        As for ``lookalike.dedup``. With ``against`` pairs of two reference documents are left out.
+    threshold : float in (0, 1], default 0.8
+        Minimum resemblance (with "simhash", cosine) of near-duplicates.
+    recall : float in (0, 1), default 0.99
+        Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With
+        "simhash", ``radius`` determines it instead.
+    within : str, optional
+        Compare only documents with equal values in this column.
+    verify : {"exact", "sketch", "none"}, default "exact"
+        Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.
+    max_pairs : int >= 1, optional
+        Compare, and list, at most this many pairs.
+    text, id, html, glob, format, delimiter, encoding_errors
+        What is read, and how: see ``Settings``.
+    unit, width, normalization, fold_case, tokenizer
+        What a shingle is: see ``Shingling``.
+    method, radius, permutations, bands, rows, max_bucket, seed
+        How pairs are found: see ``Settings``.
+    max_document : int or str, optional
+        Size of the largest document, such as "30MB". Default, and at most: a tenth of ``memory``.
+    on_error : {"stop", "skip"}, default "stop"
+        What to do with a larger document: stop with an error that names it, or leave it out of the comparison and the output.
+    threads, memory
+        What the job can use; the result does not depend on it: see ``Settings``.
+    progress : bool or callable, optional
+        As for ``lookalike.dedup``.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``left_id, right_id, resemblance`` (float64), left before right in input order, ascending. With
+        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither. With
+        ``against``, ``left_is_reference`` (bool) after ``right_id``; ``right_id`` is always the id of an input document.
+
+    Raises
+    ------
+    ParameterError
+        If a setting is out of its range.
+    InputDataError
+        If a file or row is not as expected.
+
+    Notes
+    -----
+    Memory: 24 bytes per candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
+    unless ``max_pairs`` is given. Pairs of buckets of more than ``max_bucket`` documents are left out before they are compared
+    if they cannot reach the threshold; this needs exact resemblances, and no ``max_pairs``. No more than ``max_pairs``
+    candidates are looked for in each band, and compared, so that a shorter list can be cut, too.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> la.pairs(["one two three", "One, two: three.", "four"]).to_pylist()
+    [{'left_id': 0, 'right_id': 1, 'resemblance': 1.0}]
+    """
+    settings = settings_of(locals())
+    with shown(progress) as said:
+        return find_pairs(data, settings, against, said).table

@@ -1,0 +1,275 @@
+"""Sketches saved for later jobs: which settings must agree, and how a folder of them is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .. import __version__
+from ..engines.engine import Engine, Table
+from ..errors import InputDataError, OutputError, ParameterError
+from ..files.anywhere import AnyPath, is_inside
+from ..files.descriptions import encoded
+from ..files.folders import SIDECAR, NewFolder, atomic_directory
+from ..files.folders_at import NewFolderAt, folder_at
+from ..files.job_files import differences
+from ..files.names import shown
+from ..files.outputs import check_apart, check_output
+from ..files.outputs_at import check_apart_at, check_output_at
+from ..files.secrets import SECRET, read_secret, token_of, write_secret
+from ..files.urls import Url, as_url
+from ..formats.sources import Columns
+from ..inputs.reading import text_column
+from ..inputs.saved import FORMAT, described_place
+from ..inputs.saved_at import DESCRIPTION, ROWS
+from ..inputs.saved_rows import TEXT, Saved
+from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
+from ..settings.settings import Settings
+from ..steps.keep_sketches import SAVED, kept_sketches, kept_sketches_schema
+from ..steps.totals import TEXT_IDS, OfInputs
+from ..theory.banding import candidate_probability
+from ..values.arrow import to_numpy
+from ..values.tables import SOURCE_BITS
+from .search import Searched
+
+GROUP_ROWS = 1 << 13
+Files = list[dict[str, Any]]
+_GEOMETRY = ("permutations", "bands", "rows")
+_AGREEING = (
+    "method",
+    "within",
+    "html",
+    "encoding_errors",
+    "verify",
+    "shingling",
+    "seed",
+    "sketch",
+    "radius",
+    "bits",
+    *_GEOMETRY,
+)
+
+
+def sketching_of(settings: Settings) -> dict[str, Any]:
+    """Return the settings that sketches depend on, and in which jobs that share some must agree."""
+    said = settings.to_dict()
+    found: dict[str, Any] = json.loads(json.dumps({name: said[name] for name in _AGREEING if name in said}))
+    return found
+
+
+def agreed(settings: Settings, references: Sequence[Any]) -> tuple[Settings, bytes | None]:
+    """Return the settings, and the secret, of a job that is run against saved sketches; None: there are none.
+
+    A plan that nobody chose gives way to that of the sketches, if this finds as much.
+    """
+    folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
+    for one in folders:
+        settings = _with_plan_of(settings, one)
+        changed = differences(one.settings, sketching_of(settings))
+        if changed:
+            raise ParameterError(
+                f"{one.name} holds sketches that were made with other settings: {'; '.join(changed[:5])}: pass the old ones, "
+                "or sketch again"
+            )
+        if settings.id is not None and one.id is None:
+            raise ParameterError(f"{one.name} holds sketches of documents without ids: run without --id (id=), or sketch again")
+        if one.token != folders[0].token:
+            raise ParameterError(
+                f"{one.name} and {folders[0].name} were saved by jobs that knew nothing of each other, and by such sketches "
+                "copies cannot be told: save the second by a job against the first"
+            )
+    return settings, _secret_of(folders[0]) if folders else None
+
+
+def _secret_of(saved: Saved) -> bytes:
+    """Return the secret of a folder."""
+    secret = read_secret(saved.folder)
+    if secret is None or token_of(secret) != saved.token:
+        raise InputDataError(
+            f"{shown(saved.path(SECRET))}: missing, damaged, not readable, or another one: without it sketches are of no use"
+        )
+    return secret
+
+
+def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
+    """Return settings with the bands and rows of saved sketches, where none were chosen."""
+    chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
+    own, theirs = sketching_of(settings), saved.settings
+    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
+    geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
+    if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
+        return settings
+    permutations, bands, rows = geometry
+    planned = replace(settings, permutations=permutations - settings.plan.estimation_slots, bands=bands, rows=rows)
+    recall = float(candidate_probability(settings.threshold, bands, rows))
+    if recall < settings.recall:
+        raise ParameterError(
+            f"the sketches in {saved.name} have {bands} bands of {rows} rows, which find a pair at the "
+            f"threshold {settings.threshold:g} with probability {recall:.4f}, less than recall {settings.recall:g}: ask for "
+            "less (--recall, recall=), raise the threshold, or sketch again"
+        )
+    return planned
+
+
+def rests_on_files(splits: Sequence[Any]) -> bool:
+    """Tell whether the texts of all inputs can be read again by a later job."""
+    return all(split.places and all(place.spool is None for place in split.places) for split in splits)
+
+
+def check_saving(
+    folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool,
+    also: Sequence[str | Path] = (),
+) -> AnyPath:  # fmt: skip
+    """Return where sketches go, if they may go there, and meet nothing ``also`` named."""
+    places = [place for split in (*references, *inputs) for place in split.places]
+    url = as_url(folder)
+    path: AnyPath
+    if url is None:
+        path = check_output(folder, force, single=False)
+    else:
+        path = url
+        check_output_at(url, force, DESCRIPTION)
+    for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
+        if is_inside(used, path):
+            raise OutputError(f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder")
+    if url is None:
+        check_apart(folder, places, also, single=False)
+    else:
+        check_apart_at(url, places, also)
+    if html and not rests_on_files(inputs):
+        raise ParameterError(
+            "sketches of web pages can be saved only if the pages are in files, from which later jobs extract the text again"
+        )
+    return path
+
+
+@contextmanager
+def _new_folder(path: AnyPath, force: bool) -> Iterator[NewFolder | NewFolderAt]:
+    """Give a folder for sketches, which counts when all is written."""
+    if isinstance(path, Url):
+        with folder_at(path, [f"{ROWS}/", SECRET, SIDECAR], DESCRIPTION) as at:
+            yield at
+    else:
+        with atomic_directory(path, replace=force) as new:
+            yield new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Saving:
+    """What is saved of a job.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        References first.
+    key : bytes
+        The secret of the job.
+    """
+
+    settings: Settings
+    splits: Sequence[Any]
+    n_references: int
+    found: Searched
+    key: bytes
+    provenance: dict[str, Any]
+
+    @property
+    def texts(self) -> bool:
+        """Whether texts are saved too, as later jobs could not read them again."""
+        return not rests_on_files(self.splits[self.n_references :])
+
+    def check(self, folder: str | Path, force: bool) -> AnyPath:
+        """Return where sketches go, if they may go there: see ``check_saving``."""
+        return check_saving(
+            folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
+        )
+
+    def rows(self, engine: Engine, kept: Table) -> Table:
+        """Return the sketches of kept documents, given their orders."""
+        names = [field.name for field in self.found.sketches.schema if field.name in SAVED]
+        return engine.join(self.found.sketches.select(["order", *names]), kept, "order", "semi")
+
+    def write(
+        self, path: AnyPath, force: bool, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
+    ) -> None:
+        """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
+        counts = engine.fold(rows.select(["position"]), OfInputs(len(self.splits)))
+        with _new_folder(path, force) as new:
+            files = write_files(new)
+            write_secret(new.path, self.key)
+            new.files.append(SECRET)
+            described = self.provenance | {"files": sorted([*new.files, DESCRIPTION])}
+            with new.file(SIDECAR) as stream:
+                stream.write(json.dumps(described, indent=2).encode() + b"\n")
+            said = {
+                "lookalike": __version__, "format": FORMAT, "secret": token_of(self.key),
+                "settings": sketching_of(self.settings), "text": self.settings.text, "id": self.settings.id,
+                "text_ids": bool(self.found.totals[TEXT_IDS]), "files": files, "inputs": list(self._inputs(counts)),
+            }  # fmt: skip
+            with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
+                stream.write(encoded(said))
+
+    def _inputs(self, counts: NDArray[Any]) -> Iterator[dict[str, Any]]:
+        """Yield what is kept of each input that has documents which are kept."""
+        for split, n in zip(self.splits, counts.tolist(), strict=True):
+            if n:
+                files = None if self.texts else [described_place(place) for place in split.places]
+                yield {
+                    "name": split.name, "rows": n, "format": None if self.texts else split.format, "files": files,
+                    "named": split.label(0) == f"{split.name}:0",
+                }  # fmt: skip
+
+
+def write_rows(saving: Saving, rows: Table, new: NewFolder | NewFolderAt) -> Files:
+    """Write rows, which come in the order of positions, to a file; return what it is."""
+    import pyarrow.parquet as pq  # here, for what is not needed to start
+
+    name, n_rows = "sketches-00000.parquet" if isinstance(new, NewFolder) else f"{ROWS}/00000.parquet", 0
+    batches = rows.batches()
+    schema = rows.schema
+    if saving.texts:
+        batches = _with_texts(saving, rows)
+        schema = schema.append(pa.field(TEXT, pa.large_binary()))
+    saved = kept_sketches_schema(schema)
+    with (
+        new.file(name) as stream,
+        pq.ParquetWriter(
+            stream, saved, compression="zstd", compression_level=1, use_dictionary=False, write_page_checksum=True
+        ) as writer,
+    ):
+        for batch in kept_sketches(batches):
+            writer.write_batch(batch, GROUP_ROWS)
+            n_rows += len(batch)
+    return [{"name": name, "rows": n_rows, "bytes": (new.path / name).stat().st_size}]
+
+
+def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
+    """Add their texts to rows that come in the order of positions."""
+    settings = saving.settings
+    columns = Columns(settings.text, encoding_errors=settings.encoding_errors)
+    parts = [np.empty(0, np.int64), *(to_numpy(batch.column(0)) for batch in rows.select(["position"]).batches())]
+    positions = np.concatenate(parts)
+    source, again, place = -1, None, 0
+    for batch in rows.batches():
+        sources, done = to_numpy(batch.column("position")) >> SOURCE_BITS, 0
+        while done < len(batch):
+            if sources[done] != source:
+                source, place = int(sources[done]), 0
+                wanted = positions[positions >> SOURCE_BITS == source] - (source << SOURCE_BITS)
+                again = RowsAgain(saving.splits[source].pieces(PIECE_BYTES), columns, wanted)
+            assert again is not None
+            first, read = again.at(place)
+            here = int(np.searchsorted(sources, source, side="right")) - done
+            texts = read.texts.slice(place - first, min(place - first + here, len(read.texts)))
+            some = batch.slice(done, len(texts))
+            schema = some.schema.append(pa.field(TEXT, pa.large_binary()))
+            yield pa.RecordBatch.from_arrays([*some.columns, text_column(texts)], schema=schema)
+            done, place = done + len(texts), place + len(texts)

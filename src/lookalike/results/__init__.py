@@ -1,0 +1,1 @@
+"""What a job has found: decisions, pairs, summaries; saved and loaded."""

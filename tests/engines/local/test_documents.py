@@ -1,0 +1,140 @@
+"""Documents are read once, or again from any row on, with the same texts; web pages are turned into text once."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lookalike.engines.local.engine.documents import Documents
+
+import lookalike as la
+from lookalike.engines.local import documents as local_documents
+from lookalike.files import streams
+from lookalike.files.store import Workspace
+from lookalike.formats.sources import open_sources
+from lookalike.inputs.reading import Reading
+from lookalike.text import html
+from lookalike.values.tables import SOURCE_BITS
+
+ROWS = [3, 0, 9, 1]
+ALL = np.ones(0, np.bool_)  # of documents that are saved there are none
+TEXTS = [f"text {number}.{row} " + "é" * (row % 4) for number, n in enumerate(ROWS) for row in range(n)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, texts = tmp_path_factory.mktemp("in"), iter(TEXTS)
+    for number, n in enumerate(ROWS):
+        (folder / f"{number}.jsonl").write_text("".join(json.dumps({"text": next(texts)}) + "\n" for _ in range(n)))
+    return folder
+
+
+def opened(folder, workspace=None, **reading):
+    """The documents of all files, and what progress was told."""
+    seen = []
+    splits = open_sources(sorted(folder.glob("*.jsonl")))
+    made = Documents(
+        splits, Reading(**reading), threads=1, workspace=workspace or Workspace(), progress=lambda *some: seen.append(some)
+    )
+    return made, seen
+
+
+def listed(found):
+    return [found.row(i).decode() for i in range(len(found))]
+
+
+cuts = st.tuples(st.sampled_from([40, 200, 1 << 20]), st.sampled_from([1, 30, 1 << 20]))
+
+
+@given(cuts, st.integers(0, sum(ROWS)))
+def test_documents_go_on_after_a_mark(folder, cut, row):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", cut[0])
+        patch.setattr(local_documents, "PIECE_BYTES", cut[1])
+        whole, _ = opened(folder)
+        pieces = [
+            (piece.mark, [text.decode() for batch in piece.make() for text in batch["text"].to_pylist()])
+            for piece in whole.pieces(0)
+        ]
+        assert [text for _, texts in pieces for text in texts] == TEXTS and whole.rows_of.tolist() == ROWS
+        assert [mark for mark, _ in pieces] == np.cumsum([len(texts) for _, texts in pieces]).tolist(), "marks count rows"
+        positions = [p for batch in whole.batches() for p in batch["position"].to_pylist()]
+        assert positions == [number << SOURCE_BITS | row for number, n in enumerate(ROWS) for row in range(n)]
+        mark = max(mark for mark in (0, *(mark for mark, _ in pieces)) if mark <= row)
+        again, _ = opened(folder)
+        again.rows_of = np.clip(mark - np.cumsum([0, *ROWS[:-1]]), 0, ROWS)
+        rest = [text.decode() for piece in again.pieces(mark) for batch in piece.make() for text in batch["text"].to_pylist()]
+        assert rest == TEXTS[mark:]
+
+
+@given(cuts, st.integers(0, sum(ROWS)))
+def test_texts_are_read_again_from_any_row_on(folder, cut, begin):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", cut[0])
+        documents, seen = opened(folder)
+        list(documents.batches())
+        documents.let_go()
+        assert documents.held is None
+        found = list(documents.again(begin, ALL))
+    assert [text for _, texts in found for text in listed(texts)] == TEXTS[begin:]
+    row = begin
+    for first, texts in found:
+        assert first == row
+        row += len(texts)
+    assert all(name == "reading candidates again" for name, _ in seen) and sum(n for _, n in seen) == len(TEXTS) - begin
+
+
+def test_texts_are_held_until_they_are_let_go(folder):
+    documents, _ = opened(folder)
+    list(documents.batches())
+    rows = np.array([5, 0, 12, 5])
+    sizes = np.array([len(TEXTS[row].encode()) for row in rows])
+    assert listed(documents.held.take(rows, sizes)) == [TEXTS[row] for row in rows]
+    on_disk, _ = opened(folder, SimpleSpace(True))
+    assert on_disk.held is None
+
+
+class SimpleSpace(Workspace):
+    """In memory, but told to be on the disk."""
+
+    def __init__(self, on_disk):
+        super().__init__()
+        self.told = on_disk
+
+    @property
+    def on_disk(self):
+        """As told."""
+        return self.told
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
+    """On the disk as they come, or when all is moved there."""
+    words = " ".join(f"word{i}" for i in range(60))
+    pages = [f"<html><body><main><p>{words} {i}</p></main></body></html>" for i in range(5)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
+    count, extract = [], html.html_to_text
+    monkeypatch.setattr(html, "html_to_text", lambda page: count.append(1) or extract(page))
+    documents, _ = opened(tmp_path, SimpleSpace(on_disk), html=True)
+    texts = [text.decode() for batch in documents.batches() for text in batch["text"].to_pylist()]
+    assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
+    if not on_disk:
+        documents.let_go()
+    for begin in range(6):
+        assert [text for _, some in documents.again(begin, ALL) for text in listed(some)] == texts[begin:]
+    assert len(count) == 5
+
+
+def test_an_input_with_other_rows_is_an_error(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a"}\n{"text": "b"}\n')
+    documents, _ = opened(tmp_path)
+    list(documents.batches())
+    assert [texts.row(0) for _, texts in documents.again(1, ALL)] == [b"b"]
+    documents.rows_of = np.array([3])
+    with pytest.raises(la.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
+        list(documents.again(0, ALL))
+    path.write_text('{"text": "a"}\n{"text": "bc"}\n')
+    with pytest.raises(la.InputDataError, match="changed"):
+        list(documents.again(0, ALL))

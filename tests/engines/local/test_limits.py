@@ -1,0 +1,150 @@
+"""What is made by a limit of memory is made anew when that has shrunk, and at no other time."""
+
+import numpy as np
+import pytest
+
+import lookalike as la
+from lookalike.engines.local.engine import DECIDED, LIMITS, LocalEngine
+from lookalike.engines.memory import FLOOR, Memory
+from lookalike.files.store import Workspace
+
+MADE = [*(f"{name}-at-0.9-000000" for name in DECIDED), *(f"{name}-done" for name in DECIDED), "matches-slice-3-9-000000",
+        "matches-of-all-000001", "paired-000000", "texts-000000", "texts-done"]  # fmt: skip
+LASTING = ["sketches-000000", "sketches-done", "leaders-000000", "links-000000", "pairs-000000", "pairs-done", "standing-000000",
+           "extracted-000000"]  # fmt: skip
+
+
+def opened(folder, cap, made=()):
+    """An engine that goes on with what a folder holds."""
+    workspace = Workspace(folder, {}, resume=True)
+    for name in made:
+        workspace.put(name, {"x": np.arange(3)})
+    return LocalEngine(threads=1, memory=Memory(cap), workspace=workspace, progress=lambda name, amount: None)
+
+
+def parts(folder):
+    return {path.stem for path in folder.glob("*.part")}
+
+
+def cap(partition):
+    """The memory of which one thread has such a partition."""
+    return FLOOR + 12 * partition
+
+
+FIRST = cap(30 << 20)
+
+
+def test_the_first_opening_discards_nothing(tmp_path):
+    """Nor does any later one of the same process: results that were made before are still read."""
+    engine = opened(tmp_path / "work", FIRST, MADE + LASTING)
+    for _ in range(2):
+        assert engine._limits()[0] == 30 << 20
+        assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
+
+
+@pytest.mark.parametrize("partition", [15 << 20, 16 << 20, 30 << 20, 32 << 20])
+def test_a_limit_that_still_fits_stays(tmp_path, partition):
+    """Up to half of it, and where it grows."""
+    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
+    assert opened(tmp_path / "work", cap(partition))._limits()[0] == 30 << 20
+    assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
+
+
+def test_a_smaller_limit_takes_with_it_what_it_made(tmp_path):
+    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
+    assert opened(tmp_path / "work", cap(14 << 20))._limits()[0] == 14 << 20
+    assert parts(tmp_path / "work") == {*LASTING, LIMITS}
+    again = opened(tmp_path / "work", FIRST, MADE)
+    assert again._limits()[0] == 14 << 20, "the limit that the parts were made by"
+    assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
+
+
+def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkeypatch):
+    """So that the next opening discards the rest."""
+    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
+    engine = opened(tmp_path / "work", cap(8 << 20))
+    discard, stems = engine.workspace.discard, []
+
+    def failing(stem):
+        stems.append(stem)
+        if len(stems) == 4:
+            raise KeyboardInterrupt
+        discard(stem)
+
+    monkeypatch.setattr(engine.workspace, "discard", failing)
+    with pytest.raises(KeyboardInterrupt):
+        engine._limits()
+    assert LIMITS in parts(tmp_path / "work") and LIMITS not in stems
+    engine.workspace._unlock()
+    assert opened(tmp_path / "work", cap(8 << 20))._limits()[0] == 8 << 20
+    assert parts(tmp_path / "work") == {*LASTING, LIMITS}
+
+
+def test_in_memory_there_is_no_limits():
+    engine = LocalEngine(threads=1, memory=Memory(FIRST), workspace=Workspace(), progress=lambda name, amount: None)
+    assert engine._limits()[0] == 1 << 60 and LIMITS not in engine.workspace
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Families of near-duplicates, the largest of which does not fit every limit."""
+    rng = np.random.default_rng(4)
+    lines = []
+    for family, members in enumerate([40, 12, 5, 3, 3, 2]):
+        words = [f"f{family}w{i}" for i in range(80)]
+        for member in range(members):
+            place = 79 if member % 2 else int(rng.integers(79))  # one word of the last shingle, or of up to five
+            lines.append(" ".join([*words[:place], f"n{rng.integers(10**6)}", *words[place + 1 :]]))
+    (tmp_path / "in.csv").write_text("text\n" + "\n".join(lines[i] for i in rng.permutation(len(lines))) + "\n")
+    return tmp_path / "in.csv"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "second", "anew"),
+    [("keepers", 9_000, False), ("keepers", 40_000, False), ("keepers", 2_000, True), ("all", 2_000, True)],
+)
+def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_path, monkeypatch, second, anew, evidence):
+    """With the same result, whichever components fit the first time and the second."""
+    whole = la.dedup(files, evidence=evidence)
+    limit, written = [16_000], []
+    put = Workspace.put
+    monkeypatch.setattr(Memory, "partition", lambda self, threads: limit[0])
+    monkeypatch.setattr(Workspace, "put", lambda self, name, arrays: written.append(name) or put(self, name, arrays))
+    settings = {"work": tmp_path / "work", "resume": True, "evidence": evidence}
+    first = la.dedup(files, **settings)
+    assert first.decisions.equals(whole.decisions) and first.pairs.equals(whole.pairs)
+    del first
+    made = "matches-of-all-000000" if evidence == "all" else "matches-000000"
+    assert {made, "pairs-000000", "sketches-000000", "limits"} <= set(written)
+    written.clear()
+    limit[0] = second
+    again = la.dedup(files, **settings)
+    assert again.decisions.equals(whole.decisions) and again.pairs.equals(whole.pairs)
+    assert again.summary.verified_pairs == whole.summary.verified_pairs
+    assert ({made, "limits"} <= set(written)) is anew
+    assert not {"pairs-000000", "sketches-000000", "links-000000", "leaders-000000"} & set(written)
+    again.close()
+
+
+@pytest.mark.parametrize("held", ["before", "after"])
+def test_a_rethreshold_after_a_spill_loses_no_matches(files, monkeypatch, held):
+    """Neither those of the first result, which are not read before, nor those of an earlier one at the same threshold."""
+    memory = [1 << 40]
+    monkeypatch.setattr(Memory, "held", property(lambda self: memory[0]))
+    monkeypatch.setattr(Memory, "partition", lambda self, threads: 2_000)
+    expected = la.dedup(files, threshold=0.7)
+    strict = expected.rethreshold(0.95)
+    wanted = [(r.decisions, r.pairs, r.summary.verified_pairs) for r in (expected, strict)]
+    assert len(wanted[0][1]) > len(wanted[1][1]) > 0
+    result = la.dedup(files, threshold=0.7)
+    results = [result, result.rethreshold(0.95)] if held == "after" else [result]
+    assert not result._job.finish.__self__.workspace.on_disk
+    memory[0] = 100
+    results += [result.rethreshold(0.8), result.rethreshold(0.95)]
+    assert result._job.finish.__self__.workspace.on_disk
+    for found in results:
+        if found.threshold != 0.8:
+            decisions, pairs, verified = wanted[found.threshold == 0.95]
+            assert found.decisions.equals(decisions) and found.pairs.equals(pairs), found
+            assert found.summary.verified_pairs == verified
+    result.close()

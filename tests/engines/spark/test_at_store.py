@@ -1,0 +1,132 @@
+"""Jobs whose tasks share nothing but an object store make the decisions of one machine."""
+
+from contextlib import closing
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+from object_store import held, put_folder
+from toy_frames import ToySession
+
+import lookalike as la
+from lookalike import spark
+from lookalike.engines.spark import engine as engine_module
+from lookalike.engines.spark import files as spark_files
+
+LONG = [" ".join(f"w{k}x{i}" for i in range(60)) for k in range(12)]
+TEXTS = [f"{LONG[i % 12]} {'more ' * (i % 3)}" for i in range(90)] + ["", "", "one of a kind"]
+TOLD = ("position", "id", "kept", "reason", "duplicate_of", "resemblance")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Tasks get few rows, and files several row groups."""
+    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
+    monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
+    monkeypatch.setattr(spark_files, "GROUP_BYTES", 2000)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "in/sub").mkdir(parents=True)
+    table = pa.table({"text": TEXTS, "id": [f"d{i}" for i in range(len(TEXTS))]})
+    pq.write_table(table.slice(0, 50), tmp_path / "in/a.parquet", row_group_size=20)
+    pq.write_table(table.slice(50), tmp_path / "in/sub/b.parquet")
+    return tmp_path / "in"
+
+
+def decisions(table):
+    """What is decided, whatever file a document is in."""
+    rows = table.sort_by("position").select(list(TOLD)).to_pylist()
+    return [{name: str(value).rpartition("/")[2] for name, value in row.items()} for row in rows]
+
+
+def told(result):
+    job = result._job
+    return decisions(pa.Table.from_batches(job.decisions.batches(), job.decisions.schema))
+
+
+def session(**how):
+    return ToySession(n_tasks=4, batch_rows=5, fails_first=True, **how)
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_files(files, bucket, keep):
+    with closing(la.dedup(str(files), keep=keep)) as local:
+        wanted = decisions(local.decisions)
+        kept = list(zip(*(local.decisions[name].to_pylist() for name in ("position", "kept")), strict=True))
+    put_folder(files, bucket / "in")
+    with closing(spark.dedup(str(bucket / "in"), keep=keep, session=session(), work=str(bucket / "job"))) as result:
+        assert told(result) == wanted
+        assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
+        rows = result._job.decisions.for_callers().collect()
+        assert sorted((row.position, row.kept) for row in rows) == sorted(kept)
+    assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
+
+
+def test_frames(bucket):
+    table = pa.table({"text": TEXTS, "id": [f"d{i:03}" for i in range(len(TEXTS))]})
+    with closing(la.dedup(table, id="id")) as local:
+        wanted = decisions(local.decisions)
+    toy = session()
+    with closing(spark.dedup(toy.frame(table, 3), id="id", session=toy, work=str(bucket / "job"))) as result:
+        assert told(result) == wanted
+    assert held(bucket) == {}
+
+
+def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
+    """The tables that are whole are found, whatever else an attempt has left."""
+    put_folder(files, bucket / "in")
+    with closing(la.dedup(str(files))) as local:
+        wanted = decisions(local.decisions)
+    made, write = [], engine_module.SparkEngine.write
+
+    def stopped(engine, rows, name, again=False):
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        made.append(name)
+        return write(engine, rows, name, again)
+
+    given = {"session": session(), "work": str(bucket / "job")}
+    with monkeypatch.context() as patched:
+        patched.setattr(engine_module.SparkEngine, "write", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            spark.dedup(str(bucket / "in"), **given)
+    done = {name for name in held(bucket / "job") if name.endswith(".done")}
+    assert len(done) >= 3
+    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass --resume"):
+        spark.dedup(str(bucket / "in"), **given)
+    said = []
+    with closing(spark.dedup(str(bucket / "in"), resume=True, progress=lambda stage, n: said.append(stage), **given)) as result:
+        assert told(result) == wanted
+        left = set(held(bucket / "job"))
+        assert done <= left and "sketching" not in said
+    assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
+
+
+def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
+    monkeypatch.setattr("lookalike.spark.sessions.put", lambda path, data: None)
+    with pytest.raises(
+        la.ParameterError, match="one of Spark's workers does not see s3://.*/job/tables/.*: work must name a folder on an"
+    ):
+        spark.dedup(str(files), session=session(), work=str(bucket / "job"))
+
+
+def test_a_work_folder_inside_an_input_is_refused(files, bucket):
+    """Its tables would be inputs of the job that is resumed."""
+    put_folder(files, bucket / "in")
+    for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
+        with pytest.raises(la.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
+            spark.dedup(str(given), session=session(), work=str(work))
+    assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()
+
+
+def test_references(files, bucket):
+    put_folder(files, bucket / "in")
+    with closing(la.dedup(str(files / "sub"), against=str(files / "a.parquet"))) as local:
+        wanted = decisions(local.decisions)
+    given = {"session": session(), "work": str(bucket / "job")}
+    with closing(spark.dedup(str(bucket / "in/sub"), against=str(bucket / "in/a.parquet"), **given)) as result:
+        assert told(result) == wanted

@@ -1,0 +1,122 @@
+"""Tables in files that tasks write and read."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cut_tables import batches, cuts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lookalike.engines.spark.engine.files import WRITTEN, TableFiles, read_rows, rows_of, write_rows
+
+from lookalike.engines.spark import files as spark_files
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+integer = pa.int64()
+ROWS = pa.schema([("order", integer), ("id", pa.large_string()), ("digest", pa.binary(4)), ("keys", pa.list_(integer, 2)),
+                  ("partners", pa.list_(integer)), ("text", pa.large_binary()), ("flag", pa.bool_())])  # fmt: skip
+row = st.tuples(
+    st.integers(0, 99), st.none() | st.text(max_size=3), st.none() | st.binary(min_size=4, max_size=4),
+    st.none() | st.tuples(*[st.integers(-(1 << 63), 9)] * 2), st.none() | st.lists(st.integers(0, 9), max_size=3),
+    st.none() | st.binary(max_size=3), st.none() | st.booleans(),
+)  # fmt: skip
+
+
+def written(folder, found, cut=(), schema=ROWS):
+    """Write rows as one task; return what it tells."""
+    columns = {name: [row[i] for row in found] for i, name in enumerate(schema.names)}
+    made = list(write_rows(batches(columns, schema, cut), folder, schema))
+    assert all(batch.schema == WRITTEN for batch in made)
+    return [row for batch in made for row in batch.to_pylist()]
+
+
+def plain(rows):
+    """Rows as tuples of values that compare."""
+    return [tuple(list(v) if isinstance(v, tuple) else v for v in row) for row in rows]
+
+
+@settings(max_examples=30)
+@given(st.lists(row, max_size=30), cuts, st.integers(1, 300))
+def test_rows_are_read_as_they_were_written(tmp_path_factory, found, cut, group):
+    """Nulls of each type, and lists of a fixed length; some columns alone."""
+    folder = tmp_path_factory.mktemp("table")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_files, "GROUP_BYTES", group)
+        told = written(folder, found, cut)
+    assert len(told) == bool(found) and len(list(folder.iterdir())) == len(told)
+    for one in told:
+        path = folder / one["name"]
+        assert one["rows"] == len(found) and one["bytes"] == path.stat().st_size
+        for schema in (ROWS, pa.schema([ROWS.field("flag"), ROWS.field("order")])):
+            made = list(rows_of(path, schema))
+            assert all(batch.schema == schema for batch in made)
+            wanted = [tuple(row[ROWS.names.index(name)] for name in schema.names) for row in plain(found)]
+            assert plain(tuple(row.values()) for batch in made for row in batch.to_pylist()) == wanted
+
+
+def test_a_batch_is_one_group_of_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_files, "GROUP_BYTES", 1)
+    schema = pa.schema([("order", integer)])
+    (told,) = written(tmp_path, [(i,) for i in range(100)], [50], schema)
+    assert pq.ParquetFile(tmp_path / told["name"]).metadata.num_row_groups == 2
+
+
+def test_attempts_of_a_task_write_files_of_their_own(tmp_path):
+    """The second does not harm what the first wrote."""
+    schema = pa.schema([("order", integer)])
+    (one,), (other,) = (written(tmp_path, [(i,)], schema=schema) for i in range(2))
+    assert one["name"] != other["name"] and TableFiles.task_of(one["name"]) == TableFiles.task_of(other["name"]) == 0
+    assert [row["order"] for batch in rows_of(tmp_path / one["name"], schema) for row in batch.to_pylist()] == [0]
+
+
+def test_an_attempt_that_fails_tells_nothing(tmp_path):
+    def rows():
+        yield pa.record_batch({"order": [1]})
+        raise OSError(errno.EIO, "no")
+
+    made = write_rows(rows(), tmp_path, pa.schema([("order", integer)]))
+    with pytest.raises(OSError, match="no"):
+        next(made)
+
+
+@pytest.mark.parametrize(
+    "names", [(), ("00000000-a.parquet",), ("00000003-a.parquet", "00000010-b.parquet", "00000011-c.parquet")]
+)
+def test_which_files_count_is_kept(names, tmp_path):
+    files = TableFiles(tmp_path, names, tuple(range(len(names))), tuple(10 * i for i in range(len(names))))
+    assert TableFiles.load(tmp_path / "t.done", tmp_path) is None
+    files.save(tmp_path / "t.done")
+    (tmp_path / "half.done").write_text((tmp_path / "t.done").read_text()[:-1])
+    assert TableFiles.load(tmp_path / "half.done", tmp_path) is None
+    assert TableFiles.load(tmp_path / "t.done", tmp_path) == files and json.loads((tmp_path / "t.done").read_text())
+    assert files.rows == sum(range(len(names))) and [os.path.basename(path) for path in files.paths] == list(names)
+
+
+@given(st.lists(st.integers(0, 90), max_size=30))
+def test_tasks_share_the_files(sizes):
+    """Each file is read by one task, which reads neighbours, and few bytes beyond its share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_files, "TASK_BYTES", 40)
+        shares = TableFiles(Path(), tuple(map(str, sizes)), tuple(sizes), tuple(sizes)).shares()
+    assert [i for begin, end in shares for i in range(begin, end)] == list(range(len(sizes)))
+    assert all(begin < end and sum(sizes[begin : end - 1]) < 40 for begin, end in shares)
+
+
+def test_a_task_reads_its_share_in_the_order_of_the_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_files, "TASK_BYTES", 1000)
+    schema = pa.schema([("order", integer)])
+    told = sorted(
+        (one["name"], one["rows"], one["bytes"]) for i in range(5) for one in written(tmp_path, [(i,)], schema=schema)
+    )
+    files = TableFiles(tmp_path, *map(tuple, zip(*told, strict=True)))
+    wanted = [row["order"] for path in files.paths for batch in rows_of(path, schema) for row in batch.to_pylist()]
+    shares = files.shares()
+    numbers = [pa.record_batch({"id": [i]}) for i in range(len(shares))]
+    assert len(shares) > 1
+    found = read_rows(iter(numbers), files, shares, schema)
+    assert [row["order"] for batch in found for row in batch.to_pylist()] == wanted

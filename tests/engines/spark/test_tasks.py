@@ -1,0 +1,87 @@
+"""Errors of tasks reach the caller, by way of what Spark says of them."""
+
+import gc
+import re
+import sys
+import traceback
+
+import pytest
+from lookalike.engines.spark.engine.tasks import explained, keep_modules, raised_again
+
+import lookalike
+from lookalike.engines.spark import tasks as spark_tasks
+from lookalike.errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
+
+
+class FromSparkError(Exception):
+    """What Spark raises: the traceback of the task."""
+
+    __module__ = "pyspark.errors.exceptions.captured"
+
+
+def through_spark(error):
+    """Raise an error in a task."""
+    try:
+        with explained():
+            raise error
+    except Exception:
+        said = traceback.format_exc()
+    assert "raise TaskError" in said, "the traceback quotes the line that raises"
+    with raised_again():
+        raise FromSparkError(f"Job aborted: {said}")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (InputDataError("a.jsonl, row 2: }>> <<lookalike e30=>> \ud800 \n text"), InputDataError),
+        (ParameterError("work must name another folder"), ParameterError),
+        (OutputError("the disk is full"), LookalikeError),
+    ],
+)
+def test_messages_arrive_whole(error, kind):
+    with pytest.raises(LookalikeError) as found:
+        through_spark(error)
+    assert type(found.value) is kind and str(found.value) == str(error)
+
+
+def test_rows_are_named_by_the_driver():
+    with pytest.raises(RowError) as found:
+        through_spark(RowError(7, 8, "the tokenizer failed: é"))
+    assert (found.value.position, found.value.number, found.value.what) == (7, 8, "the tokenizer failed: é")
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("lookalike.steps.decide", f"package lookalike: install lookalike {lookalike.__version__} in the Python"),
+        ("snowballstemmer", "package snowballstemmer: install snowballstemmer in the Python that they use"),
+    ],
+)
+def test_a_package_that_workers_lack_is_named(module, said):
+    with pytest.raises(LookalikeError, match=re.escape(said)), raised_again():
+        raise FromSparkError(
+            f"Traceback:\n  File x, line 1, in loads\nModuleNotFoundError: No module named '{module}'\n\tat java"
+        )
+
+
+def test_other_errors_stay_what_they_are():
+    with pytest.raises(FromSparkError, match="a worker was lost"), raised_again():
+        raise FromSparkError("a worker was lost")
+    with pytest.raises(ValueError, match="lookalike"), raised_again():
+        raise ValueError("<<lookalike e30=>>")
+
+
+def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch):
+    frozen, freeze = [], gc.freeze
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(freeze()))
+    keep_modules()
+    assert not frozen, "this is no worker of Spark"
+    monkeypatch.setitem(sys.modules, "pyspark.worker", spark_tasks)
+    try:
+        keep_modules()
+        assert len(frozen) == 1 and len(gc.get_objects()) < spark_tasks.MANY_OBJECTS
+        keep_modules()
+        assert len(frozen) == 1, "there is little more"
+    finally:
+        gc.unfreeze()

@@ -1,0 +1,134 @@
+"""Texts that tasks write, and read where they are needed."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cut_tables import batches, cuts
+from hypothesis import given
+from hypothesis import strategies as st
+from lookalike.engines.spark.engine.texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
+
+from lookalike.engines.spark import texts as spark_texts
+from lookalike.errors import InputDataError
+from lookalike.formats.sources import open_sources
+from lookalike.inputs.reading import Reading
+from lookalike.values.tables import SOURCE_BITS
+
+GIVEN = pa.schema([("order", pa.int64()), *WHERE])
+WANTED = pa.schema([("text", pa.large_binary()), ("order", pa.int64())])
+TEXTS = pa.schema([("order", pa.int64()), ("text", pa.large_binary())])
+
+
+def asked(rows, cut=()):
+    """Rows that name unit and place, in batches; their orders are 0, 1, and so on."""
+    units, places = zip(*rows, strict=True) if rows else ((), ())
+    return batches({"order": list(range(len(rows))), "unit": list(units), "place": list(places)}, GIVEN, cut)
+
+
+def written(folder, texts, each=3):
+    """Write texts, some at a time; return the unit of each text and its place."""
+    file, found = Spool(folder), []
+    for begin in range(0, len(texts), each):
+        unit, place = file.add(pa.array(texts[begin : begin + each], pa.large_binary()))
+        found += zip(unit.to_pylist(), place.to_pylist(), strict=True)
+    file.close()
+    return found
+
+
+some_texts = st.lists(st.binary(max_size=6), max_size=30)
+
+
+@given(some_texts, some_texts, st.data(), cuts)
+def test_texts_are_found_again(one, other, data, cut):
+    """Any of them, as often as wanted, whatever the sizes of groups and batches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_texts, "GROUP_BYTES", data.draw(st.integers(1, 20)))
+        patch.setattr(spark_texts, "BATCH_BYTES", data.draw(st.integers(1, 20)))
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            places = {place: text for some in (one, other) for place, text in zip(written(folder, some), some, strict=True)}
+            rows = sorted(data.draw(st.lists(st.sampled_from(sorted(places)), max_size=40))) if places else []
+            found = list(read_wanted(asked(rows, cut), TextFiles(folder), "text", WANTED))
+    told = [(row["order"], row["text"]) for batch in found for row in batch.to_pylist()]
+    assert told == [(order, places[row]) for order, row in enumerate(rows)]
+    assert all(batch.schema == WANTED for batch in found)
+
+
+def test_a_group_of_rows_holds_as_many_texts_as_fit(tmp_path, monkeypatch):
+    """Not each text a group of its own: also the batch that fills the first."""
+    monkeypatch.setattr(spark_texts, "GROUP_BYTES", 100)
+    ((unit, _), *_) = written(tmp_path, [b"x" * 10] * 40, each=12)
+    assert pq.ParquetFile(TextFiles(tmp_path).path(unit)).metadata.num_row_groups == 4
+
+
+def test_a_text_that_is_wanted_often_is_not_held_as_often(tmp_path, monkeypatch):
+    """As that of a document with many partners is."""
+    monkeypatch.setattr(spark_texts, "BATCH_BYTES", 1000)
+    (row,) = written(tmp_path, [b"x" * 1000])
+    before = pa.total_allocated_bytes()
+    for batch in read_wanted(asked([row] * 500), TextFiles(tmp_path), "text", WANTED):
+        assert len(batch) == 1 and pa.total_allocated_bytes() - before < 100_000
+
+
+def test_texts_are_written_by_a_task_that_gives_their_places(tmp_path):
+    rows = batches({"order": [5, 6, 7], "text": [b"a", b"", b"c"]}, TEXTS, [1])
+    made = pa.Table.from_batches(spool(rows, tmp_path, GIVEN), GIVEN)
+    assert made["order"].to_pylist() == [5, 6, 7] and made["place"].to_pylist() == [0, 1, 2]
+    assert [path.name for path in tmp_path.iterdir()] == [TextFiles(tmp_path).path(made["unit"][0].as_py()).name]
+
+
+def test_attempts_of_a_task_write_files_of_their_own(tmp_path):
+    """Each is whole; the rows that Spark takes name one."""
+    first, again = (written(tmp_path, [b"a", b"b"]) for _ in range(2))
+    assert first[0][0] != again[0][0] and len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_task_without_texts_writes_no_file(tmp_path):
+    assert list(spool(iter([]), str(tmp_path / "none"), GIVEN)) == [] and not (tmp_path / "none").exists()
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    """Two files, of which one is read in pieces; and the positions of all documents with their texts."""
+    pq.write_table(pa.table({"text": [f"text {i}" for i in range(10)]}), tmp_path / "a.parquet", row_group_size=3)
+    (tmp_path / "b.jsonl").write_text('{"text": "one"}\n{"text": ""}\n{"text": "three"}\n')
+    splits = open_sources([tmp_path / "a.parquet", tmp_path / "b.jsonl"])
+    texts = InputTexts(units_of(splits, 1), Reading())
+    known = {i: f"text {i}" for i in range(10)} | {(1 << SOURCE_BITS) + i: t for i, t in enumerate(["one", "", "three"])}
+    return texts, known
+
+
+def places_in(texts, positions, cut=()):
+    """Where documents are."""
+    starts = pa.array([unit.start for unit in texts.units]).to_numpy()
+    schema = pa.schema([("position", pa.int64())])
+    made = located(batches({"position": positions}, schema, cut), starts, pa.schema([*schema, *WHERE]))
+    return [(row["unit"], row["place"]) for batch in made for row in batch.to_pylist()]
+
+
+def test_texts_are_read_from_the_pieces_of_inputs(inputs):
+    texts, known = inputs
+    assert len(texts.units) > 3
+    for some in (sorted(known), sorted(known)[1::4], [7, 7, 1 << SOURCE_BITS]):
+        found = read_wanted(asked(places_in(texts, some, [2])), texts, "text", WANTED)
+        assert [text.decode() for batch in found for text in batch["text"].to_pylist()] == [known[place] for place in some]
+
+
+def test_inputs_that_changed_are_refused(inputs, tmp_path):
+    """What is compared must be what was sketched."""
+    texts, known = inputs
+    rows = places_in(texts, sorted(known))
+    os.utime(tmp_path / "b.jsonl", (1, 1))
+    with pytest.raises(InputDataError, match=r"b\.jsonl: the file changed during the run; run again"):
+        list(read_wanted(asked(rows), texts, "text", WANTED))
+
+
+def test_inputs_that_have_fewer_rows_are_refused(inputs):
+    """Where the disk says that nothing changed."""
+    texts, _ = inputs
+    with pytest.raises(InputDataError, match=r"b\.jsonl: fewer rows than were read at first"):
+        list(read_wanted(asked([(len(texts.units) - 1, texts.units[-1].start + 3)]), texts, "text", WANTED))

@@ -1,0 +1,63 @@
+"""Inputs of jobs, limits so small that jobs go to the disk, and a saved result."""
+
+import json
+
+import numpy as np
+import pytest
+from corpora import planted
+
+import lookalike as la
+from lookalike.engines import memory as memory_module
+from lookalike.engines.local import engine as local
+from lookalike.engines.local import keeping as local_keeping
+
+BASE = [f"word{i}" for i in range(60)]
+A, A2 = (" ".join([*BASE, *more]) for more in ([], ["more"]))
+B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    rng = np.random.default_rng(11)
+    texts = planted(rng, n_families=120)
+    texts += texts[:40] + [""] + ["the same words in every page " * 6 + f"and page number {i % 300}" for i in range(400)]
+    files = []
+    for i, some in enumerate((texts[: len(texts) // 3], texts[len(texts) // 3 :])):
+        files.append(folder / f"{i}.jsonl")
+        rows = [json.dumps({"id": f"{i}-{j}", "text": text, "score": j % 7}) for j, text in enumerate(some)]
+        files[-1].write_text("\n".join(rows) + "\n")
+    return [str(file) for file in files]
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Makes every limit small, so that a small corpus takes all ways of a large one."""
+    monkeypatch.setattr(local_keeping, "PART_BYTES", 30_000)
+    monkeypatch.setattr(local, "SPILL_BYTES", 15_000)
+    monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 20_000)
+    monkeypatch.setattr(memory_module.Memory, "slice", lambda self, threads: 60_000)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A reference file and two input files; an id of the reference comes again in the input."""
+
+    def write(name, rows):
+        (tmp_path / name).write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in rows))
+        return tmp_path / name
+
+    old = write("old.jsonl", [("p", A), ("q", A)])
+    return old, [
+        write("a.jsonl", [("p", B), ("r", A2), ("s", "")]),
+        write("none.jsonl", []),
+        write("b.jsonl", [("t", B2), ("u", B2), ("v", B)]),
+    ]
+
+
+@pytest.fixture
+def saved(files, tmp_path):
+    old, new = files
+    result = la.dedup(new, against=old, id="id", empty="drop", threshold=0.7)
+    result.save(tmp_path / "saved")
+    return result, tmp_path / "saved"

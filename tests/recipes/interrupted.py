@@ -1,0 +1,66 @@
+"""Runs one job after the other, each in a child process of its own that may be killed; commands come as lines of JSON.
+
+``{"settings": ..., "inputs": ..., "output": ..., "kill": null | ["put", n or name, "before" | "after"] | ["seconds", x]}``; the
+answer is a line with the child's exit code.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import lookalike as la
+from lookalike.engines.local import engine as local
+from lookalike.engines.local import keeping as local_keeping
+from lookalike.files.store import Workspace
+
+
+def run(job):
+    """One job, in this process."""
+    if job["kill"] and job["kill"][0] == "put":
+        _, wanted, when = job["kill"]
+        put, met = Workspace.put, []
+
+        def killing_put(self, name, arrays):
+            met.append(name)
+            if when == "before" and wanted in (len(met), name):
+                os.kill(os.getpid(), signal.SIGKILL)
+            put(self, name, arrays)
+            if when == "after" and wanted in (len(met), name):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        Workspace.put = killing_put
+    result = la.dedup(job["inputs"], **job["settings"])
+    result.write(job["output"], annotate=True, force=True)
+    result.close()
+
+
+def main():
+    """Answer commands until there are no more."""
+    local_keeping.PART_BYTES = 40_000
+    local.SPILL_BYTES = 20_000
+    la.dedup(["a b c d e f g"] * 2, threads=1)
+    for line in sys.stdin:
+        job = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            try:
+                run(job)
+                os._exit(0)
+            except la.LookalikeError as error:
+                print(error, file=sys.stderr, flush=True)
+                os._exit(3)
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+                os._exit(4)
+        if job["kill"] and job["kill"][0] == "seconds":
+            time.sleep(job["kill"][1])
+            os.kill(child, signal.SIGKILL)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Values of columns compare by what they are, whatever their type, unit or file format: for ``keep`` and for ``within``."""
+
+import csv
+import datetime
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.values.cells import cell_keys
+
+TEXT = "the quick brown fox jumps over the lazy dog again and again"
+UTC = datetime.UTC
+
+whole = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3) | st.sampled_from([2**53, 2**53 + 1, 10**18])
+floats = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([-0.0, 0.1, 1.0, 2.0**53, 2.5, 1e18, 1e300, 5e-324])
+decimals = st.decimals(-(10**9), 10**9, places=4) | st.sampled_from([Decimal("0.1000"), Decimal("1.0000"), Decimal("2.5000")])
+
+
+def exact(value):
+    """The number that a value stands for: a float with a fraction is the decimal number it is printed as."""
+    if isinstance(value, float) and not value.is_integer():
+        return Fraction(repr(value))
+    return Fraction(value)
+
+
+def as_json(value):
+    return str(value) if isinstance(value, Decimal) else json.dumps(value)
+
+
+def write(path, form, values, kind=None):
+    """Write one document per value, all of one text."""
+    path = path.with_suffix(f".{form}")
+    if form == "parquet":
+        pq.write_table(pa.table({"text": [TEXT] * len(values), "v": pa.array(values, kind)}), path)
+    elif form == "jsonl":
+        path.write_text("".join(f'{{"text": "{TEXT}", "v": {as_json(v)}}}\n' for v in values))
+    else:
+        with open(path, "w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["text", "v"])
+            for v in values:
+                rows.writerow([TEXT, "" if v is None else v if isinstance(v, str) else as_json(v)])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("values")
+
+
+def chunks(*kinds):
+    """Lists of (format, values of one kind)."""
+    values = st.sampled_from(kinds).flatmap(lambda kind: st.lists(st.none() | kind, min_size=1, max_size=4))
+    return st.lists(st.tuples(st.sampled_from(["parquet", "jsonl", "csv"]), values), min_size=1, max_size=3)
+
+
+def arrow_type(values):
+    kinds = {type(v) for v in values if v is not None}
+    return pa.decimal128(20, 4) if kinds == {Decimal} else None
+
+
+def files(folder, some):
+    return [write(folder / str(i), form, values, arrow_type(values)) for i, (form, values) in enumerate(some)]
+
+
+@given(chunks(whole, floats, decimals), st.sampled_from(["largest", "smallest"]))
+@example([("parquet", [2**53 + 1]), ("parquet", [2.0**53]), ("csv", [2**53 + 1])], "largest")
+@example([("parquet", [Decimal("0.1000")]), ("jsonl", [0.1]), ("csv", [0.1])], "largest")
+def test_numbers_of_all_types_and_formats_have_one_order(folder, some, policy):
+    values = [v for _, chunk in some for v in chunk]
+    known = [i for i, v in enumerate(values) if v is not None]
+    sign = -1 if policy == "largest" else 1
+    best = min(known, key=lambda i: (sign * exact(values[i]), i)) if known else 0
+    assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
+
+
+words = st.text("abcxyzé", min_size=1, max_size=3)
+
+
+@given(chunks(words), st.sampled_from(["largest", "smallest"]))
+def test_texts_of_all_formats_have_the_order_of_their_bytes(folder, some, policy):
+    values = [v for _, chunk in some for v in chunk]
+    known = [i for i, v in enumerate(values) if v is not None]
+    chosen = (max if policy == "largest" else min)([values[i].encode() for i in known], default=None)
+    best = next((i for i in known if values[i].encode() == chosen), 0)
+    assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
+
+
+def meaning(value):
+    if value is None or isinstance(value, (bool, str)):
+        return type(value).__name__, value
+    return "number", exact(value)
+
+
+@given(chunks(whole, floats, decimals, st.booleans(), words))
+@example([("jsonl", [1, True, "1", None]), ("csv", [1.0, True, None]), ("parquet", [True]), ("parquet", [1.0])])
+def test_within_equal_values_of_all_types_and_formats_are_one_group(folder, some):
+    meanings = [meaning(v) for _, chunk in some for v in chunk]
+    first = [meanings.index(m) for m in meanings]
+    result = la.dedup(files(folder, some), within="v")
+    assert result.keep.tolist() == [first[i] == i for i in range(len(first))]
+
+
+numbers = whole | floats | decimals | st.sampled_from([math.inf, -math.inf, 2**64, -(2**64), float(2**64)])
+
+
+@given(st.lists(numbers, max_size=8))
+def test_keys_order_as_the_numbers_do(values):
+    keys = cell_keys(values)
+    known = [exact(v) if not (isinstance(v, float) and math.isinf(v)) else v for v in values]
+    for a, x in zip(keys, known, strict=True):
+        for b, y in zip(keys, known, strict=True):
+            assert ((a < b), (a == b)) == ((x < y), (x == y))
+
+
+def test_digits_beyond_a_double_count_in_csv(tmp_path):
+    some = [("csv", ["12345678901234567.891", "12345678901234567.892", "1700000000.123456788", "1e400"])]
+    assert la.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, False, False, True]
+    some = [("csv", ["1700000000.123456788", "1700000000.123456789"])]
+    assert la.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, True]
+
+
+def test_strings_of_json_stay_strings(tmp_path):
+    assert la.dedup(files(tmp_path, [("jsonl", ["9", "10"])]), keep="largest:v").keep.tolist() == [True, False]
+    assert la.dedup(files(tmp_path, [("csv", ["9", "10"])]), keep="largest:v").keep.tolist() == [False, True]
+    assert la.dedup(files(tmp_path, [("jsonl", ["1", 1])]), within="v").keep.all()
+    days = ["2024-01-31", "2024-02-01"]
+    assert la.dedup(files(tmp_path, [("jsonl", days)]), keep="largest:v").keep.tolist() == [False, True]
+
+
+def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
+    early, late = datetime.datetime(2020, 1, 1), datetime.datetime(9999, 12, 31)
+    units = [pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("us")]
+    for unit in units:
+        paths = [
+            write(tmp_path / "0", "parquet", [late], unit),
+            write(tmp_path / "1", "parquet", [early], pa.timestamp("ns")),
+            write(tmp_path / "2", "parquet", [early], unit),
+            write(tmp_path / "3", "parquet", [early.date()], pa.date32()),
+        ]
+        assert la.dedup(paths, keep="largest:v").keep.tolist() == [True, False, False, False]
+        assert la.dedup(paths, keep="smallest:v").keep.tolist() == [False, True, False, False]
+        assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False]
+    noon = datetime.datetime(2024, 5, 1, 12, tzinfo=UTC)
+    zones = [
+        write(tmp_path / "0", "parquet", [noon], pa.timestamp("us", "UTC")),
+        write(tmp_path / "1", "parquet", [noon], pa.timestamp("ms", "Asia/Tokyo")),
+        write(tmp_path / "2", "parquet", [noon + datetime.timedelta(seconds=1)], pa.timestamp("s", "America/New_York")),
+    ]
+    assert la.dedup(zones, keep="largest:v").keep.tolist() == [False, False, True]
+    assert la.dedup(zones, within="v").keep.tolist() == [True, False, True]
+    naive = write(tmp_path / "3", "parquet", [datetime.datetime(2024, 5, 1)], pa.timestamp("us"))
+    with pytest.raises(la.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
+        la.dedup([*zones, naive], keep="largest:v")
+    assert la.dedup([zones[0], naive], within="v").keep.all()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (pa.array([datetime.time(1), datetime.time(2)]), None),
+        (pa.array([datetime.timedelta(days=-1), datetime.timedelta(days=1)]), None),
+        (pa.array([False, True]), None),
+        (pa.array([b"\xf0", b"\xff"]), None),
+        (pa.array(["x", "y"]).dictionary_encode(), None),
+        (pa.array([1, 2**64 - 1], pa.uint64()), None),
+        (pa.array([Decimal("1.5"), Decimal("1.50001")]), None),
+        (pa.array([[1], [2]]), "a list"),
+        (pa.array([{"a": 1}, {"a": 2}]), "an object"),
+        (pa.array([None, None], pa.int64()), ""),
+        (pa.array([float("nan"), -1.0]), None),
+        (pa.array([np.float16(1), np.float16(2)], pa.float16()), None),
+    ],
+)
+def test_every_type_of_arrow_has_an_order_or_is_refused(values, said):
+    table = pa.table({"text": [TEXT, TEXT], "v": values})
+    if said:
+        with pytest.raises(la.InputDataError, match=f"holds {said}.*no order"):
+            la.dedup(table, keep="largest:v")
+    else:
+        assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
+    same = pa.table({"text": [TEXT] * 3, "v": pa.concat_arrays([values, values[1:]])})
+    assert la.dedup(same, within="v").keep.tolist() == [True, said != "", False]
+
+
+def test_values_of_different_kinds_are_refused_with_both_rows(tmp_path):
+    for values, what in (([1, "x"], r"a number .*row 1\) and text \('x'\)"), ([True, 1], "a boolean .* and a number"),
+                         (["a", [1]], "text .* and a list")):  # fmt: skip
+        path = write(tmp_path / "k", "jsonl", values)
+        with pytest.raises(la.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
+            la.dedup(path, keep="largest:v")
+    with pytest.raises(la.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
+        la.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
+
+
+def test_lists_and_objects_are_compared_item_by_item(tmp_path):
+    kind = pa.struct([("b", pa.int64()), ("a", pa.list_(pa.float64()))])
+    paths = [
+        write(tmp_path / "0", "parquet", [{"a": [1.0], "b": None}, {"a": [2.0], "b": 1}], kind),
+        write(tmp_path / "1", "jsonl", [{"a": [1]}, {"b": 1.0, "a": [2]}, {"b": 1, "a": [2, 2]}, [], ["a", ""], ["a"]]),
+    ]
+    assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
+    many = write(tmp_path / "1", "jsonl", [eval("[" * 200 + "]" * 200)])
+    with pytest.raises(la.InputDataError, match="column 'v': lists and objects nested more than"):
+        la.dedup(many, within="v")
+
+
+def test_a_null_is_no_group_of_any_value(tmp_path):
+    some = [("jsonl", [None, "", 0, False, [], {}, "null", float("nan")])]
+    path = write(tmp_path / "0", "jsonl", some[0][1][:-1])
+    assert la.dedup(path, within="v").keep.all()
+    table = pa.table({"text": [TEXT] * 3, "v": [None, float("nan"), 0.0]})
+    assert la.dedup(table, within="v").keep.tolist() == [True, False, True]
+
+
+def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
+    """On the disk the column comes in parts."""
+    from lookalike.engines.local import keeping as local_keeping
+
+    monkeypatch.setattr(local_keeping, "PART_BYTES", 2000)
+    rng = np.random.default_rng(2)
+    values = rng.integers(-50, 50, 300).tolist()
+    texts = [f"{TEXT} {i % 20} {i % 20} {i % 20}" for i in range(300)]
+    lines = [json.dumps({"text": t, "v": v}) + "\n" for t, v in zip(texts, values, strict=True)]
+    paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
+    for i, path in enumerate(paths):
+        path.write_text("".join(lines[100 * i : 100 * i + 100]))
+    whole = la.dedup(paths, keep="largest:v")
+    parts = la.dedup(paths, keep="largest:v", work=tmp_path / "work")
+    assert len(list((tmp_path / "work").glob("sketches-0*"))) > 1
+    assert parts.removed == whole.removed and whole.summary.kept == 20
+    whole = la.dedup(paths, keep="smallest:v", within="v")
+    parts = la.dedup(paths, keep="smallest:v", within="v", work=tmp_path / "more")
+    assert parts.removed == whole.removed and whole.summary.kept > 100

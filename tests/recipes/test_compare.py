@@ -1,0 +1,70 @@
+"""Two texts side by side: exact numbers by Python's own sets, estimates within the errors that theory gives."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.recipes.compare import compare_texts
+
+words = st.lists(st.sampled_from(["a", "b", "c", "d", "é"]), max_size=14)
+
+
+def shingles(words, width):
+    """The set of shingles of some words; fewer words are one shingle."""
+    width = min(width, len(words))
+    return {tuple(words[i : i + width]) for i in range(len(words) - width + 1)} if words else set()
+
+
+@given(words, words, st.integers(1, 4), st.booleans())
+def test_the_numbers_are_those_of_sets(left, right, width, as_bytes):
+    texts = [" ".join(some) for some in (left, right)]
+    found = compare_texts(*(text.encode() if as_bytes else text for text in texts), width=width, permutations=64)
+    a, b = shingles(left, width), shingles(right, width)
+    assert (found["shingles_left"], found["shingles_right"]) == (len(a), len(b))
+    assert found["resemblance"] == (pytest.approx(len(a & b) / len(a | b)) if a | b else None)
+    assert found["containment_left"] == (pytest.approx(len(a & b) / len(a)) if a else None)
+    assert found["containment_right"] == (pytest.approx(len(a & b) / len(b)) if b else None)
+    assert found["hamming_distance"] == len(a ^ b)
+    estimates = [found[name] for name in ("estimated_resemblance", "standard_error", "estimated_hamming_distance")]
+    assert [value is None for value in estimates] == [not (a and b)] * 3
+    if a and b:
+        resemblance, error, distance = estimates
+        assert 0 < error < 0.1 and abs(resemblance - len(a & b) / len(a | b)) <= 5 * error
+        assert distance == pytest.approx((1 - resemblance) / (1 + resemblance) * (len(a) + len(b)))
+    json.dumps(found)
+
+
+def test_sides_can_change_places():
+    one = compare_texts("a b c d e", "a b c", width=1)
+    other = compare_texts("a b c", "a b c d e", width=1)
+    assert (one["containment_left"], one["containment_right"]) == (0.6, 1.0)
+    assert (other["containment_left"], other["containment_right"]) == (1.0, 0.6)
+    same = ("resemblance", "hamming_distance", "estimated_resemblance", "standard_error", "estimated_hamming_distance")
+    assert [one[name] for name in same] == [other[name] for name in same]
+
+
+def test_what_a_shingle_is_can_be_chosen():
+    assert compare_texts("One TWO", "one two")["resemblance"] == 1.0
+    assert compare_texts("One TWO", "one two", fold_case=False)["resemblance"] == 0.0
+    assert compare_texts("abcd", "abce", unit="char", width=2)["resemblance"] == 0.5
+    assert compare_texts("x=1;y", "x=1;z", tokenizer=lambda text: text.split(";"), width=1)["hamming_distance"] == 2
+    with pytest.raises(la.InputDataError, match="UTF-8"):
+        compare_texts(b"ab\xff", "ab")
+    assert compare_texts(b"ab\xffcd", "ab cd", encoding_errors="replace", width=1)["resemblance"] == 1.0
+    seeds = {compare_texts("a b c d", "a b c e", width=1, permutations=128, seed=s)["estimated_resemblance"] for s in range(8)}
+    assert len(seeds) > 1, "estimates depend on the seed alone"
+
+
+def test_exact_figures_are_not_fooled_by_hashes_that_were_foreseen():
+    found = compare_texts("ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor")
+    assert (found["resemblance"], found["containment_left"], found["hamming_distance"]) == (0.0, 0.0, 2)
+    assert found["estimated_resemblance"] == 1.0, "estimates are by the fixed hashes, in which these have one"
+
+
+def test_estimates_are_those_of_signatures_without_a_key():
+    texts = "one two three four five six", "one two three four five seven"
+    signatures = la.FastSimilarity(permutations=1024).sign(la.shingle(texts))
+    assert compare_texts(*texts)["estimated_resemblance"] == signatures.estimated_resemblance(0, 1)

@@ -1,0 +1,248 @@
+"""What the job promises: policies, references, groups, empty texts, determinism, hostile corpora."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from corpora import planted
+
+import lookalike as la
+from lookalike.engines.local import bundles as local_bundles
+from lookalike.engines.local import documents as local_documents
+from lookalike.engines.local import sort as local_sort
+from lookalike.engines.local import tables as local_tables
+
+BASE = [f"word{i}" for i in range(100)]
+A = " ".join(BASE)
+A2 = " ".join([*BASE, "more"])
+B = " ".join(f"other{i}" for i in range(50))
+
+
+def kept(texts, **settings):
+    return la.dedup(texts, **settings).keep.tolist()
+
+
+def test_first_last_longest_shortest():
+    texts = [A, A2, A]
+    assert kept(texts) == [True, False, False]
+    assert kept(texts, keep="last") == [False, False, True]
+    assert kept(texts, keep="longest") == [False, True, False]
+    assert kept(texts, keep="shortest") == [True, False, False]
+
+
+def test_largest_and_smallest_by_a_column():
+    table = pa.table({"text": [A, A2, B], "score": [1, 5, None], "name": ["x", "y", "z"]})
+    assert kept(table, keep="largest:score") == [False, True, True]
+    assert kept(table, keep="smallest:score") == [True, False, True]
+    assert kept(table, keep="largest:name") == [False, True, True]
+    unknown = pa.table({"text": [A, A2], "score": pa.array([None, 1], pa.int64())})
+    assert kept(unknown, keep="smallest:score") == [False, True], "a null never wins"
+
+
+def test_numbers_as_text_are_ordered_as_numbers(tmp_path):
+    (tmp_path / "x.csv").write_text(f"text,score\n{A},9\n{A2},10\n")
+    assert kept(tmp_path / "x.csv", keep="largest:score") == [False, True]
+
+
+def test_copies_name_the_kept_document_of_their_group():
+    """B's copies are represented by the preferred one; when that is removed, all name the document it names."""
+    texts = [A, A2, A2, A2]
+    removed = la.dedup(texts).removed.to_pylist()
+    assert [row["duplicate_of"] for row in removed] == [0, 0, 0]
+    assert len({row["resemblance"] for row in removed}) == 1 and removed[0]["resemblance"] < 1
+    removed = la.dedup([A2, A2, A]).removed.to_pylist()
+    assert removed[0] == {"id": 1, "duplicate_of": 0, "resemblance": 1.0}
+
+
+def test_the_most_similar_kept_match_is_named():
+    """The third text resembles both kept ones; the second more."""
+    left, right = BASE[:60], BASE[16:76]
+    middle = BASE[10:70]
+    texts = [" ".join(left), " ".join(right), " ".join(middle)]
+    result = la.dedup(texts, threshold=0.65, recall=0.9999)
+    assert result.keep.tolist() == [True, True, False]
+    assert result.removed.to_pylist()[0]["duplicate_of"] == 1
+
+
+def test_empty_documents_are_kept_counted_and_never_matched():
+    texts = ["", "  \n", "!?…", None, "", A]
+    result = la.dedup(texts)
+    assert result.keep.all()
+    assert (result.summary.empty, result.summary.kept) == (5, 6)
+    assert len(la.pairs(texts)) == 0
+    dropped = la.dedup(texts, empty="drop")
+    assert dropped.keep.tolist() == [False] * 5 + [True]
+    assert dropped.removed["duplicate_of"].null_count == 5
+    assert dropped.summary.empty_dropped == 5
+
+
+def test_short_texts_match_as_wholes():
+    assert kept(["hello", "Hello!", "hello world", "hi"]) == [True, False, True, True]
+
+
+def test_against_is_never_removed_and_wins():
+    result = la.dedup([A2, B, "new text entirely different words"], against=[A, A, B])
+    assert result.keep.tolist() == [False, False, True]
+    assert len(result) == 3
+    removed = result.removed.to_pylist()
+    assert [row["duplicate_of"] for row in removed] == [0, 2]
+    assert result.summary.reference == 3
+    listed = la.pairs([A2], against=[A, A])
+    assert listed["left_id"].to_pylist() == [0, 1], "pairs of two reference documents are left out"
+
+
+def test_within_compares_equal_values_only():
+    table = pa.table({"text": [A, A, A2, A, None], "site": ["x", "y", "x", None, None]})
+    result = la.dedup(table, within="site")
+    assert result.keep.tolist() == [True, True, False, True, True]
+    assert la.pairs(table, within="site").num_rows == 1
+
+
+def test_annotations_tell_everything():
+    result = la.dedup([B, A, A2, A, ""])
+    assert result.annotations.to_pylist() == [
+        {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 0},
+        {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 1},
+        {"keep": False, "duplicate_of": 1, "resemblance": pytest.approx(96 / 97), "cluster": 1},
+        {"keep": False, "duplicate_of": 1, "resemblance": 1.0, "cluster": 1},
+        {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 4},
+    ]
+
+
+def test_rethreshold_equals_a_new_run(rng):
+    texts = planted(rng, n_families=80)
+    result = la.dedup(texts, threshold=0.6, recall=0.999)
+    for threshold in (0.6, 0.75, 0.9, 1.0):
+        fresh = la.dedup(texts, threshold=threshold, recall=0.9999)
+        again = result.rethreshold(threshold)
+        assert again.keep.tolist() == fresh.keep.tolist()
+        assert again.removed == fresh.removed
+        assert again.threshold == threshold
+    with pytest.raises(la.ParameterError, match="from 0.6 to 1"):
+        result.rethreshold(0.5)
+
+
+def test_rethreshold_compares_anew_inside_large_buckets(rng):
+    """A family in one large bucket: pairs that the first walk never looked at decide at the higher threshold."""
+    texts = []
+    for i in range(12):
+        core = list(BASE)
+        core[50:53] = [f"v{i // 2}a", f"v{i // 2}b", f"v{i // 2}c"]
+        texts.append(" ".join([*core, f"tail{i}"]))
+    result = la.dedup(texts, threshold=0.7, max_bucket=2, recall=0.9999)
+    assert result.keep.sum() == 1
+    fresh = la.dedup(texts, threshold=0.95, recall=0.9999)
+    assert result.rethreshold(0.95).keep.tolist() == fresh.keep.tolist()
+    assert fresh.keep.sum() == 6
+
+
+@pytest.mark.parametrize("settings", [{}, {"verify": "sketch"}, {"keep": "longest"}, {"max_bucket": 2}])
+def test_same_result_for_any_threads_and_pieces(rng, monkeypatch, settings):
+    texts = planted(rng, n_families=60)
+    expected = la.dedup(texts, threads=1, **settings)
+    for threads, piece, group, rows in ((1, 1, 1, 1), (2, 1000, 5000, 7), (5, 100_000, 1, 1000)):
+        monkeypatch.setattr(local_documents, "PIECE_BYTES", piece)
+        monkeypatch.setattr(local_bundles, "GROUP_BYTES", group)
+        monkeypatch.setattr(local_tables, "ROWS", rows)
+        monkeypatch.setattr(local_sort, "MEMBERS", rows)
+        found = la.dedup(texts, threads=threads, **settings)
+        assert found.annotations == expected.annotations
+        assert found.pairs == expected.pairs
+
+
+def test_resemblances_do_not_depend_on_row_order(rng):
+    texts = planted(rng, n_families=40)
+    order = rng.permutation(len(texts))
+    found = la.pairs(texts, recall=0.999999)
+    shuffled = la.pairs([texts[i] for i in order], recall=0.999999)
+    pairs = {frozenset(p[:2]): p[2] for p in zip(*(c.to_pylist() for c in found.columns), strict=True)}
+    again = {
+        frozenset((int(order[a]), int(order[b]))): r for a, b, r in zip(*(c.to_pylist() for c in shuffled.columns), strict=True)
+    }
+    assert pairs == again
+
+
+def test_large_buckets_change_how_never_what(rng):
+    texts = planted(rng, n_families=30, members=12)
+    expected = la.dedup(texts, recall=0.9999)
+    for max_bucket in (2, 3, 7):
+        found = la.dedup(texts, recall=0.9999, max_bucket=max_bucket)
+        assert found.keep.tolist() == expected.keep.tolist()
+        assert found.removed.equals(expected.removed)
+        assert found.pairs.equals(expected.pairs)
+        assert found.summary.crowded > expected.summary.crowded == 0
+
+
+def test_family_whose_first_members_are_removed_by_an_outsider():
+    """The anchors of a large bucket fall to a document outside the family; later members are still compared."""
+    outsider = " ".join(BASE)
+    near = [" ".join([*BASE[:-i], *(f"n{j}" for j in range(i))]) for i in (1, 2)]
+    far = [" ".join([*BASE[:-14], *(f"f{j}" for j in range(10)), f"own{k}"]) for k in range(200)]
+    texts = [outsider, *near, *far]
+    result = la.dedup(texts, threshold=0.8, recall=0.9999, max_bucket=10)
+    exact = la.dedup(texts, threshold=0.8, recall=0.9999, max_bucket=10**6)
+    assert result.removed == exact.removed
+    assert result.keep.tolist() == exact.keep.tolist()
+
+
+def test_two_hundred_thousand_identical_documents():
+    result = la.dedup([A] * 200_000)
+    assert result.summary.kept == 1
+    assert result.summary.exact_duplicates == 199_999
+    listed = la.pairs([A] * 200_000, max_pairs=1000)
+    assert len(listed) == 1000
+
+
+def family(n, changed, seed):
+    """Documents of 200 words that share all but the last few."""
+    g = np.random.default_rng(seed)
+    words = [f"base{i}" for i in range(200 - changed)]
+    tails = g.integers(0, 10**9, (n, changed))
+    head = " ".join(words)
+    return [head + " " + " ".join(f"t{x}" for x in tail) for tail in tails]
+
+
+def test_twenty_thousand_template_documents():
+    texts = family(20_000, 10, 1)
+    result = la.dedup(texts)
+    assert result.keep.tolist() == [True] + [False] * 19_999
+    summary = result.summary
+    assert summary.verified_pairs == 19_999, "one kept document, and each of the others matches it"
+    assert summary.crowded == 20_000 and 19_999 < summary.candidate_pairs < 20_000 * (16 + 384 + 64)
+
+
+@pytest.mark.slow
+def test_two_hundred_thousand_template_documents():
+    result = la.dedup(family(200_000, 10, 1))
+    assert result.summary.kept == 1
+
+
+@pytest.mark.parametrize("n", [6_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_they_are_crowded(n):
+    result = la.dedup(family(n, 26, 2))
+    assert result.keep.all()
+    summary = result.summary
+    assert summary.crowded > 0.99 * n
+    assert 0 < summary.recall_vouched < summary.recall_planned - 0.001
+    assert f"recall at the threshold: {summary.recall_vouched:.4f} on average" in str(summary)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"threshold": 0}, {"recall": 1.0}, {"keep": "best"}, {"keep": "largest:"}, {"verify": "hope"}, {"empty": "eat"},
+     {"unit": "sentence"}, {"width": 0}, {"threads": 0}, {"max_bucket": 1}, {"encoding_errors": "ignore"},
+     {"normalization": "NFD"}, {"seed": -1}],
+)  # fmt: skip
+def test_wrong_settings_are_refused_before_work(wrong):
+    with pytest.raises(la.ParameterError):
+        la.dedup(["a"], **wrong)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 40])
+def test_the_least_alike_removals_are_told_first_ones_first(n):
+    """Families of texts of which each member lacks so many of the last words; many are equally alike."""
+    texts = [A, *(" ".join([*BASE, *["new"] * (i % 5)]) for i in range(n)), A, "", B]
+    result = la.dedup(texts, threshold=0.7)
+    near = [row for row in result.removed.to_pylist() if texts[row["id"]] != texts[row["duplicate_of"]]]
+    expected = sorted(near, key=lambda row: (row["resemblance"], row["id"]))[:3]
+    assert result.summary.least_alike == [(r["id"], r["duplicate_of"], r["resemblance"], False) for r in expected]
+    assert all(f"{r['resemblance']:.4f}  {r['id']}  ->  0" in str(result.summary) for r in expected)

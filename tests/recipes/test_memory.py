@@ -1,0 +1,184 @@
+"""Memory decides how a job is done, never what comes of it; and it is not exceeded."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from same_results import same_job
+
+import lookalike as la
+from lookalike.engines import memory as memory_module
+from lookalike.engines.local import engine as local
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"against": True}, {"verify": "sketch", "against": True}, {"method": "simhash", "radius": 6, "threshold": 0.7}, {"keep": "longest", "against": True}, {"empty": "drop"},
+     {"method": "simhash", "verify": "sketch"}, {"within": "score"}, {"threads": 2}, {"id": "id", "keep": "last"},
+     {"max_bucket": 5}, {"max_bucket": 2, "verify": "sketch"}],
+)  # fmt: skip
+def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp_path, settings):
+    settings = dict(settings)
+    against = settings.pop("against", False)
+    files, reference = (inputs[1:], inputs[:1]) if against else (inputs, None)
+    whole = la.dedup(files, against=reference, **settings)
+    on_disk = la.dedup(files, against=reference, work=tmp_path / "work", **settings)
+    assert (tmp_path / "work").exists()
+    same_job(whole, on_disk)
+    same_job(whole.rethreshold(0.9), on_disk.rethreshold(0.9))
+    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
+    same_job(whole, la.dedup(files, against=reference, **settings))
+    strict = on_disk.rethreshold(0.9)
+    on_disk.close()
+    assert (
+        repr(strict) == repr(whole.rethreshold(0.9))
+        and strict.summary.least_alike == whole.rethreshold(0.9).summary.least_alike
+    )
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("name", ["sketches", "leaders", "links", "pairs", "components", "standing", "tallies"])
+def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_parts, monkeypatch, name):
+    """The memory is enough until some table is made."""
+    texts = [json.loads(line)["text"] for file in inputs for line in Path(file).read_text().splitlines()]
+    whole = la.dedup(texts, threads=2)
+    counted = whole.kept
+    whole.rethreshold(0.9)
+    held, spilled = [1 << 40], []
+    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: held[0]))
+    store, components, spill = local.LocalEngine.store, local.LocalEngine.components, local.LocalEngine.spill
+
+    def storing(self, rows, table):
+        if table == name:
+            held[0] = 100
+        return store(self, rows, table)
+
+    def connecting(self, pairs):
+        if name == "components":
+            held[0] = 100
+        return components(self, pairs)
+
+    monkeypatch.setattr(local.LocalEngine, "store", storing)
+    monkeypatch.setattr(local.LocalEngine, "components", connecting)
+    monkeypatch.setattr(local.LocalEngine, "spill", lambda self: spilled.append(name) or spill(self))
+    found = la.dedup(texts, threads=2)
+    assert found.kept.equals(counted)
+    assert spilled == [name]
+    same_job(whole, found)
+    same_job(whole.rethreshold(0.9), found.rethreshold(0.9))
+    found.close()
+
+
+def test_a_list_that_is_cut_does_not_depend_on_the_memory(inputs, small_parts, monkeypatch):
+    whole = la.pairs(inputs, threshold=0.5, max_pairs=200)
+    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
+    assert whole.num_rows == 200 and la.pairs(inputs, threshold=0.5, max_pairs=200).equals(whole)
+
+
+def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
+    from lookalike.text import html
+
+    body = " ".join(f"word{i}" for i in range(120))
+    pages = [f"<html><body><main><p>{body} {i % 2}</p></main></body></html>" for i in range(6)]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
+    whole = la.dedup(path, html=True)
+    count = []
+    extract = html.html_to_text
+    monkeypatch.setattr(html, "html_to_text", lambda page: count.append(1) or extract(page))
+    assert la.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
+    assert len(count) <= len(pages)
+    count.clear()
+    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 3000))  # all goes to the disk on the way
+    assert la.dedup(path, html=True, threads=1).keep.tolist() == whole.keep.tolist()
+    assert len(count) <= len(pages)
+
+
+def test_a_cap_below_the_floor_is_refused(inputs):
+    least = memory_module.FLOOR + memory_module.LEAST_ROOM
+    with pytest.raises(la.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
+        la.dedup(inputs, memory=least - 1)
+    with pytest.raises(la.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
+        memory_module.Memory(10**9).check_documents(10**8)
+
+
+def test_a_disk_too_small_is_refused_before_the_start(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
+    pq.write_table(pa.table({"text": ["some text"] * 5000}), tmp_path / "in.parquet")  # which says how many rows it has
+    with pytest.raises(la.OutputError, match=r"the disk is too small: about 5,000 documents"):
+        la.dedup(tmp_path / "in.parquet", work=tmp_path / "work")
+
+
+class Usage:
+    free = 1000
+
+
+def test_peak_memory_stays_below_the_cap(tmp_path):
+    """A process with a cap, on far more text than it may hold."""
+    path = tmp_path / "in.jsonl"
+    rng = np.random.default_rng(0)
+    words = np.array([f"{w:x}" for w in rng.integers(0, 1 << 40, 5000)])
+    with path.open("w") as stream:
+        for i in range(60_000):
+            if i % 3 or i == 0:
+                text = " ".join(words[rng.integers(0, 5000, 400)])
+            stream.write(json.dumps({"text": text + f" {i}"}) + "\n")
+    code = (
+        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory='500MB', threads=2); "
+        "print(r.summary.peak_memory, r.keep.sum())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    peak, kept = map(int, done.stdout.split())
+    assert path.stat().st_size > 250e6
+    assert kept == 40_001
+    assert peak < 500e6
+
+
+def _lists(n, each, value):
+    """Lists of one value again and again, which are a few bytes each in a file."""
+    values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(n * each, np.int32)), [value])
+    return pa.ListArray.from_arrays(pa.array(np.arange(n + 1) * each, pa.int32()), values)
+
+
+WRITING = """
+import sys, lookalike as la
+from lookalike.engines.memory import FLOOR, peak_memory
+
+result = la.dedup(sys.argv[1], memory=FLOOR + 170_000_000, threads=1)
+refused = []
+for output in sys.argv[2:]:
+    try:
+        result.write(output, annotate=output.endswith("d.parquet"), force=True)
+    except la.InputDataError as error:
+        refused.append(str(error))
+print(peak_memory() - FLOOR, refused)
+"""
+
+
+@pytest.mark.parametrize(("name", "refused"), [("lists", 0), ("texts", 0), ("columns", 0), ("one row", 4)])
+def test_other_columns_stay_below_the_cap(tmp_path, name, refused):
+    """Files of some kB with hundreds of MB of values in their other columns: written within the memory, or refused."""
+    n, path = 40, tmp_path / "in.parquet"
+    columns = {
+        "lists": lambda: {"x": _lists(n, 50_000, "v" * 100)},
+        "texts": lambda: {"x": _lists(1, 4000, "w" * 50_000).values},
+        "columns": lambda: {f"c{i}": np.arange(n) for i in range(400)},
+        "one row": lambda: {"x": _lists(n, 400_000, "v" * 100)},
+    }[name]()
+    rows = len(next(iter(columns.values())))
+    text = [f"text {i} with some words of its own, {i * i} and {i * 7}" for i in range(rows)]
+    pq.write_table(pa.table({"text": text} | columns), path, row_group_size=rows, store_schema=False)
+    del columns
+    outputs = ["out.parquet", "annotated.parquet", "folder", *(["out.jsonl", "out.csv"] if name != "texts" else [])]
+    outputs = outputs[: 4 if name == "one row" else None]
+    command = [sys.executable, "-c", WRITING, str(path), *(str(tmp_path / output) for output in outputs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    peak, errors = done.stdout.split(maxsplit=1)
+    assert path.stat().st_size < 1_000_000
+    assert int(peak) < 170_000_000
+    assert errors.count("in.parquet, row group 1: writing its rows takes about") == refused

@@ -1,0 +1,208 @@
+"""A job before its first row is read: what it reads, where it works, and what room it needs."""
+
+import json
+import os
+import shutil
+import tempfile
+from types import SimpleNamespace
+
+import pytest
+
+import lookalike as la
+from lookalike.engines import memory as memory_module
+from lookalike.engines.memory import Memory
+from lookalike.recipes import opening
+from lookalike.recipes.opening import open_job
+
+NAMES = ["sketches", "leaders", "links", "pairs", "matches", "matches-at-0.9", "matches-slice-3-9", "verified", "states-1", "standing",
+         "tallies", "reading candidates again"]  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name in ("a", "b", "ref"):
+        (tmp_path / f"{name}.jsonl").write_text('{"text": "one two three", "id": "x", "n": 1}\n')
+    return [str(tmp_path / f"{name}.jsonl") for name in ("a", "b")], str(tmp_path / "ref.jsonl")
+
+
+def test_references_come_first_and_all_settings_reach_the_reading(files):
+    inputs, reference = files
+    settings = la.Settings(id="id", keep="largest:n", within="n", html=True, encoding_errors="replace", annotate=True)
+    opened = open_job(inputs, reference, settings, None)
+    assert [split.name for split in opened.splits] == [reference, *inputs]
+    reading = opened.reading
+    assert (reading.id, reading.priority, reading.within, reading.html) == ("id", "n", "n", True)
+    assert (reading.encoding_errors, reading.n_references) == ("replace", 1)
+    assert reading.free == ("keep", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance", "cluster",
+                            "cluster_is_reference")  # fmt: skip
+    assert not opened.workspace.on_disk and opened.skipped["files"] == 0 and list(opened.clock.seconds) == ["opening"]
+    bare = open_job(inputs, None, la.Settings(), None)
+    assert bare.reading.free == () and bare.reading.n_references == 0 and bare.reading.priority is None
+
+
+def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
+    inputs, reference = files
+    open_job(inputs, reference, la.Settings(work=tmp_path / "w"), None)
+    job = json.loads((tmp_path / "w/job.json").read_text())["job"]
+    assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(la.Settings().to_dict()))
+    assert [held["name"] for held in job["inputs"]] == [reference, *inputs]
+    open_job(inputs, reference, la.Settings(work=tmp_path / "w", resume=True, threads=3, memory="2GB"), None)
+    with pytest.raises(la.ParameterError, match="reference was 1, is 0"):
+        open_job([reference, *inputs], None, la.Settings(work=tmp_path / "w", resume=True), None)
+    os.mkfifo(tmp_path / "pipe")
+    for data in (["text of words"], iter(["some text"])):
+        with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
+            open_job(data, None, la.Settings(work=tmp_path / "other"), None)
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("engine", [None, "local"])
+def test_progress_is_told_by_the_names_that_people_know(files, engine):
+    seen = []
+    opened = open_job(files[0], None, la.Settings(), lambda name, amount: seen.append((name, amount)), engine)
+    for number, name in enumerate(NAMES):
+        opened.engine.progress(name, number)
+    said = ["sketching", *["finding candidates"] * 3, *["verifying"] * 3, *["deciding"] * 4, "reading candidates again"]
+    assert seen == [(name, number) for number, name in enumerate(said)]
+    open_job(files[0], None, la.Settings(), None).engine.progress("sketches", 3)
+    with pytest.raises(la.ParameterError, match="engine"):
+        open_job(files[0], None, la.Settings(), None, "none such")
+
+
+class Disk:
+    """A disk with some room."""
+
+    def __init__(self, monkeypatch, free):
+        self.asked = []
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: self.asked.append(path) or SimpleNamespace(free=free))
+
+
+def splits(n, rows, size, known=True):
+    """Inputs that expect some rows of text each, or know of them."""
+    return [SimpleNamespace(expected=lambda text: (rows, size), form=SimpleNamespace(counts_rows=known)) for _ in range(n)]
+
+
+RECORD = 384  # 16 keys of 8 bytes, 96 codes of 2, and 64 besides
+
+
+def test_what_a_document_needs_is_what_the_plan_says():
+    assert la.plan().bytes_per_document == RECORD
+    method = la.Settings().finder
+    assert (method.n_keys, method.n_codes, method.n_estimates) == (16, 96, 0)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64])
+def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, monkeypatch, n):
+    settings = la.Settings(work=tmp_path / "deep/er")
+    needed = n * 50 * RECORD
+    disk = Disk(monkeypatch, needed)
+    opening._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
+    assert disk.asked == [tmp_path], "the folder that is there"
+    Disk(monkeypatch, needed - 1)
+    with pytest.raises(la.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
+        opening._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
+
+
+def test_what_fits_the_memory_needs_no_disk(monkeypatch):
+    memory = Memory(1 << 30)
+    disk = Disk(monkeypatch, 0)
+    text = memory.held - 10 * RECORD
+    opening._check_room(splits(1, 10, text), la.Settings(), memory)
+    assert not disk.asked
+    with pytest.raises(la.OutputError, match="pass --work"):
+        opening._check_room(splits(1, 10, text + 1), la.Settings(), memory)
+    assert [str(path) for path in disk.asked] == [tempfile.gettempdir()]
+    opening._check_room([], la.Settings(), memory)
+
+
+def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch):
+    (tmp_path / "x.part").write_bytes(bytes(300))
+    (tmp_path / "y.other").write_bytes(bytes(9000))
+    Disk(monkeypatch, RECORD - 300)
+    opening._check_room(splits(1, 1, 5), la.Settings(work=tmp_path, resume=True), Memory(1 << 30))
+    with pytest.raises(la.OutputError, match="too small"):
+        opening._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
+
+
+def test_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
+    Disk(monkeypatch, 1 << 60)
+    memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
+    opening._check_room(splits(1, 1000, 1 << 40), la.Settings(), memory)
+    with pytest.raises(la.ParameterError, match="1,001 documents need"):
+        opening._check_room(splits(1, 1001, 1 << 40), la.Settings(), memory)
+
+
+@pytest.mark.parametrize(("n", "known"), [(1, False), (65, True)])
+def test_an_estimate_ends_no_job(n, known, tmp_path, monkeypatch, caplog):
+    """Judged by the beginning of a file, or by some of very many files."""
+    Disk(monkeypatch, 0)
+    memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
+    with caplog.at_level("INFO", "lookalike"):
+        opening._check_room(splits(n, 5000, 1 << 40, known), la.Settings(work=tmp_path), memory)
+    assert f"about {n * 5000:,} documents" in caplog.text and "if this estimate is right, the disk is too small" in caplog.text
+
+
+def test_small_files_with_many_lines_are_read(tmp_path):
+    """Of a quoted field each line looks like a row."""
+    lines = "".join(f"line {i}\n" for i in range(400_000))
+    (tmp_path / "a.csv").write_text(f'text,other\n"one two",\n"three","{lines}"\n')
+    floor = memory_module.FLOOR + memory_module.LEAST_ROOM
+    result = la.dedup(tmp_path / "a.csv", memory=floor + memory_module.BYTES_PER_DOCUMENT * 50_000)
+    assert len(result) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "most", "skip"),
+    [
+        ({"memory": "1GB"}, 100_000_000, False),
+        ({"memory": "1GB", "max_document": "30MB"}, 30_000_000, False),
+        ({"memory": "1GB", "max_document": 100_000_000}, 100_000_000, False),
+        ({"max_document": "2KB", "on_error": "skip"}, 2000, True),
+    ],
+)
+def test_how_large_documents_may_be(files, settings, most, skip):
+    inputs, reference = files
+    opened = open_job(inputs, reference, la.Settings(**settings), None)
+    assert {(split.limit.most, split.limit.skip) for split in opened.splits} == {(most, skip)}
+    assert opened.reading.skip is skip and ("skipped" in opened.reading.schema.names) is skip
+    said = opened.settings.to_dict()
+    assert ("max_document" in said and "on_error" in said) is skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"memory": "1GB", "max_document": "101MB"},
+            "max_document must be from 1 byte to a tenth of the memory, 100 MB; got 101,000,000",
+        ),
+        ({"max_document": 0}, "max_document must be from 1 byte"),
+        ({"max_document": "much"}, "max_document must be a number of bytes such as 4GB"),
+        ({"max_document": True}, "max_document must be a number of bytes"),
+        ({"on_error": "skip"}, "on_error='skip' needs max_document"),
+        ({"on_error": "go on"}, "on_error must be one of stop, skip"),
+    ],
+)
+def test_a_limit_that_cannot_be_kept_is_refused(files, settings, said):
+    with pytest.raises(la.ParameterError, match=said):
+        la.dedup(files[0], **settings)
+
+
+def test_documents_are_left_out_of_every_job(tmp_path):
+    """References too; what is left matches as without them, at any threshold, from memory and loaded."""
+    text = " ".join(f"w{i}" for i in range(60))
+    data, large = [text, "x " * 600, f"{text} more", "x " * 600, ""], ["x " * 600, "y z"]
+    given = {"against": large, "max_document": 500, "on_error": "skip", "evidence": "all", "empty": "drop"}
+    result = la.dedup(data, **given)
+    assert result.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "near", "skipped", "empty"]
+    assert result.decisions["keeper"].null_count == 4 and result.summary.documents_skipped == 3
+    assert (result.summary.kept, result.summary.empty, result.summary.empty_dropped) == (1, 1, 1)
+    assert result.clusters.tolist() == [0, 1, 0, 3, 4] and result.removed["duplicate_of"].to_pylist() == [None, 0, None, None]
+    result.save(tmp_path / "saved")
+    for some in (result.rethreshold(1.0), la.Result.load(tmp_path / "saved").rethreshold(1.0)):
+        assert some.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "kept", "skipped", "empty"]
+        assert some.summary.documents_skipped == 3
+    result.write(tmp_path / "out.jsonl", annotate=True)
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    assert len(la.pairs(data, max_document=500, on_error="skip")) == 1
+    assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["max_document"] == 500

@@ -1,0 +1,336 @@
+"""Overlap of two corpora equals set arithmetic, passage by passage."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.engines.memory import Memory
+from lookalike.files.store import Workspace
+from lookalike.recipes import passages
+from lookalike.text.texts import Texts
+
+WIDTH = 3
+
+
+def shingles(words):
+    return [tuple(words[i : i + WIDTH]) for i in range(max(1, len(words) - WIDTH + 1))] if words else []
+
+
+def twin(data, against, measure, threshold, passage):
+    """The best passage of each pair: {(i, j): (start, resemblance, containment)}, by sets."""
+    found = {}
+    for i, a in enumerate(data):
+        for j, b in enumerate(against):
+            mine, whole = set(shingles(a)), shingles(b)
+            last = max(0, len(whole) - passage) if passage else 0
+            starts = sorted({*range(0, last, max(1, passage // 2)), last}) if passage else [0]
+            for start in starts if whole else []:
+                other = set(whole[start : start + passage] if passage else whole)
+                both = len(mine & other)
+                if not both:
+                    continue
+                scores = {"resemblance": both / len(mine | other), "containment": both / len(other)}
+                if scores[measure] < threshold:
+                    continue
+                rest = next(v for k, v in scores.items() if k != measure)
+                better = (scores[measure], rest, -start)
+                if (i, j) not in found or better > found[i, j][0]:
+                    found[i, j] = better, start, scores["resemblance"], scores["containment"]
+    return {pair: values[1:] for pair, values in found.items()}
+
+
+def found_by(data, against, measure, threshold, passage, threads=1):
+    """What the library finds, in the form of the twin's answer."""
+    result = la.overlap(
+        [" ".join(d) for d in data], against=[" ".join(d) for d in against], measure=measure, threshold=threshold,
+        passage=passage, width=WIDTH, threads=threads,
+    )  # fmt: skip
+    rows = result.matches.to_pylist()
+    assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
+    key = [(r["id"], -r[measure]) for r in rows]
+    assert key == sorted(key), "input order, the best first"
+    short = [{"reference": i, "tokens": len(b)} for i, b in enumerate(against) if len(b) < WIDTH]
+    assert result.not_searchable.to_pylist() == short
+    return {(r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"]) for r in rows}
+
+
+corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=14), max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora, corpora, st.sampled_from(["containment", "resemblance"]), st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]),
+       st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([0, 1, 2, 64]))  # fmt: skip
+def test_matches_of_any_corpora_equal_set_arithmetic(data, against, measure, threshold, passage, long):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passages, "LONG", long)
+        assert found_by(data, against, measure, threshold, passage) == twin(data, against, measure, threshold, passage)
+
+
+def test_what_all_references_share_is_not_gone_through():
+    """A prompt of 14 shingles that 100 questions share with each other, and with all documents."""
+    prompt = [f"p{i}" for i in range(16)]
+    against = [[*prompt, *(f"q{i}w{j}" for j in range(20))] for i in range(100)]
+    hashes = la.shingle([" ".join(words) for words in against], width=WIDTH)
+    known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8)
+    assert known.hidden.tolist() == [14] * 100 and (known.list_offsets[1:] - known.scanned).sum() == 1400
+    assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).hidden.any()
+    data = [[*prompt, "own", "words"], *against[:3], [*prompt, *against[7][16:34]]]
+    for measure in ("containment", "resemblance"):
+        found = found_by(data, against, measure, 0.8, None)
+        assert found == twin(data, against, measure, 0.8, None) and len(found) == 4
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+@pytest.mark.parametrize("passage", [None, 1, 4, 7, 100])
+def test_matches_equal_set_arithmetic(rng, measure, passage):
+    def text(size):
+        return [f"w{w}" for w in rng.integers(0, 25, size)]
+
+    against = [text(int(n)) for n in rng.integers(0, 30, 25)]
+    data = [text(int(n)) for n in rng.integers(0, 40, 40)]
+    for i in range(0, 40, 3):  # some hold a piece of a reference document
+        source = against[i % 25]
+        data[i] = data[i][:1] + source[: max(6, len(source) - i % 4)] + data[i][5:6]
+    limit = 0.5 if measure == "containment" else 0.2
+    expected = twin(data, against, measure, limit, passage)
+    assert len(expected) > 5 or (passage == 1 and measure == "resemblance")
+    for threads in (1, 3):
+        assert found_by(data, against, measure, limit, passage, threads) == expected
+
+
+def test_removal_and_annotation(tmp_path):
+    question = "what is the capital of the old country of France"
+    page = f"the teacher asked the class {question} and nobody knew the answer to that"
+    table = pa.table(
+        {"text": [page, "nothing of the kind is to be found here", question], "n": [1, 2, 3], "key": ["a", "b", "c"]}
+    )
+    pq.write_table(table, tmp_path / "train.parquet")
+    (tmp_path / "eval.jsonl").write_text(json.dumps({"text": question, "key": "q"}) + "\n")
+    result = la.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
+    assert result.overlaps.tolist() == [True, False, True]
+    assert result.matches["reference"].to_pylist() == ["q", "q"]
+    result.write(tmp_path / "clean.parquet")
+    assert pq.read_table(tmp_path / "clean.parquet").to_pylist() == table.slice(1, 1).to_pylist()
+    result.write(tmp_path / "all.jsonl", annotate=True)
+    rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert [row["overlap_with"] for row in rows] == ["q", None, "q"]
+    assert rows[0]["containment"] == 1.0 and 0.1 < rows[0]["resemblance"] < 0.8 and rows[2]["resemblance"] == 1.0
+    result.write(tmp_path / "out", annotate=True)
+    assert pq.read_table(tmp_path / "out" / "train.parquet").column_names[-4:] == [
+        "overlap_with", "overlap_passage", "resemblance", "containment"
+    ]  # fmt: skip
+
+
+def test_nothing_overlaps_with_nothing():
+    assert not la.overlap(["a b c"], against=[""]).overlaps.any()
+    assert not la.overlap([""], against=["a b c"]).overlaps.any()
+    assert len(la.overlap([], against=[]).matches) == 0
+
+
+def test_a_passage_of_a_long_document_is_found(rng):
+    words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
+    piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]
+    assert not la.overlap([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
+    found = la.overlap([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
+    assert len(found) == 1 and found[0]["containment"] == 1.0 and 1200 <= found[0]["passage"] <= 1260
+
+
+QUESTION = "what is the capital of the old country of France"
+PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
+
+
+def test_a_question_inside_a_long_page_is_found_by_default():
+    result = la.overlap([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
+    assert result.overlaps.tolist() == [True, False]
+    (match,) = result.matches.to_pylist()
+    assert match["containment"] == 1.0 and match["resemblance"] < 0.02
+    assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
+
+
+def test_a_document_inside_a_reference_document_does_not_contain_it():
+    """Containment is over the reference document, whichever of the two is the smaller."""
+    assert not la.overlap([QUESTION], against=[PAGE]).overlaps.any()
+    assert la.overlap([PAGE], against=[QUESTION]).overlaps.all()
+
+
+def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
+    against = ["of France", QUESTION, "", None, "...", "the capital of France", "the capital of all France"]
+    result = la.overlap([PAGE, "Of FRANCE!"], against=against)
+    assert result.not_searchable.to_pylist() == [
+        {"reference": 0, "tokens": 2}, {"reference": 2, "tokens": 0}, {"reference": 3, "tokens": 0},
+        {"reference": 4, "tokens": 0}, {"reference": 5, "tokens": 4},
+    ]  # fmt: skip
+    assert result.summary == {
+        "documents": 2, "references": 7, "empty_references": 3, "short_references": 2, "overlapping": 2, "matches": 2,
+        "skipped": 0,
+    }  # fmt: skip
+    assert result.provenance["summary"] == result.summary
+    assert [m["reference"] for m in result.matches.to_pylist()] == [1, 0], "a short one is found where a document is the same"
+    wider = la.overlap([PAGE, "Of FRANCE!"], against=against, width=2)
+    assert wider.not_searchable["reference"].to_pylist() == [2, 3, 4]
+    assert {(m["id"], m["reference"]) for m in wider.matches.to_pylist()} >= {(0, 0), (0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
+def test_short_reference_documents_of_all_units(unit, text, tokens):
+    result = la.overlap(
+        ["x"], against=[text, "long enough\nto be\nsearched\nfor", text], unit=unit, width=5 if unit != "line" else 3
+    )
+    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": tokens}, {"reference": 2, "tokens": tokens}]
+
+
+def write_lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_each_corpus_has_its_own_columns(tmp_path):
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "url": "u1"}])
+    test = write_lines(tmp_path / "test.jsonl", [{"question": QUESTION, "qid": 5}])
+    ours = {"text": "text", "id": "url"}
+    found = la.overlap(train, against=test, against_text="question", against_id="qid", **ours).matches
+    assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", 5)]
+    found = la.overlap(train, against=test, against_text="question", against_id="", **ours).matches
+    assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
+    assert la.overlap(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
+    with pytest.raises(
+        la.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*--against-text \(against_text=\)"
+    ):
+        la.overlap(train, against=test)
+    with pytest.raises(la.InputDataError, match=r"field 'url' is missing.*--against-id \(against_id=\)"):
+        la.overlap(train, against=test, against_text="question", id="url")
+
+
+@pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
+def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against):
+    text = pa.string()
+    for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
+        train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
+        schema = la.overlap(train, against=against, id="id").matches.schema
+        assert str(schema.field("id").type).removeprefix("large_") == str(kind)
+        assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
+            "int64", "int64", "double", "double"
+        ]  # fmt: skip
+    assert str(la.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
+    assert str(la.overlap(train, against=against).matches.schema.field("id").type) == "string"
+
+
+def test_mixed_ids_are_text(tmp_path):
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": 1}, {"text": PAGE, "id": "a"}])
+    result = la.overlap(train, against=[QUESTION], id="id")
+    assert result.matches["id"].to_pylist() == ["1", "a"]
+
+
+def test_ids_that_appear_twice_are_refused(tmp_path):
+    once = write_lines(tmp_path / "once.jsonl", [{"text": PAGE, "id": 1}])
+    twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
+    for data, against in ((once, twice), (twice, once)):
+        with pytest.raises(la.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
+            la.overlap(data, against=against, id="id")
+    assert len(la.overlap(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches) == 1
+
+
+def test_a_file_in_both_corpora_is_refused(tmp_path):
+    both = write_lines(tmp_path / "both.jsonl", [{"text": PAGE, "title": QUESTION}])
+    (tmp_path / "link.jsonl").symlink_to(both)
+    for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
+        with pytest.raises(la.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
+            la.overlap(both, against=other)
+    assert la.overlap(both, against=both, against_text="title").overlaps.tolist() == [True], "another column is another corpus"
+
+
+def test_writing_where_nothing_matches(tmp_path):
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE}])
+    before = train.read_bytes()
+    result = la.overlap(train, against=["nothing like it at all, not even in part"])
+    result.write(tmp_path / "clean.jsonl")
+    assert (tmp_path / "clean.jsonl").read_bytes() == before
+    for name in ("all.jsonl", "all.parquet", "all.csv"):
+        result.write(tmp_path / name, annotate=True)
+    assert pq.read_table(tmp_path / "all.parquet").to_pylist() == [
+        {"text": PAGE, "overlap_with": None, "overlap_passage": None, "resemblance": None, "containment": None}
+    ]
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"measure": "x"}, "measure must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
+    ({"threshold": "0.8"}, "threshold must be a number"), ({"passage": 0}, "passage must be an integer of at least 1"),
+    ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
+])  # fmt: skip
+def test_parameters(settings, message):
+    with pytest.raises(la.ParameterError, match=message):
+        la.overlap(["a"], against=["a"], **settings)
+
+
+@pytest.mark.parametrize(("width", "entries"), [(None, 10), (4, 16)])
+def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
+    """Of ten: in passages of four that begin at 0, 2, 4 and 6."""
+    values, offsets = np.arange(10, dtype=np.uint64), np.array([0, 0, 10])
+    monkeypatch.setattr(passages, "MAX_ENTRIES", entries)
+    assert passages.Passages.of(values, offsets, width).sizes.sum() == entries
+    monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
+    with pytest.raises(la.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
+        passages.Passages.of(values, offsets, width)
+
+
+def test_chance_hashes_zero():
+    """A shingle whose hash is 0 is looked up like any other."""
+    known = passages.Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
+    rows, found, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
+    assert (rows.tolist(), found.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
+
+
+FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key
+
+
+def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
+    assert la.shingle(FORGED).resemblance(0, 1) == 1.0
+    assert la.overlap([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
+    assert la.overlap([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
+
+
+def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
+    words = [f"w{i}" for i in range(12)]
+    data, against = ([" ".join(rng.choice(words, 30)) for _ in range(n)] for n in (40, 15))
+    found = []
+    for key in (bytes(16), b"\xff" * 16, bytes(range(16))):
+        monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
+        found.append(la.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
+    assert found[0] == found[1] == found[2] and len(found[0]) > 20
+
+
+def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
+    """The same matches, tables and files, in many parts: ids, and matches of all kinds."""
+    rng = np.random.default_rng(5)
+    words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
+    data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
+    against = write_lines(tmp_path / "a.jsonl", [{"text": " ".join(some), "id": i} for i, some in enumerate(words[::3])])
+
+    def outcome(name):
+        result = la.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1)
+        out = []
+        for kind in ("clean.jsonl", "annotated.parquet", "matches.csv"):
+            path = tmp_path / f"{name}-{kind}"
+            if kind == "matches.csv":
+                result.write_matches(path)
+            else:
+                result.write(path, annotate="annotated" in kind)
+            out.append(path.read_bytes())
+        return out, result.matches, result.overlaps.tolist(), result.summary
+
+    whole = outcome("whole")
+    assert len(whole[1]) > 200
+    written = []
+    write = Workspace._write
+    monkeypatch.setattr(Workspace, "_write", lambda self, name, arrays: written.append(name) or write(self, name, arrays))
+    monkeypatch.setattr(Memory, "held", property(lambda self: 400))
+    monkeypatch.setattr(Texts.cut, "__defaults__", (60,))
+    parted = outcome("parted")
+    assert parted[0] == whole[0] and parted[1].equals(whole[1]) and parted[2:] == whole[2:]
+    assert sum(name.startswith("matches") for name in written) > 10 and any(name.startswith("rows") for name in written)

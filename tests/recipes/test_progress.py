@@ -1,0 +1,303 @@
+"""The line of progress: what it says at any width, where it is drawn, and what jobs report."""
+
+import gzip
+import io
+import json
+import sys
+import time
+from types import ModuleType, SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from waiting import until
+
+import lookalike as la
+from lookalike.recipes import progress as module
+from lookalike.recipes.progress import Bar, Lines, duration, make_bar, no_progress, shown
+
+TEXTS = [" ".join(f"word{(i // 2) * j}" for j in range(200)) + f" {i}" for i in range(400)]
+
+
+def bar_at(width):
+    """A bar that draws into a list."""
+    lines = []
+    return Bar(lines.append, lambda: width), lines
+
+
+def line_after(width, seconds, *reports):
+    bar, _ = bar_at(width)
+    for report in reports:
+        bar.of(*report) if len(report) > 2 else bar(*report)
+    return bar.line(bar._stage.began + seconds)
+
+
+def test_a_line_says_what_how_much_how_quickly_and_how_long():
+    known = ("sketching", 0, 300_000_000, "bytes"), ("sketching", 123_000_000, 300_000_000, "bytes")
+    assert line_after(100, 10, *known) == "sketching  41%  ########------------  123.0 of 300.0 MB  12.3 MB/s  14 s left"
+    assert line_after(100, 2, *known) == "sketching  41%  ########------------  123.0 of 300.0 MB", "too early to tell"
+    large = ("sketching", 0, 10**12, "bytes"), ("sketching", 10**11, 10**12, "bytes")
+    assert line_after(100, 5000, *large).endswith("100.0 of 1,000.0 GB  20.0 MB/s  12 h 30 min left")
+    bands = ("finding candidates", 0, 57, "bands"), ("finding candidates", 19, 57, "bands")
+    assert line_after(100, 60, *bands).endswith("19 of 57 bands  2 min 0 s left"), "no rate of few things"
+    rows = ("reading candidates again", 0, 10**6, "documents"), ("reading candidates again", 5 * 10**5, 10**6, "documents")
+    assert line_after(120, 10, *rows).endswith("500,000 of 1,000,000 documents  50,000 documents/s  10 s left")
+
+
+def test_what_an_earlier_run_did_is_no_speed_of_this_one():
+    resumed = ("sketching", 200_000_000, 300_000_000, "bytes"), ("sketching", 210_000_000, 300_000_000, "bytes")
+    assert line_after(100, 10, *resumed).endswith("1.0 MB/s  1 min 30 s left")
+
+
+def test_without_a_total_there_is_no_share():
+    assert line_after(80, 12, ("sketching", 1000), ("sketching", 234)) == "sketching  1,234 documents  12 s"
+    assert line_after(80, 70, ("finding candidates", 999)) == "finding candidates  1 min 10 s"
+    done = ("verifying", 0, 10, "bytes"), ("verifying", 10, 10, "bytes"), ("verifying", 7)
+    assert line_after(80, 5, *done) == "verifying  7 pairs  5 s", "all that can be counted is done, the stage is not"
+    other = ("sketching", 50, 100, "bytes"), ("verifying", 0)
+    assert line_after(80, 5, *other) == "verifying  5 s", "a new stage begins anew"
+    nearly = ("sketching", 0, 1000, "bytes"), ("sketching", 999, 1000, "bytes")
+    assert "99%" in line_after(80, 5, *nearly)
+
+
+@pytest.mark.parametrize("width", range(1, 100))
+def test_a_line_fits_any_width(width):
+    reports = ("sketching", 0, 300_000_000, "bytes"), ("sketching", 123_000_000, 300_000_000, "bytes")
+    line = line_after(width, 10, *reports)
+    assert len(line) <= max(0, width - 1) and line == line.rstrip()
+    parts = [part for part in ("41%", "14 s left", "12.3 MB/s", "123.0 of 300.0 MB") if part in line]
+    assert parts == ["41%", "14 s left", "12.3 MB/s", "123.0 of 300.0 MB"][: len(parts)], "what matters most stays longest"
+
+
+def test_durations():
+    assert [duration(s) for s in (0, 59.4, 59.6, 61, 119.99999, 599, 600, 3600, 44_999.9999, 90_000)] == [
+        "0 s", "59 s", "1 min 0 s", "1 min 0 s", "2 min 0 s", "9 min 50 s", "10 min", "1 h 0 min", "12 h 30 min", "25 h 0 min"
+    ]  # fmt: skip
+
+
+def test_a_bar_draws_seldom_and_leaves_nothing():
+    bar, lines = bar_at(60)
+    began, calls = time.monotonic(), 0
+    with bar:
+        while len(lines) < 3:
+            bar("sketching", 1)
+            calls += 1
+        bar.above(lambda: lines.append("note"))
+    bar("sketching", 1)
+    at = lines.index("note")
+    assert lines[at - 1] == "" and lines[-1] in ("", "note")
+    assert calls > 10 and len(lines) <= 5 + (time.monotonic() - began) / module.EVERY
+    assert all(line.startswith("sketching") for line in lines if line not in ("", "note"))
+
+
+def test_a_terminal_that_is_gone_ends_no_job():
+    tried = []
+
+    def gone(line):
+        tried.append(line)
+        raise OSError(5, "Input/output error")
+
+    with Bar(gone, lambda: 80, 0.01) as bar:
+        bar("sketching", 1)
+        until(lambda: len(tried) > 2)
+        assert bar._thread.is_alive()
+
+
+class Terminal(io.StringIO):
+    """Takes what is drawn, as a terminal would."""
+
+    encoding = "ascii"
+
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_the_line_is_drawn_over(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    draw = make_bar()._draw
+    draw("sketching 1%")
+    draw("deciding")
+    draw("")
+    assert sys.stderr.getvalue() == "\rsketching 1%\rdeciding    \r        \r"
+    assert make_bar()._blocks == ("#", "-"), "what it can show"
+    monkeypatch.setenv("TERM", "dumb")
+    assert make_bar() is None
+
+
+def test_nothing_is_drawn_into_files(monkeypatch):
+    for stream in (io.StringIO(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert make_bar() is None
+        with shown(True) as said:
+            assert said is None
+    assert la.dedup(["a b c d e f"], progress=True).keep.tolist() == [True]
+
+
+def test_in_a_notebook_one_output_is_updated(monkeypatch):
+    seen = []
+    handle = SimpleNamespace(update=lambda data, raw: seen.append(("update", data, raw)))
+    ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
+    ipython.get_ipython = lambda: SimpleNamespace(kernel=object())
+    display.display = lambda data, raw, display_id: seen.append(("new", data, raw)) or handle
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr(module, "IN_NOTEBOOKS", 0.01)
+    with shown(True) as bar:
+        bar("sketching", 3)
+        until(lambda: len(seen) > 1)
+    assert seen[0][0] == "new" and seen[0][1]["text/plain"].startswith("sketching  3 documents")
+    assert seen[-1] == ("update", {"text/plain": ""}, True) and all(kind == "update" for kind, *_ in seen[1:])
+    ipython.get_ipython = lambda: SimpleNamespace()  # the shell on a terminal
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert make_bar() is None
+
+
+def test_what_progress_can_be():
+    for nothing in (None, False):
+        with shown(nothing) as said:
+            assert said is None
+    with shown(print) as said:
+        assert said is print
+    for wrong in ("yes", 1.5, 1):
+        with pytest.raises(la.ParameterError, match="progress must be True, False, or a callable"):
+            la.dedup(["a"], progress=wrong)
+
+
+class Heard:
+    """Notes what is reported."""
+
+    def __init__(self):
+        self.amounts, self.shares = {}, {}
+
+    def __call__(self, stage, amount):
+        self.amounts[stage] = self.amounts.get(stage, 0) + amount
+
+    def of(self, stage, done, total, unit):
+        self.shares.setdefault(stage, []).append((done, total, unit))
+
+
+def stored(folder, kind):
+    """Write the texts in two files of a kind; return how many bytes they have."""
+    for name, some in (("a", TEXTS[:250]), ("b", TEXTS[250:])):
+        path = folder / f"{name}.{kind}"
+        rows = "".join(json.dumps({"text": text}) + "\n" for text in some)
+        if kind == "parquet":
+            pq.write_table(pa.table({"text": some}), path, row_group_size=60)
+        elif kind == "csv":
+            path.write_text("text\n" + "".join(f"{text}\n" for text in some))
+        elif kind == "txt":
+            for i, text in enumerate(some):
+                (folder / f"{name}{i}.txt").write_text(text)
+        elif kind == "jsonl.gz":
+            path.write_bytes(gzip.compress(rows.encode()))
+        elif kind == "jsonl.zst":
+            path.write_bytes(pa.compress(rows.encode(), "zstd", asbytes=True))
+        else:
+            path.write_text(rows)
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet", "txt"])
+def test_reading_reports_bytes_on_the_disk(tmp_path, kind):
+    n_bytes, heard, plain = stored(tmp_path, kind), Heard(), {}
+    la.dedup(tmp_path, progress=heard)
+    la.dedup(tmp_path, progress=lambda stage, amount: plain.update({stage: plain.get(stage, 0) + amount}))
+    assert plain == heard.amounts and heard.amounts["sketching"] == len(TEXTS), "who takes amounts is told the same"
+    done = [report[0] for report in heard.shares["sketching"]]
+    assert done == sorted(done) and {report[1:] for report in heard.shares["sketching"]} == {(n_bytes, "bytes")}
+    assert 0.99 * n_bytes - 10 <= done[-1] <= n_bytes
+
+
+def test_later_stages_have_totals_of_their_own(tmp_path, small_parts):
+    stored(tmp_path, "jsonl")
+    heard = Heard()
+    result = la.dedup(tmp_path, threshold=0.6, progress=heard, work=tmp_path.parent / "work", threads=2)
+    assert result.summary.near_duplicates
+    result.close()
+    for stage, unit in (("finding candidates", "bands"), ("verifying", "bytes"), ("reading candidates again", "documents")):
+        done, total, units = zip(*heard.shares[stage], strict=True)
+        assert set(units) == {unit} and list(done) == sorted(done) and len(set(total)) == 1 and done[-1] == total[0] > 0, stage
+    assert heard.shares["reading candidates again"][-1][1] == len(TEXTS)
+
+
+def test_values_in_memory_are_counted_by_rows():
+    heard = Heard()
+    la.dedup(TEXTS, progress=heard)
+    assert heard.shares["sketching"][-1] == (len(TEXTS), len(TEXTS), "documents")
+
+
+def test_pairs_and_overlap_report_alike(tmp_path):
+    n_bytes = stored(tmp_path, "jsonl")
+    heard = Heard()
+    la.pairs(tmp_path, progress=heard)
+    assert heard.shares["sketching"][-1][1:] == (n_bytes, "bytes")
+    la.overlap(tmp_path, against=TEXTS[:3], progress=heard)
+    assert heard.shares["matching"][-1] == (n_bytes, n_bytes, "bytes") and heard.amounts["matching"] == len(TEXTS)
+
+
+def test_the_command_draws_on_terminals_unless_it_is_quiet(tmp_path, monkeypatch):
+    import lookalike.cli.progress as cli
+
+    stored(tmp_path, "jsonl")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with cli.progress(quiet=False) as said:
+        assert isinstance(said, Bar)
+        said("sketching", 1)
+        until(lambda: "\rsketching" in sys.stderr.getvalue())
+        import logging
+
+        logging.getLogger("lookalike").info("a note")
+        until(lambda: "a note\n\rsketching" in sys.stderr.getvalue())
+    drawn = sys.stderr.getvalue()
+    assert "\rsketching" in drawn and "\ra note\n" in drawn and drawn.endswith("\r")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with cli.progress(quiet=True) as said:
+        assert said is no_progress
+        said("sketching", 1)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_lines_say_how_long_stages_took_and_that_one_lasts(monkeypatch):
+    seconds, said = [0.0], []
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+    with Lines(said.append, every=0.01) as lines:
+        for stage, takes in (("starting Spark", 6), ("sketching", 0.4), ("verifying", 0.005), ("writing", 3)):
+            lines(stage, 0)
+            seconds[0] += takes / 2
+            lines(stage, 5)
+            seconds[0] += takes / 2
+    ended = [line for line in said if not line.endswith(" so far")]
+    assert ended == ["starting Spark: 6 s", "writing: 3 s"], "what takes no time is not worth a line"
+    said.clear()
+    with Lines(said.append, every=0.01) as lines:
+        lines("verifying", 0)
+        seconds[0] += 80
+        while not said:
+            time.sleep(0.01)
+    assert said[0] == "verifying: 1 min 20 s so far" and said[-1] == "verifying: 1 min 20 s"
+
+
+def test_nobody_who_reads_lines_is_no_reason_to_end(monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+
+    def gone(line):
+        raise BrokenPipeError(line)
+
+    with Lines(gone) as lines:
+        lines("sketching", 0)
+        seconds[0] += 5
+
+
+@pytest.mark.parametrize(("quiet", "lines", "said"), [(False, True, "sketching: 5 s\n"), (True, True, ""), (False, False, "")])
+def test_the_command_writes_lines_where_it_cannot_draw(quiet, lines, said, monkeypatch, capsys):
+    import lookalike.cli.progress as cli
+
+    seconds = [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+    with cli.progress(quiet, lines) as tell:
+        tell("sketching", 0)
+        seconds[0] += 5
+    assert capsys.readouterr() == ("", said)

@@ -1,0 +1,97 @@
+"""Documents are decided by rounds over tables, on an engine in plain Python and on one for clusters, as the definition says."""
+
+import random
+from functools import partial
+
+import pyarrow as pa
+import pytest
+from engine_kinds import FRAMES
+from engine_rows import rows_of, running
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lookalike.recipes import rounds as module
+from lookalike.recipes.rounds import Rounds
+from lookalike.steps.members import MEMBERS, distinct, sides
+from lookalike.values.tables import MATCHES, PAIRS
+
+THRESHOLD = 0.5
+graphs = st.dictionaries(
+    st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] < pair[1]),
+    st.sampled_from([0.1, 0.5, 0.75, 1.0]), max_size=30,
+)  # fmt: skip
+
+
+def scored(rows, scores, boundary, seen):
+    """A step that looks scores up."""
+    for batch in rows:
+        pairs = list(zip(batch["left"].to_pylist(), batch["right"].to_pylist(), strict=True))
+        seen += pairs
+        found = [(a, b, scores[a, b]) for a, b in pairs if scores[a, b] >= THRESHOLD and b >= boundary]
+        yield pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), MATCHES, strict=True)]
+                                         if found else [pa.nulls(0, f.type) for f in MATCHES], schema=MATCHES)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def however_few(monkeypatch):
+    """Few pairs go by rounds, too."""
+    monkeypatch.setattr(module, "FEW", -1)
+
+
+def decided(engine, scores, boundary, seen):
+    """Matches of removed documents with kept ones."""
+    names = list(scores)
+    random.Random(1).shuffle(names)
+    table = pa.table([[a for a, _ in names], [b for _, b in names]], PAIRS)
+    pairs = engine.store(engine.rows(table), "pairs")
+    both = engine.meet(engine.map(pairs, sides, MEMBERS), "order", "order", once=True)
+    members = engine.store(engine.map(both, distinct, MEMBERS), "members")
+    step = partial(scored, scores=scores, boundary=boundary, seen=seen)
+    rounds = Rounds(engine, lambda rows: engine.map(rows, step, MATCHES), boundary, "-here")
+    return sorted(tuple(row.values()) for row in rows_of(rounds.kept_of(pairs, members)))
+
+
+def by_definition(scores, boundary):
+    """In keep order, a document is removed if an earlier kept one matches it."""
+    kept, matches = set(), []
+    for order in range(30):
+        found = [(a, b, score) for (a, b), score in scores.items() if b == order and a in kept and score >= THRESHOLD]
+        matches += found if order >= boundary else []
+        if order < boundary or not found:
+            kept.add(order)
+    return sorted(matches)
+
+
+CHAIN = {(i, i + 1): 0.75 for i in range(11)}
+
+
+@pytest.mark.parametrize("kind", ["toy", FRAMES])
+@settings(max_examples=6)
+@given(graphs, st.integers(0, 4), st.integers(1, 3))
+@example({}, 0, 3)
+@example(CHAIN, 0, 2)
+@example(CHAIN, 3, 6)
+@example({(a, b): 1.0 for b in range(12) for a in range(b)}, 0, 3)
+def test_rounds_come_to_what_the_definition_says(kind, scores, boundary, most):
+    """Also where rounds end before all is decided."""
+    with running(kind) as engine, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "ROUNDS", most)
+        assert decided(engine, scores, boundary, []) == by_definition(scores, boundary)
+
+
+def test_rounds_compare_no_pair_twice_and_only_what_matters():
+    """A family whose first member matches all; two stars that share a leaf."""
+    for scores, least in (({(a, b): 1.0 for b in range(9) for a in range(b)}, 8), ({(0, 2): 0.9, (1, 2): 0.8, (1, 3): 0.9}, 3)):
+        seen = []
+        with running("toy") as engine:
+            decided(engine, scores, 0, seen)
+        assert len(seen) == len(set(seen)) == least
+
+
+@pytest.mark.parametrize("boundary", [0, 4])
+def test_few_pairs_are_verified_at_once(monkeypatch, boundary):
+    monkeypatch.setattr(module, "FEW", len(CHAIN))
+    seen = []
+    with running("toy") as engine:
+        assert decided(engine, CHAIN, boundary, seen) == by_definition(CHAIN, boundary)
+    assert sorted(seen) == sorted(CHAIN)

@@ -1,0 +1,275 @@
+"""Sketches on an object store are as good as those on a disk; what is no whole folder of them is passed over, or refused."""
+
+import json
+import shutil
+from contextlib import closing
+
+import pyarrow as pa
+import pytest
+from object_store import held, put_folder
+from weekly import HOW, said, weeks, written
+
+import lookalike as la
+from lookalike.files.folders import SIDECAR
+from lookalike.files.folders_at import NewFolderAt
+from lookalike.files.outputs_at import PLANNED
+from lookalike.files.urls import Url
+from lookalike.inputs import saved_at, saved_texts
+from lookalike.inputs.saved import saved_in
+from lookalike.inputs.saved_at import DESCRIPTION, ROWS
+from lookalike.recipes import saved_sketches
+from lookalike.results.saved_job import SavedJob
+
+
+@pytest.fixture
+def files(tmp_path, bucket):
+    """Files of three weeks on the store, those of the first eight and more."""
+    (tmp_path / "in").mkdir()
+    tables = weeks(1)
+    paths = [[*written(table, tmp_path / "in", f"week{i}")] for i, table in enumerate(tables[1:], 1)]
+    first = [path for k in range(0, 60, 6) for path in written(tables[0].slice(k, 6), tmp_path / "in", f"week0-{k:02}")]
+    put_folder(tmp_path / "in", bucket / "in")
+    return [[str(bucket / "in" / path.name) for path in some] for some in (first, *paths)]
+
+
+def job(data, against=None):
+    return closing(la.dedup(data, against=str(against) if isinstance(against, Url) else against, threads=1, **HOW))
+
+
+def saved(data, folder, against=None, force=False):
+    """Save sketches; return what the job says."""
+    with job(data, against) as result:
+        result.save_sketches(str(folder), force=force)
+        return said(result)
+
+
+def against(data, folder):
+    """What a job says against sketches."""
+    with job(data, folder) as result:
+        return said(result)
+
+
+@pytest.mark.parametrize("listed", [1, 1000])
+def test_two_generations(listed, files, bucket, tmp_path, monkeypatch):
+    """Whether the files that they rest on are asked for together, or one by one."""
+    monkeypatch.setattr(saved_at, "_LISTED", listed)
+    for week, some in enumerate(files[:2]):
+        for seen in (bucket / "seen", tmp_path / "seen"):
+            found = saved(some, f"{seen}/w{week}", seen if week else None)
+        with job(some, [tmp_path / f"clean{i}" for i in range(week)] or None) as result:
+            assert said(result) == found
+            result.write(tmp_path / f"clean{week}")
+    wanted = against(files[2], [tmp_path / f"clean{i}" for i in range(2)])
+    assert any(row["duplicate_is_reference"] for row in wanted[0])
+    assert against(files[2], bucket / "seen") == against(files[2], tmp_path / "seen") == wanted
+    copied = put_folder(tmp_path / "seen", bucket / "copied")
+    assert against(files[2], copied) == wanted
+
+
+def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
+    """They are columns on the store, of which those that are compared are read."""
+    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 5)
+    table = weeks(1)[0]
+    with job(table) as result:
+        kept = set(result.kept["id"].to_pylist())
+        result.save_sketches(str(bucket / "seen"))
+    clean = pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
+    assert against(files[2], bucket / "seen") == against(files[2], clean)
+
+
+def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_path):
+    saved(weeks(1)[0], bucket / "seen")
+    text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
+    with job(files[2], bucket / "seen") as result:
+        result.save(tmp_path / "job")
+    opened = SavedJob.open(tmp_path / "job")
+    ids = opened.result.decisions["id"].to_pylist()
+    assert [text.decode() for text in opened.texts(range(len(ids))).values()] == [text_of[id] for id in ids]
+
+
+@pytest.mark.parametrize("what", ["description", "version", "missing", "short", "bytes", "no secret", "other secret"])
+def test_damaged_folders(what, files, bucket):
+    folder = bucket / "seen"
+    saved(files[0], folder)
+    rows = folder / ROWS / "00000.parquet"
+    described, data = (folder / DESCRIPTION).read_bytes(), bytearray(rows.read_bytes())
+    message = r"seen/_sketches/00000\.parquet: "
+    if what == "description":
+        (folder / DESCRIPTION).write_bytes(described.replace(b'"bands": ', b'"bands": 1'))
+        message = r"seen/sketches\.json: damaged or changed: the checksum does not match"
+    elif what == "version":
+        (folder / DESCRIPTION).write_bytes(described.replace(b'"format": 1', b'"format": 2'))
+        message = r"seen/sketches\.json: saved by lookalike .*, which this version .* cannot read: upgrade"
+    elif what == "missing":
+        rows.unlink()
+        message = r"seen.*: cannot be read: no such object"
+    elif what == "short":
+        rows.write_bytes(data[:-9])
+        message += rf"damaged: {len(data):,} bytes were written, {len(data) - 9:,} are there"
+    elif what == "bytes":
+        data[len(data) // 3] ^= 255
+        rows.write_bytes(data)
+        message += "damaged: .*; save the sketches again"
+    else:
+        data = (folder / "secret").read_bytes()
+        (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(data[:-1] + b"?")
+        message = "seen/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
+    with pytest.raises(la.InputDataError, match=message):
+        against(files[1], folder)
+
+
+def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
+    saved(files[0], bucket / "seen")
+    opened = Url.open_anywhere
+
+    def refusing(url, *args):
+        if url.key.startswith(f"seen/{ROWS}"):
+            raise OSError("AWS Error NETWORK_CONNECTION during GetObject")
+        return opened(url, *args)
+
+    monkeypatch.setattr(Url, "open_anywhere", refusing)
+    with pytest.raises(la.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
+        against(files[1], bucket / "seen")
+
+
+@pytest.mark.parametrize("how", ["gone", "changed"])
+@pytest.mark.parametrize("listed", [1, 1000])
+def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucket, monkeypatch):
+    monkeypatch.setattr(saved_at, "_LISTED", listed)
+    saved(files[0], bucket / "seen")
+    url = bucket / "in/week0-00-0.parquet"
+    data = url.read_bytes()
+    url.unlink()
+    if how == "changed":
+        url.write_bytes(data + b" ")
+    wanted = {"gone": "cannot be read: no such object", "changed": "has changed since it was sketched"}[how]
+    with pytest.raises(la.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/seen needs this file: restore it"):
+        against(files[1], bucket / "seen")
+
+
+def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
+    seen = bucket / "seen"
+    saved(files[0], seen / "w0")
+    wanted = against(files[1], seen / "w0")
+    (seen / ".hidden/a").write_bytes(b"")
+    (seen / "w1" / PLANNED).write_bytes(b"{}")
+    (seen / "w1" / ROWS / "x.parquet").write_bytes(b"")
+    (seen / "w1/secret").write_bytes(b"")
+    assert against(files[1], seen) == wanted
+    for other in ("notes.txt", "w1/a.parquet", "documents/a.parquet", "w1-clean/_lookalike.json"):
+        (seen / other).write_bytes(b"{}")
+        with pytest.raises(
+            la.InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"
+        ):
+            against(files[1], seen)
+        (seen / other).unlink()
+    assert against(files[1], seen) == wanted
+    (seen / "w1" / PLANNED).unlink()
+    with pytest.raises(la.InputDataError, match=r"something else \(w1\)"):
+        against(files[1], seen)
+
+
+def test_sketches_are_no_documents(files, bucket, tmp_path):
+    saved(files[0], bucket / "seen")
+    saved(files[0], tmp_path / "seen")
+    put_folder(tmp_path / "seen", bucket / "copied")
+    for name in (f"seen/{ROWS}/00000.parquet", "copied/sketches-00000.parquet"):
+        with pytest.raises(la.InputDataError, match=r"(seen|copied) holds saved sketches, which have no texts"):
+            against(str(bucket / name), None)
+
+
+def stopped(*args):
+    raise KeyboardInterrupt
+
+
+def before(name):
+    """Stops when this file is about to be written."""
+    made = NewFolderAt.file
+
+    def file(folder, which):
+        return stopped() if which == name else made(folder, which)
+
+    return file
+
+
+STOPS = {
+    "rows": (NewFolderAt, "file", before(f"{ROWS}/00000.parquet")),
+    "secret": (saved_sketches, "write_secret", stopped),
+    "list": (NewFolderAt, "file", before(SIDECAR)),
+    "description": (NewFolderAt, "file", before(DESCRIPTION)),
+}
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("where", STOPS)
+def test_a_save_that_is_killed_leaves_no_sketches(where, force, files, bucket, monkeypatch):
+    """Later jobs pass it over, and the next save replaces it, also where it was replacing one that was whole."""
+    seen = bucket / "seen"
+    saved(files[0], seen / "w0")
+    wanted = against(files[2], seen)
+    with job(files[1], seen / "w0") as result:
+        if force:
+            result.save_sketches(str(seen / "w1"))
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(*STOPS[where])
+            result.save_sketches(str(seen / "w1"), force=force)
+        left = held(seen / "w1")
+        assert PLANNED in left and DESCRIPTION not in left
+        assert against(files[2], seen) == wanted
+        with pytest.raises(la.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
+            against(files[2], seen / "w1")
+        result.save_sketches(str(seen / "w1"))
+    assert set(held(seen / "w1")) == {DESCRIPTION, SIDECAR, "secret", f"{ROWS}/00000.parquet"}
+    assert saved_in(str(seen)) == [seen / "w0", seen / "w1"]
+    assert against(files[2], seen)[2]["reference"] > wanted[2]["reference"]
+
+
+def test_a_save_that_is_killed_while_it_removes_the_old_one(files, bucket, monkeypatch):
+    """First goes what says that it is whole."""
+    folder, removed, unlink = bucket / "seen", [], Url.unlink
+    saved(files[0], folder)
+
+    def third(url, missing_ok=False):
+        removed.append(url.name)
+        stopped() if len(removed) == 3 else unlink(url, missing_ok)
+
+    with job(files[1]) as result:
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(Url, "unlink", third)
+            result.save_sketches(str(folder), force=True)
+        assert removed[:2] == [DESCRIPTION, SIDECAR] and set(held(folder)) == {PLANNED, "secret", f"{ROWS}/00000.parquet"}
+        result.save_sketches(str(folder))
+    assert PLANNED not in held(folder) and against(files[2], folder)[2]["reference"]
+
+
+def test_where_sketches_may_go(files, bucket):
+    seen = bucket / "seen"
+    saved(files[0], seen / "w0")
+    before = held(bucket)
+    with job(files[1]) as result:
+        with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
+            result.save_sketches(str(seen / "w0"))
+        with pytest.raises(la.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
+            result.save_sketches(str(bucket / "in"), force=True)
+    with job(files[1], seen) as result, pytest.raises(la.OutputError, match="w0 is, or holds, the sketches that this job"):
+        result.save_sketches(str(seen / "w0"), force=True)
+    assert held(bucket) == before
+    (seen / "w0" / "mine").write_bytes(b"precious")
+    with job(files[1]) as result, pytest.raises(la.OutputError, match=r"w0 contains 1 file that no earlier run wrote \(mine\)"):
+        result.save_sketches(str(seen / "w0"), force=True)
+    (seen / "w0" / "mine").unlink()
+    assert held(bucket) == before
+    saved(files[1], seen / "w0", force=True)
+    assert json.loads((seen / "w0" / SIDECAR).read_bytes())["inputs"] != json.loads(before[f"seen/w0/{SIDECAR}"])["inputs"]
+
+
+def test_a_copy_on_the_disk_is_as_good(files, bucket, tmp_path):
+    saved(files[0], bucket / "seen")
+    for name, data in held(bucket / "seen").items():
+        (tmp_path / "copied" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "copied" / name).write_bytes(data)
+    wanted = against(files[1], bucket / "seen")
+    assert against(files[1], tmp_path / "copied") == wanted
+    saved(files[0], tmp_path / "copied", force=True)
+    assert not (tmp_path / "copied" / ROWS).exists()
+    shutil.rmtree(tmp_path / "copied")

@@ -1,0 +1,180 @@
+"""Saved sketches meet overrides, audits and saved results: all say what they say against the documents themselves."""
+
+import os
+from contextlib import closing
+
+import pytest
+from engine_kinds import FRAMES, prepare
+from weekly import HOW, said, weeks, written
+
+import lookalike as la
+from lookalike.files.atomic import create_temporary
+from lookalike.results.saved_job import SavedJob
+
+KINDS = ("local", "spilled", "toy", FRAMES)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weeks")
+    return [written(table, folder, f"week{i}") for i, table in enumerate(weeks(1))]
+
+
+@pytest.fixture(scope="module")
+def seen(files, tmp_path_factory):
+    """The kept documents of two weeks, some of them by hand: (folder of sketches, folders of documents)."""
+    folder = tmp_path_factory.mktemp("seen")
+    against, clean = None, []
+    for i, some in enumerate(files[:2]):
+        with closing(la.dedup(some, against=against, **HOW, threads=1)) as result:
+            overrides = by_hand(result)
+        with closing(la.dedup(some, against=against, overrides=overrides, **HOW, threads=1)) as result:
+            result.save_sketches(folder / "sketches" / f"w{i}")
+            clean.append(folder / "clean" / f"w{i}")
+            result.write(clean[-1])
+        against = folder / "sketches"
+    return against, clean
+
+
+def by_hand(result):
+    """Overrides that keep some removed documents of each kind, and remove some that are kept, and stand for others or not."""
+    rows = [row for row in result.decisions.to_pylist() if row["reason"] != "reference"]
+    removed = [next(row["id"] for row in rows if row["reason"] == reason) for reason in ("exact", "near")]
+    kept = [next(row["id"] for row in rows if row["kept"] and bool(row["n_duplicates"]) == many) for many in (True, False)]
+    return [{"id": id, "action": "keep"} for id in removed] + [{"id": id, "action": "remove"} for id in kept]
+
+
+@pytest.mark.parametrize("evidence", ["keepers", "all"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, seen, monkeypatch):
+    given = {**HOW, "evidence": evidence}
+    with closing(la.dedup(files[2], against=seen[1], **given, threads=1)) as result:
+        given["overrides"] = by_hand(result)
+    with closing(la.dedup(files[2], against=seen[1], **given, threads=1)) as result:
+        wanted, higher = said(result), said(result.rethreshold(0.8))
+    assert {"override", "reference"} <= {row["reason"] for row in wanted[0]}
+    with closing(la.dedup(files[2], against=seen[0], **given, **prepare(kind, monkeypatch))) as result:
+        assert said(result) == wanted
+        assert said(result.rethreshold(0.8)) == higher
+
+
+@pytest.mark.parametrize("within", [None, "site"])
+def test_an_audit_reads_the_texts_of_saved_references(within, files, tmp_path):
+    """Two bands of six rows miss many pairs, also such of references."""
+    given = {**HOW, "within": within, "bands": 2, "rows": 6, "threads": 1}
+    with closing(la.dedup(files[0], **given)) as result:
+        result.save_sketches(tmp_path / "sketches")
+        result.write(tmp_path / "clean")
+    audits = []
+    for against in ("sketches", "clean"):
+        with closing(la.dedup(files[1], against=tmp_path / against, **given)) as result:
+            audits.append(result.audit(1000))
+            n_references = result.summary.reference
+    assert audits[0] == audits[1]
+    assert any(other < n_references for _, other, _ in audits[0]["examples"])
+
+
+def test_groups_that_were_not_saved_are_not_audited(files, tmp_path):
+    given = {**HOW, "within": "site", "threads": 1}
+    with closing(la.dedup(weeks(1)[0], **given)) as result:
+        result.save_sketches(tmp_path / "sketches")
+    with (
+        closing(la.dedup(files[1], against=tmp_path / "sketches", **given)) as result,
+        pytest.raises(la.ParameterError, match="came from no file"),
+    ):
+        result.audit(10)
+
+
+@pytest.mark.parametrize("saved", ["of files", "of values in memory"])
+def test_texts_of_saved_references_of_a_saved_result(saved, files, seen, tmp_path):
+    against = seen[0]
+    if saved == "of values in memory":
+        against = tmp_path / "sketches"
+        with closing(la.dedup(weeks(1)[0], **HOW, threads=1)) as result:
+            result.save_sketches(against)
+    text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
+    with closing(la.dedup(files[2], against=against, **HOW, threads=1)) as result:
+        result.save(tmp_path / "job")
+    job = SavedJob.open(tmp_path / "job")
+    ids = job.result.decisions["id"].to_pylist()
+    texts = job.texts(range(len(ids)))
+    assert [text.decode() for text in texts.values()] == [text_of[id] for id in ids]
+    assert job.places(0) == [] and job.places(int(job.result.decisions["position"][-1].as_py()) >> 40)
+
+
+def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
+    for name in ("sketches", "others"):
+        with closing(la.dedup(files[0], **HOW, threads=1)) as result:
+            result.save_sketches(tmp_path / name)
+    with closing(la.dedup(files[2], against=tmp_path / "sketches", **HOW, threads=1)) as result:
+        result.save(tmp_path / "job")
+    (tmp_path / "sketches").rename(tmp_path / "old")
+    with pytest.raises(la.InputDataError, match=r"sketches\.json: the input is not there any more"):
+        SavedJob.open(tmp_path / "job").texts([0])
+    (tmp_path / "others").rename(tmp_path / "sketches")
+    with pytest.raises(la.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
+        SavedJob.open(tmp_path / "job").texts([0])
+
+
+def test_saved_sketches_are_no_documents(files, seen):
+    """What they are good for is said, in place of the columns that they lack."""
+    for call in (
+        lambda: la.overlap(files[2], id="id", against=seen[0]),
+        lambda: la.overlap(seen[0], id="id", against=files[2]),
+        lambda: la.dedup(seen[0] / "w0"),
+        lambda: la.pairs(seen[0] / "w0"),
+    ):
+        with pytest.raises(la.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
+            call()
+    with pytest.raises(la.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"):
+        la.dedup(files[1], against=seen[0], **HOW)
+
+
+def test_saved_documents_that_are_too_large_for_a_later_job(files, seen):
+    """They are not left out: a line of JSON or a page can be too large whose text, of which the size is known, is not."""
+    for on_error in ("stop", "skip"):
+        with pytest.raises(
+            la.InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"
+        ):
+            la.dedup(files[2], against=seen[0], **HOW, max_document=36, on_error=on_error)
+
+
+def test_a_page_names_the_folders_of_saved_references(files, seen, tmp_path):
+    with closing(la.dedup(files[2], against=seen[0], **HOW, threads=1)) as result:
+        result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert f"--against {seen[0] / 'w0'} --against {seen[0] / 'w1'} " in page and "--against " + str(files[0][0]) not in page
+
+
+def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
+    """Its week is not passed over in silence; the next run of that week puts it back."""
+    for week in range(2):
+        with closing(la.dedup(files[week], against=tmp_path / "seen" if week else None, **HOW, threads=1)) as result:
+            result.save_sketches(tmp_path / "seen" / f"w{week}")
+    temporary, lock = create_temporary(tmp_path / "seen" / "w0", folder=True)
+    temporary.rmdir()
+    os.close(lock)
+    os.rename(tmp_path / "seen" / "w0", temporary.with_suffix(".old"))  # and then it was killed
+    with pytest.raises(la.InputDataError, match=r"seen/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"):
+        la.dedup(files[2], against=tmp_path / "seen", **HOW)
+    with closing(la.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(la.OutputError, match="w0 exists"):
+        result.save_sketches(tmp_path / "seen" / "w0")
+    la.dedup(files[2], against=tmp_path / "seen", **HOW).close()
+
+
+def test_progress_is_that_of_the_inputs(files, seen):
+    """The files that saved documents came from are not read, so the share of all that is read does not begin near its end."""
+    told = []
+
+    class Progress:
+        def __call__(self, stage, amount):
+            pass
+
+        def of(self, stage, done, total, unit):
+            if stage == "sketching":
+                told.append((done, total, unit))
+
+    la.dedup(files[2], against=seen[0], **HOW, threads=1, progress=Progress()).close()
+    total = sum(path.stat().st_size for path in files[2])
+    assert {found[1:] for found in told} == {(total, "bytes")}
+    assert told[0][0] == 0 and told[-1][0] > 0.5 * total

@@ -1,0 +1,201 @@
+"""Command line, Python and Settings say the same words with the same defaults, and every keyword is written out."""
+
+import ast
+import inspect
+import json
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import click
+import pytest
+
+import lookalike as la
+from lookalike.cli.main import main, program
+from lookalike.inputs.overrides import read_overrides
+from lookalike.recipes.compare import compare_texts
+
+SETTINGS = {field.name: field.default for field in fields(la.Settings)}
+OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
+PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
+OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
+OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
+OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
+FUNCTIONS = {
+    "dedup": (
+        la.dedup,
+        {"inputs", "report", "report_texts", "audit", "save", "save_sketches", "fail_if_removed", *OF_A_CLUSTER},
+        {"data", "progress", "tokenizer", "max_bucket", "evidence"},
+    ),
+    "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress"}),
+    "compare": (compare_texts, {"diff"}, {"tokenizer"}),
+    "plan": (la.plan, OF_FORESIGHT, set()),
+    "index create": (la.Index.create, set(), {"bands", "rows"}),
+    "index add": (
+        la.Index.add,
+        {"path", "inputs", "wait", "memory", "max_document", "on_error", *OF_READING},
+        {"ids", "texts"},
+    ),
+}
+"""Of each command: its function, the parameters that only the command has, those that only Python has."""
+OTHER_DEFAULTS = {
+    ("index add", "threads"): (None, 1),  # a command has the machine for itself, a program that holds an index has not
+    ("dedup", "against"): ((), None),  # an option that can be repeated is a tuple
+    ("pairs", "against"): ((), None),
+}
+"""What a command passes on where an option is not given, and the default of its function, where they differ."""
+GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
+         "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
+"""The least that each command must be given."""
+ABSENT = [
+    *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine", "overrides")),
+    (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
+    (compare_texts, "threshold"),
+]  # fmt: skip
+"""Keywords that a function must refuse: its job has no use for them."""
+
+
+def command(name):
+    """The command of a name of one or two words."""
+    found = program
+    for word in name.split():
+        found = found.commands[word]
+    return found
+
+
+def parameters(function):
+    """{name: default} of a function, MISSING where there is none."""
+    found = inspect.signature(function).parameters.items()
+    return {name: MISSING if p.default is p.empty else p.default for name, p in found if name not in ("self", "cls")}
+
+
+def typed(values):
+    """{name: (type, value)}, so that False and 0, or 1 and 1.0, are not the same."""
+    return {name: (type(value), value) for name, value in values.items()}
+
+
+def public():
+    """Yield (name, function) of every public function and method."""
+    for name in la.__all__:
+        thing = getattr(la, name)
+        for method, found in [(name, thing)] if inspect.isfunction(thing) else inspect.getmembers(thing, callable):
+            if inspect.isclass(thing) and method.startswith("_") and method != "__init__":
+                continue
+            if inspect.isfunction(found) or inspect.ismethod(found):
+                yield f"{name}.{method}", found
+
+
+def test_every_keyword_is_written_out():
+    """An editor completes names that are there; a wrong one is Python's own error."""
+    found = dict(public())
+    assert "Index.create" in found and "dedup.dedup" in found
+    kinds = {name: {p.kind for p in inspect.signature(function).parameters.values()} for name, function in found.items()}
+    assert [name for name, some in kinds.items() if inspect.Parameter.VAR_KEYWORD in some] == []
+    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, compare_texts):
+        with pytest.raises(TypeError, match="treshold"):
+            function("a", "b", treshold=0.9) if function is compare_texts else function("a", treshold=0.9)
+
+
+@pytest.mark.parametrize(("function", "name"), ABSENT, ids=lambda value: getattr(value, "__qualname__", value))
+def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
+    """Even None, the value that says nothing; and nothing is made before that."""
+    given = {la.overlap: {"against": ["b"]}, compare_texts: {"right": "b"}}.get(function, {})
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        function(str(tmp_path / "made"), **given, **{name: None})
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_callbacks_of_commands_are_written_out():
+    for path in (Path(la.__file__).parent / "cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and any("click" in ast.dump(d) for d in node.decorator_list):
+                assert node.args.kwarg is None, f"{path.name}: {node.name}"
+
+
+@pytest.mark.parametrize("function", [la.dedup, la.pairs])
+def test_the_parameters_of_a_job_are_those_of_settings(function):
+    given = {name: default for name, default in parameters(function).items() if name not in OF_THE_JOB}
+    assert typed(given) == typed({name: SETTINGS[name] for name in given})
+    all_of_them = {**parameters(la.dedup), **parameters(la.pairs)}
+    assert set(SETTINGS) <= set(all_of_them)
+
+
+@pytest.mark.parametrize("function", [la.dedup, la.pairs])
+def test_every_argument_reaches_the_settings(monkeypatch, function):
+    """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
+    module = inspect.getmodule(function)
+    seen = []
+    monkeypatch.setattr(
+        module, "open_job", lambda data, against, settings, *_, **__: seen.append((data, against, settings)) or 1 / 0
+    )
+    names = [name for name in parameters(function) if name not in OF_THE_JOB]
+    other = {
+        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
+        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv", "delimiter": ";",
+        "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
+        "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
+        "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip", "overrides": read_overrides([{"id": 1, "action": "keep"}]),
+    }  # fmt: skip
+    for name in names:
+        given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})
+        given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
+        given |= {"max_document": 99} if name == "on_error" else {}
+        with pytest.raises(ZeroDivisionError):
+            function("data", against="more", **given)
+        data, against, settings = seen.pop()
+        assert (data, against) == ("data", "more")
+        wanted = {**SETTINGS, **given}
+        assert {n: getattr(settings, n) for n in SETTINGS} == wanted, name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_options_have_the_names_and_defaults_of_the_function(name):
+    function, only_command, only_python = FUNCTIONS[name]
+    known = parameters(function)
+    options = {p.name: p for p in command(name).params}
+    assert set(options) - PRINTED - only_command == set(known) - only_python
+    passed = command(name).make_context(name, list(GIVEN[name])).params
+    given = {option for option, p in options.items() if isinstance(p, click.Argument) or p.required}
+    for option in set(options) & set(known) - given:
+        wanted = OTHER_DEFAULTS.get((name, option), (known[option], known[option]))
+        assert typed({option: passed[option], "default": known[option]}) == typed({option: wanted[0], "default": wanted[1]})
+
+
+def test_no_exception_is_left_over():
+    for name, option in OTHER_DEFAULTS:
+        assert typed({option: OTHER_DEFAULTS[name, option][0]}) != typed({option: parameters(FUNCTIONS[name][0])[option]})
+
+
+def test_the_help_names_the_defaults():
+    """What the help says in square brackets is what the function has."""
+    for name in ("dedup", "pairs"):
+        said = " ".join(command(name).get_help(click.Context(command(name), info_name=name)).split())
+        assert "[default: 0.8]" in said and "[default: 0.99]" in said and "[default: NFC]" in said
+
+
+def test_every_parameter_of_a_job_is_documented():
+    """In its docstring by name, and with its meaning in that of Settings."""
+    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, compare_texts):
+        lines = inspect.getdoc(function).splitlines()
+        for name in parameters(function):
+            assert any(name in line.partition(" :")[0].split(", ") for line in lines), f"{function.__name__}: {name}"
+    said = inspect.getdoc(la.Settings)
+    assert [name for name in SETTINGS if name not in said and name != "annotate"] == []
+
+
+def test_the_json_of_dedup_has_the_keys_of_the_contract(capsys, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "one two three four five six"}\n{"text": "One two three four five six"}\n{"text": ""}\n')
+    with pytest.raises(SystemExit):
+        main(["dedup", str(path), "--json", "--threshold", "0.7"])
+    found = json.loads(capsys.readouterr().out)
+    wanted = {
+        "documents": 3, "kept": 2, "exact_duplicates": 0, "near_duplicates": 1, "empty": 1, "recall_planned": float,
+        "recall_vouched": float, "seconds": dict, "peak_memory": int, "skipped": dict, "settings": dict,
+    }  # fmt: skip
+    for key, value in wanted.items():
+        assert isinstance(found[key], value) if isinstance(value, type) else found[key] == value, key
+    assert found["settings"]["threshold"] == 0.7 and found["settings"]["shingling"]["width"] == 5
+    with pytest.raises(SystemExit):
+        main(["pairs", str(path), "--json"])
+    assert json.loads(capsys.readouterr().out)["settings"]["threshold"] == 0.8

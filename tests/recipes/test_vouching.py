@@ -1,0 +1,100 @@
+"""The recall that is vouched for a job is the mean, document by document, of what the formula says of its codes."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import lookalike as la
+from lookalike.recipes import judging
+from lookalike.theory.agreement import crowded_recall
+from lookalike.theory.banding import candidate_probability
+
+PAGE = [f"word{i}" for i in range(90)]
+
+
+def texts(rng, n):
+    """A crowd of pages with words of their own, families among them, and some texts that resemble nothing."""
+    made = [" ".join([*PAGE, *(f"own{i // 2}x{j}" for j in range(14)), f"tail{i}"]) for i in range(n)]
+    made += [" ".join(f"free{i}x{j}" for j in range(40)) for i in range(9)]
+    return [made[i] for i in rng.permutation(len(made))]
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Collects what is vouched for, and from what."""
+    seen = []
+    vouched = judging.vouched
+    monkeypatch.setattr(judging, "vouched", lambda *given: seen.append((given, vouched(*given))) or seen[-1][1])
+    return seen
+
+
+def rows_of(table):
+    return [row for batch in table.batches() for row in batch.to_pylist()]
+
+
+def mean(decider, standing, settings, kept):
+    """The same in plain Python."""
+    method, found = settings.finder, decider.found
+    bands, rows = method.n_keys, method.n_codes // method.n_keys
+    codes = {row["order"]: np.frombuffer(row["code"], "<u2").tolist() for row in rows_of(found.crowded)}
+    count = Counter((slot, code) for some in codes.values() for slot, code in enumerate(some))
+    removed = {row["order"] for row in rows_of(standing)}
+    if settings.overrides is not None:
+        sketches = found.sketches.select(["order", "override"])
+        removed -= {row["order"] for row in rows_of(sketches) if row["override"] > 0}
+    most = float(candidate_probability(settings.threshold, bands, rows))
+    recalls = []
+    for order, code in codes.items():
+        if order in removed or order < found.boundary:
+            continue
+        shared = sorted((count[slot, c], slot) for slot, c in enumerate(code) if count[slot, c] > 1)[:16]
+        budget = {slot for place, (_, slot) in enumerate(shared) if sum(n for n, _ in shared[: place + 1]) <= 384}
+        own = [slot in budget or count[slot, c] == 1 for slot, c in enumerate(code)]
+        crowd = [
+            all(count[band * rows + i, code[band * rows + i]] > settings.max_bucket for i in range(rows))
+            for band in range(bands)
+        ]
+        recall = crowded_recall(np.reshape(own, (1, bands, rows)), np.reshape(crowd, (1, bands)), settings.threshold)[0]
+        recalls.append(min(float(recall), most) / most)
+    planned = method.recall(settings.threshold)
+    return planned * (sum(recalls) + kept - len(recalls)) / kept, len(recalls)
+
+
+BY_HAND = [{"id": i, "action": "keep" if i % 2 else "remove"} for i in range(0, 120, 3)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"threshold": 0.85, "keep": "last"}, {"verify": "sketch"}, {"recall": 0.9}, {"overrides": BY_HAND}],
+    ids=["plain", "last", "estimates", "recall", "overrides"],
+)
+@pytest.mark.parametrize("references", [0, 40])
+def test_a_mean_over_kept_documents(rng, watched, settings, references):
+    made = texts(rng, 160)
+    result = la.dedup(made[references:], against=made[:references] or None, max_bucket=8, **settings)
+    ((given, found),) = watched
+    wanted, crowded = mean(*given)
+    assert found == pytest.approx(wanted, abs=1e-12) and result.summary.recall_vouched == found
+    assert 0 < crowded < result.summary.kept, "kept documents, inside crowds and outside of them"
+    assert found < result.summary.recall_planned
+
+
+def test_without_crowds_it_is_the_plan(rng, watched):
+    made = texts(rng, 30)
+    for settings in ({}, {"method": "simhash", "radius": 4}):
+        result = la.dedup(made, **settings)
+        assert result.summary.recall_vouched == result.summary.recall_planned and result.summary.crowded == 0
+    nobody = la.dedup(["", ""], empty="drop", max_bucket=2)
+    assert nobody.summary.kept == 0 and nobody.summary.recall_vouched == nobody.summary.recall_planned
+
+
+def test_an_open_job_decides_once_at_each_threshold(rng, watched):
+    """What it found at one is at hand when it is asked for again, and nothing of it is decided anew."""
+    result = la.dedup(texts(rng, 40), threshold=0.7)
+    first, again, other = (result.rethreshold(threshold) for threshold in (0.9, 0.9, 0.8))
+    deciders = [given[0] for given, _ in watched]
+    assert deciders[1] is deciders[2] and len({id(decider) for decider in deciders}) == 3
+    assert deciders[1].matches is deciders[2].matches
+    assert first is not again and first.decisions.equals(again.decisions) and first.pairs.equals(again.pairs)
+    assert other.threshold == 0.8 and result.threshold == 0.7

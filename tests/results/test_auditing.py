@@ -1,0 +1,152 @@
+"""The audit, against all pairs compared in plain Python; and near misses, against the same."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from corpora import planted
+from engine_kinds import prepare
+
+import lookalike as la
+from lookalike.results import auditing
+
+
+def true_matches(texts, threshold, apart=None):
+    """{(i, j): resemblance} of all pairs that reach a threshold; of those with equal values of ``apart`` only."""
+    shingles = la.shingle(texts)
+    sets = [set(row) for row in np.split(shingles.values.tolist(), shingles.offsets[1:-1])]
+    found = {}
+    for i, j in combinations(range(len(texts)), 2):
+        both = len(sets[i] & sets[j])
+        if both and (apart is None or apart[i] == apart[j]) and both / len(sets[i] | sets[j]) >= threshold:
+            found[i, j] = both / len(sets[i] | sets[j])
+    return found
+
+
+def expected(result, matches, audited):
+    """(found, missed) of audited rows."""
+    rows = result.decisions.to_pylist()
+    found = missed = 0
+    for i, j in matches:
+        for one, other in ((i, j), (j, i)):
+            if one in audited and rows[other]["reason"] != "exact":
+                missed += rows[other]["kept"]
+                found += not rows[other]["kept"]
+    return found, missed
+
+
+@pytest.mark.parametrize("settings", [{}, {"bands": 2, "rows": 8}, {"verify": "sketch"}, {"memory": "600MB", "threads": 2}])
+def test_all_kept_documents_audited_is_the_truth(rng, settings):
+    texts = [*planted(rng, n_families=50), "", "tiny", "tiny"]
+    result = la.dedup(texts, threshold=0.6, **settings)
+    found = result.audit(10**6)
+    kept = set(np.flatnonzero(result.keep).tolist())
+    assert found["audited"] == found["of"] == len(kept)
+    assert (found["found"], found["missed"]) == expected(result, true_matches(texts, 0.6), kept)
+    if "bands" in settings:
+        assert found["missed"] > 0 and found["examples"]
+    if found["missed"]:
+        assert found["recall"] == found["found"] / (found["found"] + found["missed"])
+
+
+def test_examples_are_misses(rng):
+    texts = planted(rng, n_families=50)
+    result = la.dedup(texts, threshold=0.6, bands=2, rows=8)
+    matches = true_matches(texts, 0.6)
+    examples = result.audit(10**6)["examples"]
+    assert 0 < len(examples) <= auditing.EXAMPLES
+    for i, j, score in examples:
+        assert result.keep[i] and result.keep[j] and matches[min(i, j), max(i, j)] == score
+
+
+def test_few_documents_at_a_time_give_the_same(rng, monkeypatch):
+    texts = planted(rng, n_families=30)
+    result = la.dedup(texts, threshold=0.6, bands=3, rows=6)
+    whole = result.audit(25, seed=3)
+    monkeypatch.setattr(auditing, "SHINGLE_BYTES", 1 << 40)
+    assert result.audit(25, seed=3) | {"examples": None} == whole | {"examples": None}
+
+
+def test_a_sample_is_near_the_truth_and_inside_its_interval(rng):
+    texts = planted(rng, n_families=120)
+    result = la.dedup(texts, threshold=0.6, bands=3, rows=6)
+    truth = result.audit(10**6)["recall"]
+    inside = 0
+    for seed in range(40):
+        found = result.audit(60, seed=seed)
+        assert found["audited"] == 60 and 0 <= found["low"] <= found["recall"] <= found["high"] <= 1
+        inside += found["low"] <= truth <= found["high"]
+    assert 0 < truth < 1 and inside >= 34, "95 % of 40, less three standard deviations"
+
+
+def test_groups_references_and_ids(tmp_path):
+    words = [f"w{i}" for i in range(60)]
+    a, b = " ".join(words), " ".join([*words[:58], "x", "y"])
+    rows = [{"text": t, "g": g} for t, g in ((a, 1), (b, 1), (b, 2), (a, None), (b, None))]
+    result = la.dedup(pa.Table.from_pylist(rows), within="g", threshold=0.7)
+    found = result.audit(9)
+    assert (result.keep.tolist(), found["found"], found["missed"]) == ([True, False, True, True, False], 2, 0)
+    (tmp_path / "old.jsonl").write_text(json.dumps({"text": a}) + "\n")
+    (tmp_path / "new.jsonl").write_text(json.dumps({"text": "else where"}) + "\n" + json.dumps({"text": b}) + "\n")
+    result = la.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.99)
+    assert result.keep.all()
+    result = la.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.7)
+    assert result.keep.tolist() == [True, False] and result.audit(9)["recall"] is None
+
+
+def test_what_references_resemble_is_missed_too(tmp_path):
+    """A kept document that resembles a reference should have been removed."""
+    words = [f"w{i}" for i in range(60)]
+    a, b = " ".join(words), " ".join([*words[:58], "x", "y"])
+    result = la.dedup([b], against=[a], threshold=0.7, bands=1, rows=500)
+    assert result.keep.all() and result.audit(1)["missed"] == 1
+
+
+def test_the_summary_says_it(rng, tmp_path):
+    result = la.dedup(planted(rng, n_families=30), threshold=0.6)
+    assert "audit" not in str(result.summary)
+    found = result.audit(20)
+    assert (
+        result.summary.audit
+        == found
+        == json.loads(json.dumps(result.summary.to_dict()))["audit"] | {"examples": found["examples"]}
+    )
+    assert f"audit: 20 kept documents of {found['of']:,} (seed 1) compared with all others" in str(result.summary)
+    result.save(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
+    assert loaded.summary.audit["recall"] == found["recall"]
+    with pytest.raises(la.ParameterError, match="reads the inputs again"):
+        loaded.audit(3)
+
+
+def test_simhash_is_refused():
+    with pytest.raises(la.ParameterError, match="recall of minhash"):
+        la.dedup(["a b", "a b c"], method="simhash").audit(1)
+
+
+def test_an_input_that_grew_is_an_error(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n')
+    result = la.dedup(tmp_path / "in.jsonl")
+    (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n' * 2)
+    with pytest.raises(la.InputDataError, match="changed during the run"):
+        result.audit(1)
+
+
+@pytest.mark.parametrize("kind", ["local", "spilled", "slices", "rounds"])
+@pytest.mark.parametrize("settings", [{}, {"evidence": "all"}, {"keep": "longest"}])
+def test_near_misses_are_kept_pairs_below_the_threshold(rng, kind, settings, monkeypatch):
+    texts = planted(rng, n_families=40 if kind == "spilled" else 80)  # which writes a file for every few rows
+    result = la.dedup(texts, threshold=0.7, recall=0.9999, **settings, **prepare(kind, monkeypatch))
+    order = {row["order"]: place for place, row in enumerate(result.decisions.to_pylist())}
+    found = {}
+    for left, right, score in result._nearly.below(0.6):
+        for a, b, value in zip(left.tolist(), right.tolist(), score.tolist(), strict=True):
+            found[tuple(sorted((order[a], order[b])))] = value
+    kept = set(np.flatnonzero(result.keep).tolist())
+    truth = {pair: r for pair, r in true_matches(texts, 0.6).items() if r < 0.7 and set(pair) <= kept}
+    assert found.items() <= truth.items() and len(found) >= 0.9 * len(truth) > 5
+    if settings.get("evidence") != "all":
+        again = result.rethreshold(0.8)
+        assert again.keep.tolist() == la.dedup(texts, threshold=0.8, recall=0.9999, **settings).keep.tolist()

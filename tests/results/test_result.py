@@ -1,0 +1,144 @@
+"""A result says of every document what was decided and why."""
+
+import pickle
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from same_results import TABLES, corpus, same
+
+import lookalike as la
+from lookalike.results import result as result_module
+from lookalike.results import telling as telling_module
+from lookalike.values.tables import DECISIONS, SOURCE_BITS
+
+BASE = [f"word{i}" for i in range(60)]
+A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
+B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
+
+
+def test_decisions_say_everything(files):
+    old, new = files
+    result = la.dedup(new, against=old, id="id", empty="drop", keep="longest", threshold=0.7)
+    found = result.decisions
+    assert found.column_names == [*DECISIONS.names[:6], "id", *DECISIONS.names[6:]]
+    for field in DECISIONS:
+        assert found.schema.field(field.name).type in (field.type, pa.large_string()), field.name
+    rows = [
+        {name: row[name] for name in ("id", "reason", "kept", "duplicate_of", "cluster", "n_exact", "n_duplicates")}
+        for row in found.to_pylist()
+    ]
+    assert [tuple(row.values()) for row in rows] == [
+        ("p", "reference", True, None, "p", 0, 1), ("q", "reference", True, None, "q", 0, 0),
+        ("p", "near", False, "t", "t", 0, 0), ("r", "near", False, "p", "p", 0, 0), ("s", "empty", False, None, None, 0, 0),
+        ("t", "kept", True, None, "t", 1, 3), ("u", "exact", False, "t", "t", 0, 0), ("v", "near", False, "t", "t", 0, 0),
+    ]  # fmt: skip
+    assert found["position"].to_pylist() == [
+        s << SOURCE_BITS | r for s, r in ((0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (3, 2))
+    ]
+    assert found["source"].to_pylist() == [str(old)] * 2 + [str(new[0])] * 3 + [str(new[2])] * 3
+    assert found["row"].to_pylist() == [0, 1, 0, 1, 2, 0, 1, 2] and found["number"].to_pylist() == [1, 2, 1, 2, 3, 1, 2, 3]
+    assert found["bytes"].to_pylist() == [len(t) for t in (A, A, B, A2, "", B2, B2, B)]
+    assert found["order"].to_pylist() == [0, 1, 5, 2, 7, 3, 4, 6], "references, then by length, ties by position"
+    assert found["keeper"].to_pylist() == [0, 1, 3, 0, None, 3, 3, 3]
+    assert found["duplicate_source"].to_pylist() == [None, None, str(new[2]), str(old), None, None, str(new[2]), str(new[2])]
+    assert found["duplicate_is_reference"].to_pylist() == [None, None, False, True, None, None, False, False]
+    assert [r if r is None else r < 1 for r in found["resemblance"].to_pylist()] == [
+        None,
+        None,
+        True,
+        True,
+        None,
+        None,
+        False,
+        True,
+    ]
+    assert result.groups.to_pylist() == [
+        {"id": "p", "is_reference": True, "n_exact": 0, "n_duplicates": 1, "duplicates": ["r"]},
+        {"id": "t", "is_reference": False, "n_exact": 1, "n_duplicates": 3, "duplicates": ["p", "u", "v"]},
+    ]
+    assert result.kept.to_pylist() == [{"id": "t", "n_exact": 1, "n_duplicates": 3}]
+    assert result.clusters.tolist() == [3, -1, 2, 3, 3, 3] and result.keep.tolist() == [False] * 3 + [True, False, False]
+
+
+def test_the_tables_are_those_of_the_decisions(rng):
+    """Plain Python over the rows of decisions makes every other table."""
+    table = corpus(rng)
+    result = la.dedup(table, id="id", threshold=0.6)
+    rows = result.decisions.to_pylist()
+    texts = table["text"].to_pylist()
+    assert [row["id"] for row in rows] == table["id"].to_pylist()
+    gone = [row for row in rows if not row["kept"]]
+    assert result.removed.to_pylist() == [{name: row[name] for name in ("id", "duplicate_of", "resemblance")} for row in gone]
+    assert result.annotations["cluster"].to_pylist() == [row["duplicate_of"] or row["id"] for row in rows]
+    place = {row["id"]: i for i, row in enumerate(rows)}
+    for row in gone:
+        same_text = texts[place[row["id"]]] == texts[place[row["duplicate_of"]]]
+        assert row["reason"] == ("exact" if same_text else "near") and (row["resemblance"] == 1.0 or not same_text)
+    all_of, exact_of = (
+        Counter(r["duplicate_of"] for r in gone),
+        Counter(r["duplicate_of"] for r in gone if r["reason"] == "exact"),
+    )
+    assert [(r["n_duplicates"], r["n_exact"]) for r in rows] == [(all_of[r["id"]], exact_of[r["id"]]) for r in rows]
+    groups = {row["id"]: row["duplicates"] for row in result.groups.to_pylist()}
+    assert groups == {k: [r["id"] for r in gone if r["duplicate_of"] == k] for k in all_of}
+    assert list(groups) == [row["id"] for row in rows if row["id"] in all_of]
+    summary = result.summary
+    assert Counter(r["reason"] for r in rows) == {
+        "kept": summary.kept, "exact": summary.exact_duplicates, "near": summary.near_duplicates}  # fmt: skip
+
+
+def test_an_empty_job_has_all_tables():
+    result = la.dedup([])
+    assert [len(getattr(result, name)) for name in TABLES] == [0] * len(TABLES) and result.keep.tolist() == []
+    assert len(pickle.loads(pickle.dumps(result))) == 0
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "longest"])
+def test_evidence_is_the_pairs_with_kept_documents_or_all(rng, keep):
+    table = corpus(rng)
+    keepers, everything = (la.dedup(table, id="id", threshold=0.5, keep=keep, evidence=e) for e in ("keepers", "all"))
+    assert keepers.decisions.equals(everything.decisions.drop("leader"))
+    kept = {row["id"]: (row["kept"], row["order"]) for row in keepers.decisions.to_pylist()}
+    ends = [sorted((row["left_id"], row["right_id"]), key=lambda i: kept[i][1]) for row in everything.pairs.to_pylist()]
+    mask = [kept[first][0] and not kept[second][0] for first, second in ends]
+    assert keepers.pairs.equals(everything.pairs.filter(pa.array(mask))) and 0 < sum(mask) < len(mask)
+    listed = la.pairs(pa.table({"text": list(dict.fromkeys(table["text"].to_pylist()))}), threshold=0.5)
+    assert len(everything.pairs) == len(listed)
+    near = {(row["duplicate_of"], row["id"]) for row in keepers.decisions.to_pylist() if row["reason"] == "near"}
+    told = {tuple(end) for end, wanted in zip(ends, mask, strict=True) if wanted}
+    leaders = {row["id"] for row in everything.decisions.to_pylist() if row["leader"] == row["order"]}
+    assert {pair for pair in near if pair[1] in leaders} <= told
+
+
+def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeypatch):
+    """Deciding, writing and saving make some rows at a time, and only the columns that they need."""
+    table = corpus(rng)
+    pq.write_table(table, tmp_path / "in.parquet")
+    expected = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
+    expected.write(tmp_path / "expected.parquet", annotate=True)
+    made = []
+    make = telling_module.Decisions.batches
+
+    def watched(self):
+        for batch in make(self):
+            made.append((batch.num_rows, batch.schema.names))
+            yield batch
+
+    monkeypatch.setattr("lookalike.engines.local.engine.tables.ROWS", 7)
+    monkeypatch.setattr(telling_module.Decisions, "batches", watched)
+    monkeypatch.setattr("lookalike.formats._selection._ADDED", 10)
+    result = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
+    assert made and {len(names) for n, names in made if n > 1} == {2}, "the summary needs two columns of all rows"
+    made.clear()
+    result.write(tmp_path / "kept.parquet")
+    assert {tuple(names) for _, names in made} == {("position",), ("kept",)}
+    monkeypatch.setattr(result_module, "collect", lambda rows: pytest.fail("all rows at once"))
+    result.save(tmp_path / "saved")
+    monkeypatch.undo()
+    assert max(n for n, _ in made) == 7
+    monkeypatch.setattr("lookalike.engines.local.engine.tables.ROWS", 7)
+    result.write(tmp_path / "all.parquet", annotate=True)
+    assert pq.read_table(tmp_path / "all.parquet").equals(pq.read_table(tmp_path / "expected.parquet"))
+    assert same(result, expected) and same(la.Result.load(tmp_path / "saved"), expected)

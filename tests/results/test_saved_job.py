@@ -1,0 +1,255 @@
+"""A saved result knows where its inputs were, and reads texts again: those that were compared, or none."""
+
+import gzip
+import json
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from same_results import same
+
+import lookalike as la
+from lookalike.files.descriptions import checksum_of
+from lookalike.results.saved_inputs import INPUTS, inputs_of
+from lookalike.results.saved_job import SavedJob
+
+BASE = " ".join(f"word{i}" for i in range(40))
+TEXTS = [BASE, f"{BASE} more", "else", "", "größer 文書"]
+
+
+def texts_of(folder, places=(0, 1, 2, 3, 4)):
+    return {place: text.decode() for place, text in SavedJob.open(folder).texts(list(places)).items()}
+
+
+def as_files(tmp_path, kind):
+    """Write the texts in a format; return what dedup is given."""
+    path = tmp_path / f"in.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.table({"text": TEXTS, "n": list(range(5))}), path)
+    elif kind == "txt":
+        path = tmp_path / "notes"
+        path.mkdir()
+        for i, text in enumerate(TEXTS):
+            (path / f"{i}.txt").write_text(text)
+    else:
+        rows = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
+        path.write_bytes(gzip.compress(rows.encode()) if kind.endswith(".gz") else rows.encode())
+    return path
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "txt"])
+def test_texts_are_read_again(tmp_path, kind):
+    la.dedup(as_files(tmp_path, kind)).save(tmp_path / "job")
+    assert texts_of(tmp_path / "job") == dict(enumerate(TEXTS))
+    assert texts_of(tmp_path / "job", [4, 1]) == {1: TEXTS[1], 4: TEXTS[4]}
+    assert texts_of(tmp_path / "job", []) == {}
+    assert SavedJob.open(tmp_path / "job").texts([0], most=5) == {0: b"word0"}
+
+
+def test_places_are_rows_of_decisions_references_first(files, tmp_path):
+    old, new = files
+    result = la.dedup(new, against=old, id="id", keep="longest")
+    result.save(tmp_path / "job")
+    job = SavedJob.open(tmp_path / "job")
+    texts = job.texts(range(job.result.decisions.num_rows))
+    held = {
+        (path.name, i): json.loads(line)["text"] for path in (old, *new) for i, line in enumerate(path.read_text().splitlines())
+    }
+    rows = job.result.decisions.select(["source", "row"]).to_pylist()
+    assert [text.decode() for text in texts.values()] == [held[os.path.basename(row["source"]), row["row"]] for row in rows]
+    noted = pq.read_table(tmp_path / "job/inputs.parquet")
+    assert noted["reference"].to_pylist() == [True, False, False, False] and noted.schema.equals(INPUTS)
+
+
+def test_only_the_files_wanted_are_opened(tmp_path):
+    folder = as_files(tmp_path, "txt")
+    la.dedup(folder).save(tmp_path / "job")
+    (folder / "2.txt").unlink()
+    assert texts_of(tmp_path / "job", [1, 4]) == {1: TEXTS[1], 4: TEXTS[4]}
+    with pytest.raises(la.InputDataError, match=r"2\.txt: the input is not there any more"):
+        texts_of(tmp_path / "job", [2])
+
+
+def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    path = as_files(tmp_path / "here", "jsonl")
+    monkeypatch.chdir(tmp_path / "here")
+    la.dedup("in.jsonl").save("job")
+    monkeypatch.chdir(tmp_path)
+    assert texts_of("here/job")[2] == "else"
+    (tmp_path / "here").rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path / "moved")
+    assert texts_of("job")[2] == "else", "input and result went together"
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(la.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
+        texts_of("moved/job")
+
+
+def test_a_changed_input_is_refused(tmp_path):
+    path = as_files(tmp_path, "jsonl")
+    la.dedup(path).save(tmp_path / "job")
+    status = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"else", b"also"))
+    with pytest.raises(la.InputDataError, match=r"in\.jsonl: the file has changed since the result was made"):
+        texts_of(tmp_path / "job")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    path.write_bytes(path.read_bytes() + b"\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(la.InputDataError, match="has changed"):
+        texts_of(tmp_path / "job")
+
+
+def test_values_in_memory_cannot_be_read_again(tmp_path):
+    for name, data in (("list", TEXTS), ("table", pa.table({"text": TEXTS}))):
+        la.dedup(data).save(tmp_path / name)
+        with pytest.raises(la.InputDataError, match="input was no file"):
+            texts_of(tmp_path / name)
+
+
+def test_standard_input_cannot_be_read_again(tmp_path, monkeypatch):
+    path = as_files(tmp_path, "jsonl")
+    with path.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        la.dedup("-", format="jsonl").save(tmp_path / "job")
+    with pytest.raises(la.InputDataError, match="the texts cannot be read again: this input was no file"):
+        texts_of(tmp_path / "job")
+
+
+def test_names_that_are_not_utf8_are_found(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xe9.jsonl"
+    os.rename(as_files(tmp_path, "jsonl"), path)
+    la.dedup(os.fsdecode(path)).save(tmp_path / "job")
+    assert texts_of(tmp_path / "job")[2] == "else"
+
+
+def test_the_inputs_go_with_copies_of_the_result(tmp_path):
+    import pickle
+
+    result = la.dedup(as_files(tmp_path, "jsonl"), evidence="all")
+    result.save(tmp_path / "job")
+    loaded = la.Result.load(tmp_path / "job")
+    loaded.save(tmp_path / "again")
+    pickle.loads(pickle.dumps(result)).rethreshold(0.9).save(tmp_path / "third")
+    for name in ("again", "third"):
+        assert texts_of(tmp_path / name)[2] == "else"
+    assert same(la.Result.load(tmp_path / "again"), result)
+
+
+def test_many_places_of_one_source_stay_in_order():
+    class Split:
+        """As many files as rows."""
+
+        def __init__(self, n):
+            self.places = [
+                type("P", (), {"name": f"{i}", "spool": None, "path": f"/{i}", "size": i, "modified_ns": i}) for i in range(n)
+            ]
+            self.name, self.format = "x", "txt"
+
+    noted = inputs_of([Split(3), Split(0), Split(2)], 1)
+    assert noted["source"].to_pylist() == [0, 0, 0, 1, 2, 2]
+    assert noted["path"].to_pylist() == [b"/0", b"/1", b"/2", None, b"/0", b"/1"]
+    assert np.array_equal(noted["bytes"].drop_null(), [0, 1, 2, 0, 1])
+
+
+def test_the_files_of_an_input(tmp_path):
+    path = as_files(tmp_path, "txt")
+    jsonl = as_files(tmp_path, "jsonl")
+    la.dedup([jsonl, path]).save(tmp_path / "job")
+    job = SavedJob.open(tmp_path / "job")
+    assert [place.path for place in job.places(0)] == [jsonl]
+    assert [place.path.name for place in job.places(1)] == [f"{i}.txt" for i in range(5)]
+    (path / "3.txt").write_text("changed")
+    with pytest.raises(la.InputDataError, match="changed"):
+        job.places(1)
+    la.dedup(TEXTS).save(tmp_path / "memory")
+    assert SavedJob.open(tmp_path / "memory").places(0) == []
+
+
+@pytest.fixture
+def strangers(tmp_path, monkeypatch):
+    """A result, its inputs and sketches, which somebody else saved; the folder that they are in."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    folder = as_files(tmp_path, "txt")
+    result = la.dedup(folder)
+    result.save(tmp_path / "job")
+    result.save_sketches(tmp_path / "seen")
+    la.dedup(as_files(tmp_path, "jsonl"), against=tmp_path / "seen").save(tmp_path / "week")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
+    return tmp_path
+
+
+def test_texts_of_a_strangers_result_are_read_only_where_the_user_says(strangers, monkeypatch):
+    job = SavedJob.open(strangers / "job")
+    assert job.result.removed.num_rows == 1, "its tables can be looked at"
+    for ask in (lambda: job.texts([0]), lambda: job.places(0)):
+        with pytest.raises(la.InputDataError, match=rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*--trust PATH"):
+            ask()
+    (strangers / "link").symlink_to(strangers / "notes")
+    for trust in (strangers / "notes", str(strangers), [strangers / "other", strangers / "link"]):
+        assert SavedJob.open(strangers / "job", trust).texts([2]) == {2: b"else"}
+    monkeypatch.chdir(strangers)
+    assert SavedJob.open("job", "notes").texts([2]) == {2: b"else"}
+    with pytest.raises(la.InputDataError, match="you did not save it"):
+        SavedJob.open("job", "notes/1.txt").texts([2])
+
+
+def test_a_link_beside_a_strangers_result_leads_nowhere(strangers):
+    (strangers / "notes/2.txt").rename(strangers / "secret")
+    (strangers / "notes/2.txt").symlink_to(strangers / "secret")
+    with pytest.raises(la.InputDataError, match="you did not save it"):
+        SavedJob.open(strangers / "job", strangers / "notes").texts([2])
+    assert SavedJob.open(strangers / "job", strangers).texts([2]) == {2: b"else"}
+
+
+def test_a_strangers_result_stays_one_when_it_is_saved_again(strangers):
+    import pickle
+
+    loaded = la.Result.load(strangers / "job")
+    loaded.save(strangers / "again")
+    pickle.loads(pickle.dumps(loaded)).save(strangers / "third")
+    for name in ("again", "third"):
+        with pytest.raises(la.InputDataError, match="you did not save it"):
+            texts_of(strangers / name)
+
+
+def test_a_page_of_a_strangers_result_says_why_there_are_no_texts(strangers):
+    la.Result.load(strangers / "job").report(strangers / "page.html")
+    page = (strangers / "page.html").read_text()
+    assert "you did not save it on this machine" in page and "word3" not in page
+    la.Result.load(strangers / "job", trust=strangers).report(strangers / "page.html", force=True)
+    assert "word3" in (strangers / "page.html").read_text()
+
+
+def test_texts_of_references_need_trust_in_their_sketches_too(strangers):
+    places = range(SavedJob.open(strangers / "week").result.decisions.num_rows)
+    assert len(SavedJob.open(strangers / "week", strangers).texts(places)) == len(places)
+    for trust in (strangers / "seen", [strangers / "notes", strangers / "in.jsonl"]):
+        with pytest.raises(la.InputDataError, match="you did not save it"):
+            SavedJob.open(strangers / "week", trust).texts([0])
+
+
+def test_ones_own_result_rests_on_the_sketches_that_it_was_made_with(strangers):
+    """Whoever trusted them for a job need not say it again."""
+    la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
+    assert texts_of(strangers / "own", [0])[0] == BASE
+
+
+def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strangers):
+    """Size and time of the description, which whoever owns it can keep, do not say that it is the same."""
+    la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
+    path, secret = strangers / "seen/sketches.json", strangers / "s"
+    secret.write_text("x" * len(BASE))
+    before, said = path.stat(), json.loads(path.read_bytes())
+    found = secret.stat()
+    said["inputs"][0]["files"][0] |= {"path": str(secret), "bytes": found.st_size, "modified_ns": found.st_mtime_ns}
+    said.pop("checksum")
+    data = json.dumps({"checksum": checksum_of(said), **said}, indent=1).encode()
+    path.write_bytes(data.ljust(before.st_size))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(
+        la.InputDataError, match=r"seen/sketches\.json: these sketches are not those that the result was made with"
+    ):
+        texts_of(strangers / "own", [0])

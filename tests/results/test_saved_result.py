@@ -1,0 +1,308 @@
+"""A result is saved, pickled and loaded whole; other programs read its tables; what is damaged or of others is refused."""
+
+import json
+import os
+import pickle
+from collections import Counter
+from hashlib import blake2b
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from same_results import VARIANTS, corpus, same
+
+import lookalike as la
+from lookalike.files.descriptions import checksum_of
+from lookalike.results.saved_result import load_result
+
+BASE = [f"word{i}" for i in range(60)]
+A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
+B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
+
+
+def counts(result):
+    """How many documents there are for each reason."""
+    return dict(Counter(row["reason"] for row in result.decisions.to_pylist()))
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
+    result = la.dedup(corpus(rng), id="id", threshold=0.6, **settings)
+    result.save(tmp_path / "x=1" / "saved")  # no partition of a data set
+    loaded = la.Result.load(str(tmp_path / "x=1" / "saved"))
+    copied = pickle.loads(pickle.dumps(result))
+    loaded.save(tmp_path / "again")
+    result.close()
+    for other in (copied, loaded, la.Result.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
+        assert other.summary == copied.summary and other.settings == copied.settings
+        assert other.provenance == json.loads(json.dumps(copied.provenance)) and other.evidence == "keepers"
+        assert same(other, copied)
+    assert loaded.keep.tolist() == result.keep.tolist()
+
+
+def test_only_an_open_job_writes_documents(tmp_path):
+    result = la.dedup([A, A2, B])
+    result.save(tmp_path / "saved")
+    for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
+        with pytest.raises(la.ParameterError, match="loaded or unpickled"):
+            other.write(tmp_path / "out.jsonl")
+        other.close()
+        assert other.removed.num_rows == 1
+    everything = la.dedup([A, A2, B], evidence="all", threshold=0.5)
+    everything.rethreshold(0.99).write(tmp_path / "out.jsonl")
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    result.close()
+    for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions, lambda: result.groups,
+                lambda: result.kept):  # fmt: skip
+        with pytest.raises(la.ParameterError, match="this result is closed"):
+            ask()
+    assert not (tmp_path / "late").exists()
+
+
+def test_a_tokenizer_is_named_and_not_kept(tmp_path):
+    la.dedup([A, B], tokenizer=str.split, work=None).save(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
+    assert loaded.settings.tokenizer is None and loaded.provenance["parameters"]["shingling"]["unit"] == "tokenizer split"
+
+
+def test_duckdb_reads_the_tables(saved):
+    duckdb = pytest.importorskip("duckdb")
+    result, folder = saved
+    with duckdb.connect() as connection:
+        assert dict(
+            connection.sql(f"select reason, count(*) from '{folder}/decisions.parquet' group by reason").fetchall()
+        ) == counts(result)
+        joined = connection.sql(
+            f"select d.id, p.left_id from '{folder}/pairs.parquet' p join '{folder}/decisions.parquet' d on d.\"order\" = p.\"right\" order by all"
+        ).fetchall()
+    assert joined == sorted((row["right_id"], row["left_id"]) for row in result.pairs.to_pylist())
+
+
+def test_polars_reads_the_tables(saved):
+    polars = pytest.importorskip("polars")
+    result, folder = saved
+    found = polars.read_parquet(folder / "decisions.parquet")
+    assert dict(found.group_by("reason").len().iter_rows()) == counts(result)
+    assert found["resemblance"].null_count() == result.decisions["resemblance"].null_count
+    assert polars.read_parquet(folder / "pairs.parquet")["left_id"].to_list() == result.pairs["left_id"].to_pylist()
+
+
+def test_pandas_reads_the_tables(saved):
+    pandas = pytest.importorskip("pandas")
+    result, folder = saved
+    found = pandas.read_parquet(folder / "decisions.parquet")
+    assert found.groupby("reason").size().to_dict() == counts(result)
+    assert found.groupby("cluster")["id"].size().to_dict() == Counter(c for c in result.decisions["cluster"].to_pylist() if c)
+    assert len(pandas.read_parquet(folder / "pairs.parquet")) == len(result.pairs)
+
+
+def test_a_saved_result_is_plain_files(saved):
+    result, folder = saved
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "_lookalike.json",
+        "decisions.parquet",
+        "inputs.parquet",
+        "pairs.parquet",
+        "result.json",
+    ]
+    said = json.loads((folder / "result.json").read_text())
+    assert said["summary"]["kept"] == result.summary.kept and said["provenance"] == result.provenance
+    assert said["lookalike"] == la.__version__ and said["settings"]["threshold"] == 0.7
+    assert not any(pa.types.is_nested(field.type) for field in pq.read_schema(folder / "decisions.parquet"))
+
+
+def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
+    result, folder = saved
+    with pytest.raises(la.OutputError, match="exists"):
+        result.save(folder)
+    result.save(folder, force=True)
+    assert same(la.Result.load(folder), result)
+    (folder / "mine.txt").write_text("mine")
+    with pytest.raises(la.OutputError, match=r"mine\.txt"):
+        result.save(folder, force=True)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "decisions.parquet").write_text("mine")
+    with pytest.raises(la.OutputError, match="no _lookalike.json"):
+        result.save(foreign, force=True)
+    assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
+    with pytest.raises(la.OutputError, match="a directory, but a file"):
+        result.save(files[1][0], force=True)
+    with pytest.raises(la.OutputError):
+        result.save(tmp_path / "saved" / "result.json" / "inside")
+
+
+def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
+    from lookalike.results import saved_result
+
+    result, folder = saved
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(saved_result, "encoded", lambda said, own: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        result.save(folder, force=True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in folder.parent.iterdir() if "saved" in path.name] == ["saved"]
+
+
+def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
+    _, folder = saved
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "none", tmp_path / "empty", folder / "result.json"):
+        with pytest.raises(la.InputDataError, match="not a saved result"):
+            la.Result.load(path)
+    for content in (
+        b"",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b"null",
+        b"[" * 10**5,
+        b'{"checksum": 1, "format": 1}',
+        b'{"format": "x", "lookalike": "9"}',
+    ):
+        (tmp_path / "empty/result.json").write_bytes(content)
+        with pytest.raises(la.InputDataError, match="damaged"):
+            la.Result.load(tmp_path / "empty")
+
+
+def described(folder, **changes):
+    """Change a description and make its checksum right again."""
+    said = json.loads((folder / "result.json").read_text())
+    said.pop("checksum")
+    said |= changes
+    (folder / "result.json").write_text(json.dumps({"checksum": checksum_of(said)} | said))
+
+
+def test_a_newer_or_strange_description_is_refused(saved):
+    _, folder = saved
+    good = (folder / "result.json").read_text()
+    described(folder, format=2, lookalike="7.0")
+    with pytest.raises(la.InputDataError, match=r"saved by lookalike 7\.0, which this version .* cannot read: upgrade"):
+        la.Result.load(folder)
+    for change in ({"files": {}}, {"files": None}, {"settings": {"threshold": 5}}, {"settings": {"no": 1}}, {"summary": {}},
+                   {"summary": {"least_alike": None}}, {"settings": []}):  # fmt: skip
+        (folder / "result.json").write_text(good)
+        described(folder, **change)
+        with pytest.raises(la.InputDataError, match="damaged"):
+            la.Result.load(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"against": 1}, {"evidence": "all"}, {"summary": {"kept": 2}}, {"summary": {"documents": 10**9}}, {"summary": {"recall_vouched": float("nan")}},
+        {"summary": {"audit": {"recall": 1.0}}}, {"summary": {"skipped": {}}}, {"summary": {"seconds": {"x": "y"}}}, {"summary": {"least_alike": []}},
+        {"settings": {"seed": "random"}}, {"settings": {"evidence": "all"}}, {"settings": {"overrides": "/etc/passwd"}}, {"settings": {"method": "x"}},
+        {"provenance": {"inputs": []}}, {"provenance": {"inputs": [{"bytes": 1}]}}, {"provenance": {"inputs": [{"name": 5}]}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_description_that_contradicts_itself_or_the_tables_is_refused(saved, change):
+    _, folder = saved
+    said = json.loads((folder / "result.json").read_text())
+    described(folder, **{name: said[name] | to if isinstance(to, dict) else to for name, to in change.items()})
+    with pytest.raises(la.InputDataError, match="damaged"):
+        la.Result.load(folder)
+
+
+def rewritten(folder, name, change):
+    """Change a table, and make the checksums right again."""
+    path = folder / f"{name}.parquet"
+    pq.write_table(change(pq.read_table(path)), path)
+    files = json.loads((folder / "result.json").read_text())["files"]
+    files[path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
+    described(folder, files=files)
+
+
+def column(name, values):
+    """What puts values in place of a column of decisions; None: nulls."""
+
+    def change(table):
+        at, kind = table.schema.get_field_index(name), table.schema.field(name).type
+        made = pa.nulls(len(table), kind) if values is None else pa.array(values(table[name].to_pylist()), kind)
+        return table.set_column(at, table.schema.field(at), made)
+
+    return change
+
+
+def not_utf8(n):
+    """Texts, as Arrow calls them, that are none."""
+    offsets = np.arange(n + 1, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(b"\xff" * n)])
+
+
+CRAFTED = {
+    "no order": column("order", None), "an order twice": column("order", lambda old: [old[0], *old[:-1]]), "order too large": column("order", lambda old: [99, *old[1:]]),
+    "positions descend": column("position", lambda old: old[::-1]), "no such input": column("position", lambda old: [*old[:-1], old[-1] + (1 << 50)]),
+    "all kept": column("kept", lambda old: [True] * len(old)), "no reason": column("reason", None), "other reason": column("reason", lambda old: ["zz"] * len(old)),
+    "keeper removed": column("keeper", lambda old: [len(old) - 1] * len(old)), "no keeper": column("keeper", None),
+    "not a number": column("resemblance", lambda old: [v and float("nan") for v in old]), "no resemblance": column("resemblance", None),
+    "stands for nobody": column("n_duplicates", lambda old: [0] * len(old)), "no ids": column("id", None), "fewer rows": lambda table: table[1:],
+    "no rows": lambda table: table[:0], "a column less": lambda table: table.drop_columns(["bytes"]), "a column twice": lambda table: table.append_column("bytes", table["bytes"]),
+    "another type": lambda table: table.set_column(0, "order", table["order"].cast(pa.int32())), "texts for numbers": lambda table: table.set_column(0, "order", pa.array(["zz"] * len(table))),
+    "not UTF-8": lambda table: table.set_column(table.schema.get_field_index("reason"), "reason", not_utf8(len(table))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CRAFTED)
+@pytest.mark.parametrize("held", [True, False])
+def test_decisions_that_no_job_makes_are_refused_though_checksums_fit(saved, what, held):
+    _, folder = saved
+    rewritten(folder, "decisions", CRAFTED[what])
+    with pytest.raises(la.InputDataError, match=r"decisions\.parquet: damaged: "):
+        load_result(folder, held)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("pairs", lambda table: table.set_column(0, "left", table["right"])), ("pairs", lambda table: table.drop_columns(["left_id"])),
+        ("pairs", lambda table: table.set_column(1, "right", pa.array([77] * len(table)))), ("inputs", lambda table: table[:1]), ("inputs", lambda table: table[::-1]),
+        ("inputs", lambda table: table.set_column(table.schema.get_field_index("format"), "format", pa.array(["saved sketches"] * len(table)))),
+        ("inputs", lambda table: table.set_column(table.schema.get_field_index("name"), "name", pa.nulls(len(table), pa.string()))),
+    ],
+)  # fmt: skip
+def test_pairs_and_inputs_that_no_job_makes_are_refused(saved, name, change):
+    _, folder = saved
+    rewritten(folder, name, change)
+    with pytest.raises(la.InputDataError, match=rf"{name}\.parquet: damaged: "):
+        la.Result.load(folder)
+
+
+@pytest.mark.parametrize("name", ["result.json", "decisions.parquet", "inputs.parquet"])
+def test_pipes_and_devices_in_a_folder_are_not_read(saved, name):
+    _, folder = saved
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(la.InputDataError, match="not a file"):
+        la.Result.load(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    with pytest.raises(la.InputDataError, match="not a file"):
+        la.Result.load(folder)
+
+
+def test_every_damage_is_found(saved, rng):
+    result, folder = saved
+    for name in ("result.json", "decisions.parquet", "pairs.parquet", "inputs.parquet"):
+        good = (folder / name).read_bytes()
+        for _ in range(15):
+            bad = bytearray(good)
+            bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
+            (folder / name).write_bytes(bad)
+            try:
+                loaded = la.Result.load(folder)
+            except la.InputDataError as error:
+                assert str(folder) in str(error)
+            else:
+                assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
+        for bad in (b"", good[: len(good) // 2], good + b"\0"):
+            (folder / name).write_bytes(bad)
+            with pytest.raises(la.InputDataError):
+                la.Result.load(folder)
+        (folder / name).unlink()
+        with pytest.raises(la.InputDataError):
+            la.Result.load(folder)
+        (folder / name).write_bytes(good)
+    assert same(la.Result.load(folder), result)

@@ -1,0 +1,156 @@
+"""The summary of a job: what is counted, how it is said, and what another threshold changes of it."""
+
+import itertools
+from dataclasses import fields, replace
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.results.rows import HeldRows
+from lookalike.results.summary import Summary, count
+from lookalike.steps.outcomes import LEAST_ALIKE
+
+BASE = [f"word{i}" for i in range(100)]
+
+
+class Halves:
+    """A method that finds half of what is at the threshold."""
+
+    def recall(self, threshold):
+        return threshold / 2
+
+    def describe(self):
+        return "by halves"
+
+    def plan_dict(self):
+        return {"halves": 2}
+
+
+def summary(**changed):
+    """A summary in which each field has a value of its own."""
+    known = {
+        "documents": 90, "reference": 4, "empty": 3, "exact_duplicates": 11, "near_duplicates": 12, "empty_dropped": 0, "kept": 67,
+        "text_bytes": 5_000_000, "candidate_pairs": 130, "verified_pairs": 31, "crowded": 44, "recall_planned": 0.99,
+        "recall_vouched": 0.98, "verified_by": "exact", "threshold": 0.8, "least_alike": [], "score": "resemblance",
+        "found_by": "8 bands", "seconds": {"reading": 1.0, "nothing": 0.001, "keeping": 1.5}, "peak_memory": 400_000_000,
+    }  # fmt: skip
+    return Summary(**known | changed)
+
+
+def test_a_plan_that_finds_nothing_vouches_for_what_the_other_threshold_promises():
+    assert summary(recall_planned=0.0, recall_vouched=0.0).at(0.8, Halves()).recall_vouched == 0.4
+
+
+@given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0.05, 1))
+def test_another_threshold_keeps_the_share_that_is_vouched_for(planned, share, threshold):
+    before = summary(recall_planned=planned, recall_vouched=planned * share)
+    after = before.at(threshold, Halves(), kept=70, seconds={"keeping": 0.5})
+    assert after.recall_planned == threshold / 2
+    assert after.recall_vouched == pytest.approx(share * threshold / 2, abs=1e-12)
+    assert 0 <= after.recall_vouched <= after.recall_planned
+    assert (after.threshold, after.found_by, after.plan) == (threshold, "by halves", {"halves": 2})
+    assert (after.kept, after.seconds) == (70, {"keeping": 0.5})
+    told = {"recall_planned", "recall_vouched", "threshold", "found_by", "plan", "kept", "seconds"}
+    for field in fields(Summary):
+        assert field.name in told or getattr(after, field.name) == getattr(before, field.name), field.name
+    assert before == summary(recall_planned=planned, recall_vouched=planned * share), "it is not changed itself"
+
+
+def test_no_more_is_vouched_for_than_was_planned():
+    """Rounding can put what is vouched for above the plan."""
+    after = summary(recall_planned=0.3, recall_vouched=0.3 + 1e-16 + 2**-54).at(0.7, Halves())
+    assert after.recall_vouched == after.recall_planned == 0.35
+
+
+def test_a_walk_over_all_pairs_keeps_the_share_that_is_vouched_for():
+    """In a crowd less is vouched for than planned, before and after."""
+    texts = [" ".join([*BASE, *(f"own{i // 2}x{j}" for j in range(14)), f"tail{i}"]) for i in range(200)]
+    result = la.dedup(texts, max_bucket=8, evidence="all")
+    before, after = result.summary, result.rethreshold(0.9).summary
+    assert before.recall_vouched < before.recall_planned - 0.001
+    assert after.recall_vouched / after.recall_planned == pytest.approx(before.recall_vouched / before.recall_planned)
+    assert after.recall_planned == result.settings.at(0.9).finder.recall(0.9) > before.recall_planned
+    assert (after.crowded, after.candidate_pairs) == (before.crowded, before.candidate_pairs) and before.crowded > 150
+
+
+@pytest.mark.parametrize(("vouched", "crowded"), [(0.99, 0), (0.98995, 1), (0.9, 44), (0.5, 44)])
+def test_crowds_are_told_however_little_recall_they_cost(vouched, crowded):
+    """Other documents may hide the loss of some in the mean."""
+    text = str(summary(recall_vouched=vouched, crowded=crowded))
+    said = crowded > 0
+    assert (f"recall at the threshold: {vouched:.4f} on average, higher above it (0.9900 planned, 8 bands)" in text) == said
+    assert (f"  {crowded} document" in text) == ("in crowded buckets" in text) == ("docs/how-to/checking.md" in text) == said
+    assert ("recall at the threshold: 0.9900, higher above it (8 bands);" in text) != said
+
+
+def test_every_count_is_said():
+    lines = str(summary(least_alike=[("a", "b\nc", 0.81, False), (7, 8, 0.9, True)])).splitlines()
+    assert lines[0] == "90 documents, 5.0 MB of text, against 4 reference documents"
+    assert [" ".join(line.split()) for line in lines[1:]] == [
+        "exact duplicates removed 11",
+        "near-duplicates removed 12 (resemblance >= 0.8, exact)",
+        "empty documents 3 (no words: kept, never matched; --empty drop removes them)",
+        "kept 67",
+        "least similar removals (removed -> kept):",
+        "0.8100 a -> b\\nc",
+        "0.9000 7 -> 8 (reference)",
+        "recall at the threshold: 0.9800 on average, higher above it (0.9900 planned, 8 bands); 130 candidate pairs, 31 verified",
+        "44 documents in crowded buckets: they share so much text with many others, usually",
+        "boilerplate, that they were compared with some of these only (docs/how-to/checking.md, What the summary says)",
+        "2.50 s (reading 1.00, keeping 1.50), 2 MB/s; peak memory 400 MB",
+    ]
+    assert repr(summary()) == str(summary())
+    assert "(dropped)" in str(summary(empty_dropped=3))
+    assert "empty" not in str(summary(empty=0)) and "against" not in str(summary(reference=0))
+
+
+def test_estimates_are_called_so():
+    by_sketch = summary(verified_by="sketch", plan={"estimation_slots": 128, "standard_error": 0.0354})
+    assert "ESTIMATED" in str(by_sketch) and "from 128 slots (standard error 0.035 at the threshold)" in str(by_sketch)
+    by_cosine = replace(by_sketch, score="cosine", plan={})
+    assert "are based on cosines estimated from fingerprints" in str(by_cosine) and "slots" not in str(by_cosine)
+
+
+def test_all_of_it_goes_into_json():
+    found = summary().to_dict()
+    assert list(found) == [field.name for field in fields(Summary)] and found["skipped"]["files"] == 0
+
+
+REASONS = st.lists(
+    st.tuples(st.sampled_from(["kept", "exact", "near", "empty", "skipped", "override"]), st.integers(1, 6)), max_size=40
+)
+
+
+@given(st.integers(0, 3), REASONS, st.lists(st.integers(0, 40), max_size=4))
+def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
+    """Of near-duplicates of one score the first ones are told."""
+    rows = [
+        {"reason": reason, "resemblance": float(Fraction(score, 7)) if reason == "near" else None, "id": f"d{i}",
+         "duplicate_of": f"k{i % 3}", "duplicate_is_reference": i % 3 == 0}
+        for i, (reason, score) in enumerate([("reference", 0)] * references + made)
+    ]  # fmt: skip
+    schema = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("id", pa.string()), ("duplicate_of", pa.string()),
+                        ("duplicate_is_reference", pa.bool_())])  # fmt: skip
+    table = pa.Table.from_pylist(rows, schema)
+    bounds = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
+    pieces = [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)]
+    found = count(HeldRows(pa.concat_tables(pieces) if pieces else table), references)
+    said = [reason for reason, _ in made]
+    near = sorted((row["resemblance"], i) for i, row in enumerate(rows) if row["reason"] == "near")
+    assert found == {
+        "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
+        "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept"),
+        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"),
+        "least_alike": [
+            (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]
+        ],
+    }  # fmt: skip
+
+
+def test_who_calls_it_gets_it_too():
+    made = summary()
+    assert made() is made

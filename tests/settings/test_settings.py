@@ -1,0 +1,119 @@
+"""Parameters are checked by type and range before any work; a result says what it measured itself."""
+
+import json
+import os
+import time
+from importlib import import_module
+
+import numpy as np
+import pytest
+from listing import find_pairs
+
+import lookalike as la
+
+TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
+
+
+@pytest.mark.parametrize("function", [la.dedup, la.pairs])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"threshold": "0.8"}, "threshold must be a number; got '0.8', of type str"),
+        ({"threshold": True}, "threshold must be a number"),
+        ({"threshold": float("nan")}, "threshold must be a number in"),
+        ({"recall": None}, "recall must be a number"),
+        ({"verify": None}, "verify must be a str; got None"),
+        ({"id": 5}, "id must be a str or None"),
+        ({"seed": -1}, "seed must be in"),
+        ({"seed": 1 << 64}, "seed must be in"),
+        ({"seed": 1.0}, "seed must be an integer"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": True}, "threads must be an integer"),
+        ({"radius": 1.5}, "radius must be an integer"),
+        ({"html": 1}, "html must be True or False"),
+        ({"tokenizer": "words"}, "tokenizer must be callable"),
+        ({"memory": "1e400"}, "memory must be a number of bytes"),
+        ({"memory": float("inf")}, "memory must be a number of bytes"),
+        ({"memory": True}, "memory must be a number of bytes"),
+        ({"memory": [4]}, "memory must be a number of bytes"),
+        ({"method": "simhash", "threshold": 1.5}, "threshold must be in"),
+    ],
+)
+def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
+    with pytest.raises(la.ParameterError, match=said):
+        function(TEXTS, **wrong)
+
+
+@pytest.mark.parametrize("name", ["keep", "empty", "evidence"])
+@pytest.mark.parametrize("value", [None, "", True, b"first", ["first"]])
+def test_a_choice_is_one_of_its_words(name, value):
+    """None is not the default: what is documented as one of some words must be one of them."""
+    with pytest.raises(la.ParameterError, match=f"{name} must be (a str; got|one of)"):
+        la.dedup(TEXTS, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["html", "fold_case", "resume", "annotate"])
+@pytest.mark.parametrize("value", [None, 0, "yes"])
+def test_a_switch_is_true_or_false(name, value):
+    with pytest.raises(la.ParameterError, match=f"{name} must be True or False; got {value!r}"):
+        la.dedup(TEXTS, **{name: value})
+
+
+def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
+    settings = {"threshold": np.float32(0.5), "seed": np.uint64(3), "threads": np.int32(1), "fold_case": np.True_}
+    result = la.dedup(TEXTS, **settings)
+    assert result.keep.tolist() == [True, False, True]
+    result.write(tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["seed"] == 3
+
+
+@pytest.mark.parametrize("verify", ["exact", "sketch"])
+def test_simhash_needs_no_plan(verify):
+    """No number of bands reaches this recall at this threshold, and none is needed."""
+    with pytest.raises(la.ParameterError, match="cannot reach recall"):
+        la.dedup(TEXTS, threshold=0.001)
+    result = la.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
+    assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
+    assert find_pairs(TEXTS, threshold=0.001, method="simhash", verify=verify).summary["plan"] == {}
+
+
+def test_a_closed_result_says_so(tmp_path):
+    result = la.dedup(TEXTS)
+    removed = result.removed
+    result.close()
+    for ask in (lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
+                lambda: result.write(tmp_path / "out.jsonl")):  # fmt: skip
+        with pytest.raises(la.ParameterError, match="this result is closed"):
+            ask()
+    assert result.removed is removed and result.keep.sum() == 2 and result.summary.kept == 2
+    again = la.dedup(TEXTS)
+    again.close()
+    with pytest.raises(la.ParameterError, match="this result is closed"):
+        _ = again.removed
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
+    for job in (la.dedup(TEXTS), find_pairs(TEXTS)):
+        for module in map(import_module, ("lookalike.results.annotating", "lookalike.recipes.pairs")):
+            monkeypatch.setattr(module, "peak_memory", lambda: 12345)
+        job.write(tmp_path / f"{type(job).__name__}.jsonl")
+        summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()
+        assert summary["peak_memory"] == 12345
+        monkeypatch.undo()
+
+
+def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
+    result = la.dedup(TEXTS, threshold=0.5)
+    began = time.perf_counter()
+    again = result.rethreshold(0.9)
+    assert sum(again.summary.seconds.values()) <= time.perf_counter() - began
+    assert "reading and sketching" not in again.summary.seconds and "reading and sketching" in result.summary.seconds
+
+
+def test_threads_where_the_system_does_not_tell_processors(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert la.Settings().n_threads == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert la.Settings().n_threads == 1
