@@ -18,9 +18,9 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from lookalike.engines.spark.engine.packing import Packing, packed, unpacked
 
 from lookalike.engines.spark import sorting as spark_sorting
+from lookalike.engines.spark.packing import Packing, packed, unpacked
 from lookalike.steps.bucket import Bucket, bucket
 from lookalike.values.tables import LINKS
 

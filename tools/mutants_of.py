@@ -183,7 +183,13 @@ ROOMS: dict[str, tuple[list[str], dict[str, str]]] = {
     "methods": (["tests/methods", "tests/steps/test_sketch.py", "tests/recipes/test_simhash_method.py", *WHOLE], {}),
     "formats": (["tests/formats", "tests/files/test_outputs.py"], {}),
     "inputs": (
-        ["tests/inputs", "tests/recipes/test_ids.py", "tests/recipes/test_references.py", "tests/recipes/test_column_values.py", *WHOLE],
+        [
+            "tests/inputs",
+            "tests/recipes/test_ids.py",
+            "tests/recipes/test_references.py",
+            "tests/recipes/test_column_values.py",
+            *WHOLE,
+        ],
         {},
     ),
     "steps": ([*STEPS, *WHOLE], {}),

@@ -126,7 +126,7 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
             made.append((batch.num_rows, batch.schema.names))
             yield batch
 
-    monkeypatch.setattr("lookalike.engines.local.engine.tables.ROWS", 7)
+    monkeypatch.setattr("lookalike.engines.local.tables.ROWS", 7)
     monkeypatch.setattr(telling_module.Decisions, "batches", watched)
     monkeypatch.setattr("lookalike.formats._selection._ADDED", 10)
     result = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
@@ -138,7 +138,7 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
     result.save(tmp_path / "saved")
     monkeypatch.undo()
     assert max(n for n, _ in made) == 7
-    monkeypatch.setattr("lookalike.engines.local.engine.tables.ROWS", 7)
+    monkeypatch.setattr("lookalike.engines.local.tables.ROWS", 7)
     result.write(tmp_path / "all.parquet", annotate=True)
     assert pq.read_table(tmp_path / "all.parquet").equals(pq.read_table(tmp_path / "expected.parquet"))
     assert same(result, expected) and same(la.Result.load(tmp_path / "saved"), expected)

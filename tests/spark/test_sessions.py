@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 from engine_kinds import frames_engine
-from lookalike.engines.spark.engine.tasks import NUMBERS
 
 import lookalike as la
 from lookalike import spark as sbs
 from lookalike.engines.spark import engine as engine_module
+from lookalike.engines.spark.tasks import NUMBERS
 from lookalike.recipes.progress import no_progress
 from lookalike.spark import sessions
 from lookalike.spark.sessions import check_workers, session_of

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 from engine_kinds import spark_engine
-from recipes.test_twin import TEXTS, compare
 from naive.crowds import Rule
+from recipes.test_twin import TEXTS, compare
 
 import lookalike as la
 

@@ -97,7 +97,13 @@ class OpenIndex:
         }  # fmt: skip
 
     def refresh(self) -> None:
-        """See what other processes have changed since the index was opened, or last refreshed."""
+        """See what other processes have changed since the index was opened, or last refreshed.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is damaged by now, or another index took its place.
+        """
         self._check_open()
         if self._close is None:
             with self._turn:
@@ -108,7 +114,22 @@ class OpenIndex:
                 self._state = State(self.path, self.kind, manifest, segments)
 
     def sketch(self, texts: Any, *, threads: int = 1) -> Sketches:
-        """Sketch documents, to be added or looked up later."""
+        """Sketch documents, to be added or looked up later.
+
+        Parameters
+        ----------
+        texts : list of str, or Arrow, pandas or polars column; or an iterator of str
+        threads : int >= 1
+
+        Returns
+        -------
+        Sketches
+
+        Raises
+        ------
+        IncompatibleSketchError
+            If an older version made the index, whose shingles this one does not make.
+        """
         return self._sketch(texts, threads)[0]
 
     def _sketch(self, given: Any, threads: int, asking: bool = True) -> tuple[Sketches, list[Texts] | None]:
@@ -120,11 +141,48 @@ class OpenIndex:
         return sketch_texts(self.kind, given, threads, asking)
 
     def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
-        """Look up documents."""
+        """Look up documents.
+
+        Parameters
+        ----------
+        texts : list of str, column, iterator of str, or Sketches
+        top : int >= 1 or None, default 10
+            Maximum number of matches per text; None: all.
+        threads : int >= 1
+
+        Returns
+        -------
+        pyarrow.Table
+            ``query`` (int64, place in texts), ``id``, ``estimated_resemblance``, ``standard_error``, ``resemblance`` (exact;
+            null unless the index keeps texts and the queries are texts). For each query the best first; estimates reach the
+            threshold. In a SimHash index they are cosines.
+
+        Raises
+        ------
+        ParameterError
+            If ``top`` is below 1.
+        IndexFormatError
+            If something that it reads is damaged. It does not read everything: ``check`` does.
+        """
         return self.answers(texts, top=top, threads=threads).to_table()
 
     def answers(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> Answers:
-        """Look up documents: what ``query`` returns, as arrays, which are quicker to make and to read where texts are few."""
+        """Look up documents: what ``query`` returns, as arrays, which take less time to make and to read where texts are few.
+
+        Parameters
+        ----------
+        texts, top, threads
+            As for ``query``.
+
+        Returns
+        -------
+        Answers
+
+        Raises
+        ------
+        ParameterError, IndexFormatError
+            As ``query``.
+        """
         if top is not None and top < 1:
             raise ParameterError(f"top must be at least 1; got {top}")
         return self._look_up(texts, top, False, threads)
@@ -133,6 +191,15 @@ class OpenIndex:
         """Look up whether something like each document is in the index: the columns of ``query``, at most one row each.
 
         A search ends with its first match, which is not necessarily the best.
+
+        Parameters
+        ----------
+        texts : list of str, column, iterator of str, or Sketches
+        threads : int >= 1
+
+        Returns
+        -------
+        pyarrow.Table
         """
         return self._look_up(texts, 1, True, threads).to_table()
 
@@ -145,11 +212,40 @@ class OpenIndex:
         return all_documents(*self._now())
 
     def contains(self, ids: Iterable[str] | Iterable[int]) -> NDArray[np.bool_]:
-        """Tell, for each id, whether a document has it."""
+        """Tell, for each id, whether a document has it.
+
+        Parameters
+        ----------
+        ids : iterable of str, or of int
+
+        Returns
+        -------
+        ndarray of bool
+
+        Raises
+        ------
+        ParameterError
+            If an id is not a str or int, or of another type than those of the index.
+        """
         return find(self._now()[1], self._names(ids))[1] >= 0
 
     def get(self, ids: Iterable[str] | Iterable[int]) -> pa.Table:
-        """Return documents by their ids; ids that no document has are passed over."""
+        """Return documents by their ids; ids that no document has are passed over.
+
+        Parameters
+        ----------
+        ids : iterable of str, or of int
+
+        Returns
+        -------
+        pyarrow.Table
+            ``id``, in the order that was given, and ``text`` if the index keeps texts.
+
+        Raises
+        ------
+        ParameterError
+            As ``contains``.
+        """
         names = self._names(ids)
         return documents(*self._now(), names)
 

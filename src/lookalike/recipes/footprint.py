@@ -111,7 +111,7 @@ class Corpus:
 
 
 def stored_width(schema: pa.Schema) -> int:
-    """Return the bytes that a row takes as columns of a part: see ``engines.local.engine.columns``."""
+    """Return the bytes that a row takes as columns of a part: see ``engines.local.columns``."""
     return sum(_widths(schema))
 
 

@@ -107,6 +107,24 @@ class Written:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
         Documents left out as too large are not written.
+
+        Parameters
+        ----------
+        output : str or path
+            A name ending in .parquet, .jsonl, .json, .csv or .tsv (compressed or not) is one file for all inputs. One ending in
+            "/" or without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
+            standard output, which gets JSON lines.
+        annotate : bool
+            Write every row, with the columns of ``annotations`` added.
+        force : bool
+            Replace an existing output.
+
+        Raises
+        ------
+        OutputError
+            If the output exists, or cannot be written; nothing half written is left.
+        InputDataError, ParameterError
+            If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
         """
         selections = self._selections(annotate)
         assert self._job is not None
@@ -118,6 +136,20 @@ class Written:
 
         It has all columns of the inputs, in their order. For data sets of Hugging Face it is
         ``dataset.select(numpy.flatnonzero(result.keep))`` that gives another data set.
+
+        Parameters
+        ----------
+        annotate : bool
+            Return every row, with the columns of ``annotations`` added. Documents left out as too large are missing.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        InputDataError, ParameterError
+            As ``write`` does; also if a column holds values that fit no type of Arrow's.
 
         Notes
         -----

@@ -56,13 +56,36 @@ class Shown:
         return self._told(rows_at(self._decisions.select(self._removed_columns), places))
 
     def sample(self, n: int, *, seed: int = 1) -> pa.Table:
-        """Draw removed documents at random."""
+        """Draw removed documents at random.
+
+        Parameters
+        ----------
+        n : int >= 1
+            All, if there are fewer.
+        seed : int in [0, 2^64), default 1
+
+        Returns
+        -------
+        pyarrow.Table
+            As ``removed``, in input order.
+        """
         self._check_open()
         draw = drawn(self._decisions, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED), "sample", ("exact", "near"))
         return self._removed_at(draw.rows)
 
     def least_alike(self, n: int) -> pa.Table:
-        """Return the removed near-duplicates that resemble their kept documents least."""
+        """Return the removed near-duplicates that resemble their kept documents least.
+
+        Parameters
+        ----------
+        n : int >= 1
+            All, if there are fewer.
+
+        Returns
+        -------
+        pyarrow.Table
+            As ``removed``, the least alike first.
+        """
         self._check_open()
         return self._removed_at(least_alike(self._decisions, whole("n", n, 1, None)).rows)
 
@@ -71,6 +94,28 @@ class Shown:
 
         The documents are drawn at random. Each document that resembles one of them by at least the threshold should have been
         removed; those that are kept were missed. Copies byte for byte of kept documents do not count.
+
+        Parameters
+        ----------
+        n : int >= 1
+            How many documents to compare; all kept ones, if there are fewer.
+        seed : int in [0, 2^64), default 1
+            What the draw depends on.
+
+        Returns
+        -------
+        dict
+            ``audited``, ``of`` (kept documents), ``seed``, ``with_near_duplicates`` (audited documents that have any),
+            ``found`` and ``missed`` (near-duplicates of audited documents), ``recall`` (None if there were none), ``low`` and
+            ``high`` (its 95% interval), ``examples`` (up to 20 misses: two places in ``decisions``, and the resemblance). The
+            ``summary`` has it too.
+
+        Raises
+        ------
+        ParameterError
+            If the method is not minhash, or the inputs cannot be read again: the result was closed, loaded or unpickled.
+        InputDataError
+            If an input has changed.
 
         Notes
         -----
@@ -92,7 +137,24 @@ class Shown:
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page that shows what was removed and why: one HTML file that needs no network."""
+        """Write a page that shows what was removed and why: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        output : str or path
+        texts : {"full", "none", "hash"}, default "full"
+            Whether the page shows texts; "hash": a keyed hash in place of each word.
+        force : bool, default False
+            Replace an existing file.
+        title : str, optional
+        command : str, optional
+            How to repeat the job; default: made of the settings.
+
+        Raises
+        ------
+        ParameterError, MissingExtraError, OutputError, InputDataError
+            As ``lookalike.write_report``, which says more.
+        """
         writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
         writing.write_report(self, output, texts=texts, force=force, title=title, command=command)
 

@@ -31,6 +31,20 @@ class Sketched:
 
         Texts are not saved: those that a later job compares it reads again from the inputs, which must stay where they are, as
         they are. Texts that came from no file are saved.
+
+        Parameters
+        ----------
+        folder : str or path
+            It may be on an object store, where it counts once its description is there, which is written last.
+        force : bool
+            Replace an existing folder, if an earlier run wrote all that is in it.
+
+        Raises
+        ------
+        OutputError
+            If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
+        ParameterError
+            If the result is closed, or was loaded or unpickled; or if inputs that lie in no files are web pages.
         """
         self._check_open()
         if self._job is None or self._job.decider is None:

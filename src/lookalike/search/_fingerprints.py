@@ -123,7 +123,22 @@ class FingerprintIndex:
         return np.ascontiguousarray(words)
 
     def add(self, values: Values) -> Self:
-        """Add fingerprints; they get the next row numbers. Returns the index itself."""
+        """Add fingerprints; they get the next row numbers. Returns the index itself.
+
+        Parameters
+        ----------
+        values : Fingerprints, or ndarray of uint64, shape (n,) or (n, words)
+
+        Returns
+        -------
+        the index itself
+
+        Raises
+        ------
+        ParameterError, IncompatibleSketchError
+            If they are incompatible with those added before, the radius is not below their number of bits, or there would be
+            more than 2^32 - 1.
+        """
         with self._turn:
             words = self._words(values)
             if (count := len(self) + len(words)) > MOST_ROWS:
@@ -175,12 +190,31 @@ class FingerprintIndex:
         return left, right, distance
 
     def query(self, values: Values, margins: Margins = None) -> Pairs:
-        """Find the stored fingerprints within the radius of each query."""
+        """Find the stored fingerprints within the radius of each query.
+
+        Parameters
+        ----------
+        values : Fingerprints, or uint64 of shape (n,) or (n, words)
+        margins : ndarray of float32, shape (n, bits), optional
+            The signed sums behind the queries' bits; default: those the fingerprints carry.
+
+        Returns
+        -------
+        Pairs
+            ``left`` query rows, ``right`` stored rows, ``distance`` (bits, at most the radius), ascending.
+        """
         left, right, distance = self._run(*self._asked(values, margins), False, False)
         return Pairs(left, right, len(self), None, distance)
 
     def first(self, values: Values, margins: Margins = None) -> Int64Array:
-        """Return some stored row within the radius of each query, or -1: int64 of shape (n,). Stops at the first found."""
+        """Return some stored row within the radius of each query, or -1: int64 of shape (n,). Stops at the first found.
+
+        Parameters
+        ----------
+        values : Fingerprints, or ndarray of uint64, shape (n,) or (n, words)
+        margins : ndarray of float32, shape (n, bits), optional
+            How sure each bit is; for ``WeakBitIndex``.
+        """
         query, margins = self._asked(values, margins)
         left, right, _ = self._run(query, margins, True, False)
         out = np.full(len(query), -1, np.int64)

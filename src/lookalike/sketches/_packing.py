@@ -29,7 +29,12 @@ class Packing:
         raise NotImplementedError
 
     def layout(self, permutations: int) -> Int64Array:
-        """Return (first word, slots, bits) of each part, int64 of shape (n_parts, 3)."""
+        """Return (first word, slots, bits) of each part, int64 of shape (n_parts, 3).
+
+        Parameters
+        ----------
+        permutations : int >= 1
+        """
         rows, word = [], 0
         for part in self.parts(permutations):
             rows.append((word, part.slots, part.bits))
@@ -41,6 +46,19 @@ class Packing:
 
         Bits come from slot values mixed with their place, so that no structure of the hash shows in them; only signatures of
         true permutations are cut as they are, since there the densities they carry account for it.
+
+        Parameters
+        ----------
+        signatures : Signatures
+
+        Returns
+        -------
+        PackedSignatures
+
+        Raises
+        ------
+        ParameterError
+            If the number of slots does not suit, a document is empty, or bins are.
         """
         slots = np.ascontiguousarray(signatures.values).astype(np.uint64)
         scheme = signatures.scheme
@@ -79,7 +97,14 @@ class Packing:
     def most_likely(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
     ) -> tuple[Any, Any]:
-        """Return (maximum-likelihood estimate in [0, Rmax], its standard error)."""
+        """Return (maximum-likelihood estimate in [0, Rmax], its standard error).
+
+        Parameters
+        ----------
+        matches : ndarray of int64, shape (..., n_parts)
+        permutations : int >= 1
+        density_left, density_right : ndarray of float64
+        """
         parts = self.parts(permutations)
         found, error = mixture.most_likely(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error

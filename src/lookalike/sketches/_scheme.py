@@ -58,9 +58,24 @@ class SlotScheme:
         raise NotImplementedError
 
     def sign(self, shingles: Shingles) -> Signatures:
-        """Sign documents."""
+        """Sign documents.
+
+        Parameters
+        ----------
+        shingles : Shingles
+
+        Returns
+        -------
+        Signatures
+            One row of ``permutations`` slots (uint32) a document.
+        """
         return Signatures(self.sign_values(shingles.values, shingles.offsets), self, shingles.parameters)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty."""
+        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
         return share_of_equal(left, right, EMPTY)

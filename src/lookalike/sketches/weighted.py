@@ -32,7 +32,16 @@ class _WeightedScheme:
         return False
 
     def sign(self, sets: WeightedSets) -> Signatures:
-        """Sign weighted sets: one row of ``permutations`` codes (uint64) a document."""
+        """Sign weighted sets: one row of ``permutations`` codes (uint64) a document.
+
+        Parameters
+        ----------
+        sets : WeightedSets
+
+        Returns
+        -------
+        Signatures
+        """
         out = np.empty((len(sets), self.permutations), np.uint64)
         self._run(sets, out)
         out[np.diff(sets.offsets) == 0] = WIDE_EMPTY
@@ -42,7 +51,12 @@ class _WeightedScheme:
         raise NotImplementedError
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error under independent slots) over the last axis."""
+        """Return (share of equal slots, its standard error under independent slots) over the last axis.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
         return share_of_equal(left, right, WIDE_EMPTY)
 
 

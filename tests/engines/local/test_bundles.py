@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
 
 from lookalike.engines.local import bundles as local_bundles
+from lookalike.engines.local.bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
 from lookalike.engines.reporting import Counted
 from lookalike.files.store import Workspace
 from lookalike.values.tables import PAIRS

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.columns import arrays_of, column_of, numbered, streamed, take_column, wrapped
 
+from lookalike.engines.local.columns import arrays_of, column_of, numbered, streamed, take_column, wrapped
 from lookalike.files.store import Workspace
 
 integers = st.integers(-(2**63), 2**63 - 1)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.documents import Documents
 
 import lookalike as la
 from lookalike.engines.local import documents as local_documents
+from lookalike.engines.local.documents import Documents
 from lookalike.files import streams
 from lookalike.files.store import Workspace
 from lookalike.formats.sources import open_sources

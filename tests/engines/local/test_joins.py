@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.joins import Dense, Filed
 
 from lookalike.engines.local import joins as local_joins
 from lookalike.engines.local.engine import LocalEngine
+from lookalike.engines.local.joins import Dense, Filed
 from lookalike.engines.memory import Memory
 from lookalike.files.store import Workspace
 

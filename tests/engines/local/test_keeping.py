@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.tables import Lazy, Piece
 
 from lookalike.engines.local import keeping as local_keeping
 from lookalike.engines.local.engine import LocalEngine
+from lookalike.engines.local.tables import Lazy, Piece
 from lookalike.engines.memory import Memory
 from lookalike.files.store import Workspace
 

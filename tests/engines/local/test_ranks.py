@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.columns import arrays_of
-from lookalike.engines.local.engine.ranks import places
-from lookalike.engines.local.engine.tables import Stored
 
+from lookalike.engines.local.columns import arrays_of
+from lookalike.engines.local.ranks import places
+from lookalike.engines.local.tables import Stored
 from lookalike.files.store import Workspace
 
 SCHEMA = pa.schema([("position", pa.int64()), ("bytes", pa.int64()), ("priority", pa.large_binary())])

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.columns import arrays_of, streamed
-from lookalike.engines.local.engine.sort import all_together, by_bytes, by_list, one_stream, portions
-from lookalike.engines.local.engine.tables import Lazy, Stored
 
 from lookalike.engines.local import sort as local_sort
+from lookalike.engines.local.columns import arrays_of, streamed
+from lookalike.engines.local.sort import all_together, by_bytes, by_list, one_stream, portions
+from lookalike.engines.local.tables import Lazy, Stored
 from lookalike.files.store import Workspace
 
 integer = pa.int64()

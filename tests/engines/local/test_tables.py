@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.columns import arrays_of
-from lookalike.engines.local.engine.tables import UNFINISHED, Lazy, Piece, Stored, Union
 
 from lookalike.engines.local import tables as local_tables
+from lookalike.engines.local.columns import arrays_of
+from lookalike.engines.local.tables import UNFINISHED, Lazy, Piece, Stored, Union
 from lookalike.files.container import ArrayFile
 from lookalike.files.store import Workspace
 

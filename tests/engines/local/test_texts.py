@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.local.engine.texts import HeldTexts, KeptTexts, SpilledTexts, Spilling
 
 import lookalike as la
 from lookalike.engines.local import texts as local_texts
+from lookalike.engines.local.texts import HeldTexts, KeptTexts, SpilledTexts, Spilling
 from lookalike.files.store import Workspace
 from lookalike.text.texts import Texts
 

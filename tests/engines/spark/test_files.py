@@ -11,9 +11,9 @@ import pytest
 from cut_tables import batches, cuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lookalike.engines.spark.engine.files import WRITTEN, TableFiles, read_rows, rows_of, write_rows
 
 from lookalike.engines.spark import files as spark_files
+from lookalike.engines.spark.files import WRITTEN, TableFiles, read_rows, rows_of, write_rows
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 

@@ -5,8 +5,9 @@ import pytest
 from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.spark.engine.joining import LEFT, RIGHT, Joining, join_packs
-from lookalike.engines.spark.engine.packing import PACKED, Packing, packed
+
+from lookalike.engines.spark.joining import LEFT, RIGHT, Joining, join_packs
+from lookalike.engines.spark.packing import PACKED, Packing, packed
 
 integer = pa.int64()
 LEFTS = pa.schema([("on", integer), ("x", integer)])

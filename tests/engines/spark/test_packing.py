@@ -10,10 +10,10 @@ from cut_tables import batches, cuts
 from engine_rows import groups_of
 from hypothesis import example, given
 from hypothesis import strategies as st
-from lookalike.engines.spark.engine.packing import PACKED, PART_BITS, Packing, exploded, packed, unpacked
 
 from lookalike.engines.spark import packing as spark_packing
 from lookalike.engines.spark import sorting as spark_sorting
+from lookalike.engines.spark.packing import PACKED, PART_BITS, Packing, exploded, packed, unpacked
 from lookalike.values.arrow import to_numpy
 from lookalike.values.tables import LINKS
 

@@ -1,8 +1,8 @@
 """What the driver says of the errors that tasks met."""
 
 import pytest
-from lookalike.engines.spark.engine.tasks import raised_again
 
+from lookalike.engines.spark.tasks import raised_again
 from lookalike.errors import OutputError
 
 JavaError = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})

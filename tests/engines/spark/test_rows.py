@@ -1,7 +1,8 @@
 """Rows between our steps and Spark."""
 
 import pyarrow as pa
-from lookalike.engines.spark.engine.rows import decoded
+
+from lookalike.engines.spark.rows import decoded
 
 
 def test_lists_that_are_all_null_come_from_spark_without_values():

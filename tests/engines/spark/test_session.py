@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-from lookalike.engines.spark.engine.session import N_TASKS, USUAL, settings_for, usual_tasks
+
+from lookalike.engines.spark.session import N_TASKS, USUAL, settings_for, usual_tasks
 
 
 def session_of(settings):

@@ -8,11 +8,11 @@ import pytest
 from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.spark.engine.packing import Packing, packed, unpacked
-from lookalike.engines.spark.engine.sorting import Sorter, Sorting
 from spark_session import session
 
 from lookalike.engines.spark import sorting as spark_sorting
+from lookalike.engines.spark.packing import Packing, packed, unpacked
+from lookalike.engines.spark.sorting import Sorter, Sorting
 
 integer = pa.int64()
 whole = st.integers(-3, 3) | st.integers(-(1 << 63), (1 << 63) - 1)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from lookalike.engines.spark.engine.texts import TextFiles
 
 from lookalike.engines.spark.engine import SparkEngine
+from lookalike.engines.spark.texts import TextFiles
 
 
 class _Rows:

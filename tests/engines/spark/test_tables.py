@@ -7,13 +7,13 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from engine_kinds import frames_engine
-from lookalike.engines.spark.engine.files import rows_of as rows_of_file
-from lookalike.engines.spark.engine.tables import Both, Joined, Stepped, StoredTable, pattern_of
 
 from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
 from lookalike.engines.spark import tables as spark_tables
 from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
+from lookalike.engines.spark.files import rows_of as rows_of_file
+from lookalike.engines.spark.tables import Both, Joined, Stepped, StoredTable, pattern_of
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.reading import Reading
 from lookalike.steps.totals import Number

@@ -6,10 +6,10 @@ import sys
 import traceback
 
 import pytest
-from lookalike.engines.spark.engine.tasks import explained, keep_modules, raised_again
 
 import lookalike
 from lookalike.engines.spark import tasks as spark_tasks
+from lookalike.engines.spark.tasks import explained, keep_modules, raised_again
 from lookalike.errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
 
 

@@ -10,9 +10,9 @@ import pytest
 from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
-from lookalike.engines.spark.engine.texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
 
 from lookalike.engines.spark import texts as spark_texts
+from lookalike.engines.spark.texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
 from lookalike.errors import InputDataError
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.reading import Reading
