@@ -258,7 +258,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "values/cells.py": {"_value_key: `0` to `1` in `return b": "the number is infinite"},
     "engines/local/documents.py": {": `1` to `2` in `PIECE_BYTES": "how much is read at a time"},
     "engines/local/numbers.py": {"_parts: `58` to `59`": "32 parts instead of 64, of which every other one is empty"},
-    "files/spools.py": {
+    "files/streams.py": {
         "__init__: `1 << 20` to `1 >> 20`": "for 0 bytes at a time the standard library takes a size of its own"
     },
     "kernels/fast_similarity.py": {

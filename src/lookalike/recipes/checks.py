@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError
-from ..files.sums import digest_of
+from ..files.inputs import digest_of
 from ..inputs.overrides import Override, Overrides
 from ..inputs.reading import Reading
 from ..steps.chosen import Positions, at_positions

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from ..files.descriptions import Count
-from ..files.skipped import Skipped, describe_skipped
+from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.decide import REASONS
 from ..steps.outcomes import Outcomes

@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from ..engines.engine import Batches
 from ..engines.spark.files import WRITTEN, write_file
-from ..files.anywhere import AnyPath
-from ..files.folders import NewFolder
-from ..files.folders_at import NewFolderAt
+from ..files.disk import NewFolder
+from ..files.folder import AnyPath
+from ..files.store import NewFolderAt
 from ..inputs.saved_at import ROWS
 from ..recipes.saved_sketches import Files, Saving
 from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
