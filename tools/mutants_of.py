@@ -271,8 +271,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "theory/blocks.py": {": `85` to `86` in `if word": "another Steiner system of the same blocks, which finds the same"},
     "recipes/passages.py": {"_within: `0` to `1`": "what is subtracted is empty, and so is the difference"},
     "kernels/weighted.py": {"sign_icws: `log_a < best`": "real numbers drawn at random are not equal"},
-    "steps/_batches.py": {"gather: `end > begin`": "no rows are put to others"},
-    "steps/bucket.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},
+    "steps/batches.py": {"gather: `end > begin`": "no rows are put to others"},
+    "steps/links.py": {"_all_links: `end // 2` to `end * 2`": "room that is not read"},
     "steps/rounds.py": {
         "resolve: `1` to `2` in `removed = np.zeros": "room, which grows",
         "resolve: `0` to `1` in `wanted = int(right": "eight orders share a byte: both are in the first",

@@ -31,7 +31,7 @@ from ..inputs.saved_at import DESCRIPTION, ROWS
 from ..inputs.saved_rows import TEXT, Saved
 from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
 from ..settings.settings import Settings
-from ..steps.keep_sketches import SAVED, kept_sketches, kept_sketches_schema
+from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
 from ..steps.totals import TEXT_IDS, OfInputs
 from ..theory.banding import candidate_probability
 from ..values.arrow import to_numpy

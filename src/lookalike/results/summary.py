@@ -13,7 +13,7 @@ from ..files.descriptions import Count
 from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.decide import REASONS
-from ..steps.outcomes import Outcomes
+from ..steps.totals import Outcomes
 from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 

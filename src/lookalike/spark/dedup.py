@@ -36,8 +36,8 @@ from ..results.summary import CALLED, Summary, counted_as
 from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
-from ..steps.chosen import Positions, at_positions
-from ..steps.outcomes import Outcomes
+from ..steps.ids import Positions, at_positions
+from ..steps.totals import Outcomes
 from ..text.shingle import Tokenizer
 from ..wording import spelled
 from .result import Finished, SparkResult, SparkSummary

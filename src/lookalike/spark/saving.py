@@ -23,8 +23,8 @@ from ..files.folder import AnyPath
 from ..files.store import NewFolderAt
 from ..inputs.saved_at import ROWS
 from ..recipes.saved_sketches import Files, Saving
-from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
-from ..steps.members import MEMBERS
+from ..steps.pairs import MEMBERS
+from ..steps.sketch import kept, kept_sketches, kept_sketches_schema
 from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
