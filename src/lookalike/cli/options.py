@@ -200,9 +200,8 @@ writing = apply(
 
 engines = apply(
     click.option("--engine", default=None, metavar="NAME",
-                 help="What runs the job: local (this machine), spark (a cluster; needs the spark extra; --memory is for each "
-                 "task, by default 1500MB), or an engine that another package adds. The result does not depend on it.  "
-                 "[default: local]"),
+                 help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra; --memory is for "
+                 "each task, by default 1500MB). The result does not depend on it.  [default: local]"),
     click.option("--master", default=None, metavar="URL",
                  help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
     click.option("--conf", multiple=True, metavar="NAME=VALUE",

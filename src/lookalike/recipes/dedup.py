@@ -117,7 +117,7 @@ def dedup(
     threads, memory
         What the job can use; the result does not depend on it: see ``Settings``.
     engine : str or Engine, optional
-        What runs the job; the result does not depend on it. Default: "local", this machine. Other packages can add some.
+        What runs the job; the result does not depend on it. Default: "local", this machine.
     progress : bool or callable, optional
         True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how long it
         will take. A callable is called with the name of a stage and an amount done since the last call; if it has a method

@@ -17,7 +17,7 @@ from ...inputs.reading import Reading, read_documents
 from ...inputs.saved_texts import is_saved, wanted_texts
 from ...text.texts import Texts
 from ..engine import Batches
-from ..reporting import share_of
+from ..progress import share_of
 from .tables import Lazy, Piece
 from .texts import HeldTexts, KeptTexts
 
