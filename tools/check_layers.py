@@ -23,35 +23,7 @@ DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Public functions that the package itself does not name.
 BESIDE = {"spark.dedup": {"dedup"}}
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too.
-ALLOWED: set[str] = {
-    "results/auditing.py: lookalike.recipes.passages",
-    "results/auditing.py: lookalike.recipes.passages.Passages",
-    "results/job.py: lookalike.recipes.decide",
-    "results/job.py: lookalike.recipes.decide.Decider",
-    "results/listing.py: lookalike.recipes.decide",
-    "results/listing.py: lookalike.recipes.decide.Decider",
-    "results/nearly.py: lookalike.recipes.decide",
-    "results/nearly.py: lookalike.recipes.decide.Decider",
-    "results/rethreshold.py: lookalike.recipes.verify",
-    "results/rethreshold.py: lookalike.recipes.verify.keep",
-    "results/scored_matches.py: lookalike.recipes.overlap",
-    "results/scored_matches.py: lookalike.recipes.overlap.OverlapResult",
-    "results/scored_matches.py: lookalike.recipes.overlapping",
-    "results/scored_matches.py: lookalike.recipes.overlapping.MatchTable",
-    "results/scored_pairs.py: lookalike.recipes.decide",
-    "results/scored_pairs.py: lookalike.recipes.decide.Decider",
-    "results/scored_pairs.py: lookalike.recipes.judging",
-    "results/scored_pairs.py: lookalike.recipes.judging.labels_of",
-    "results/scored_pairs.py: lookalike.recipes.opening",
-    "results/scored_pairs.py: lookalike.recipes.opening.Opened",
-    "results/scored_pairs.py: lookalike.recipes.pairs",
-    "results/scored_pairs.py: lookalike.recipes.pairs.PairsResult",
-    "results/sketched.py: lookalike.recipes.saved_sketches",
-    "results/sketched.py: lookalike.recipes.saved_sketches.Saving",
-    "results/sketched.py: lookalike.recipes.saved_sketches.write_rows",
-    "results/telling.py: lookalike.recipes.decide",
-    "results/telling.py: lookalike.recipes.decide.Decider",
-}
+ALLOWED: set[str] = set()
 
 Found = Iterator[tuple[str, int, str]]
 
