@@ -56,7 +56,7 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     "hashing.py": (["tests/kernels/test_families.py", "tests/kernels/test_sketches.py", "tests/values", "tests/golden"], {}),
     "cli/tune.py": (["tests/cli/test_odd_values.py", "tests/cli"], {}),
     "cli/index.py": (["tests/cli/test_index_cli.py", "tests/cli"], {}),
-    "index/opened.py": (["tests/index/test_threads.py", "tests/index/test_index.py", "tests/index/test_lasting.py"], {}),
+    "index/reader.py": (["tests/index/test_threads.py", "tests/index/test_index.py", "tests/index/test_lasting.py"], {}),
     "recipes/passages.py": (["tests/recipes/test_overlap.py"], {}),
     "search/_fingerprints.py": (["tests/protocols/test_hamming_indexes.py", "tests/values", "tests/protocols"], {}),
     "values/weighted.py": (
