@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.container import write_arrays
+from ..files.arrays import write_arrays
 from ..files.layout import Streamed
 from ..values import Int64Array, UInt64Array
 from .kind import Kind

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError
+from ..files.arrays import ArrayFile
 from ..files.atomic import make_folders
-from ..files.container import ArrayFile
 from ..files.urls import check_on_disk
 from .kinds import AnyKind
 from .manifest import Entry, Manifest, is_ours, read_manifest

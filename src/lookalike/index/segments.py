@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from ..files.container import ArrayFile, write_arrays
+from ..files.arrays import ArrayFile, write_arrays
 from ..files.layout import Streamed, is_count
 from ..kernels import lookup as kernel
 from ..kernels.hashing import digest_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import IndexFormatError, ParameterError
-from ..files.container import write_arrays
+from ..files.arrays import write_arrays
 from ..text.texts import Texts
 from ..values import Int64Array
 from .kind import Sketches
