@@ -11,7 +11,7 @@ from corpora import planted
 from scipy.stats import binom
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
+from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind
 from lookalike.index.manifest import read_manifest
 from lookalike.theory import banding

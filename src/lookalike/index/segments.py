@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from ..files.container import ArrayFile
+from ..files.arrays import ArrayFile
 from ..files.layout import is_count
 from ..kernels import lookup as kernel
 from ..kernels.hashing import digest_rows

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError
+from ..files.arrays import ArrayFile, write_arrays
 from ..files.atomic import make_folders
-from ..files.container import ArrayFile, write_arrays
 from ..files.urls import check_on_disk
 from ..text.texts import Texts
 from ..values import Int64Array

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.container import write_arrays
+from ..files.arrays import write_arrays
 from ..files.layout import Streamed
 from ..kernels import lookup as kernel
 from ..text.texts import Texts
