@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputDataError
-from ..files.anywhere import AnyPath
+from ..files.folder import AnyPath
+from ..files.inputs import real_of
 from ..files.names import shown
-from ..files.places_at import real_of
 from .saved_at import DESCRIPTION, ROWS
 from .saved_texts import is_saved
 

@@ -16,14 +16,13 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from ..errors import InputDataError, ParameterError
-from ..files.anywhere import AnyPath, is_inside, path_of
 from ..files.atomic import reporting
 from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
-from ..files.folders import SIDECAR, recover
-from ..files.names import shown
-from ..files.places import Place, place_of
+from ..files.disk import SIDECAR, recover
+from ..files.folder import AnyPath, is_inside, path_of
+from ..files.inputs import Place, place_of
+from ..files.names import Inputs, shown
 from ..files.secrets import SECRET
-from ..files.skipped import Inputs
 from ..files.streams import why
 from ..files.urls import as_url
 from ..formats._registry import format_named
@@ -38,7 +37,7 @@ FORMAT = 1
 ROW_BYTES = 16  # of a digest, which cannot be compressed
 _Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
 Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
+_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.disk``
 
 
 class _Rows(Struct):

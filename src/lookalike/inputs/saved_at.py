@@ -7,14 +7,13 @@ import stat
 from collections.abc import Iterator, Sequence
 
 from ..errors import InputDataError
-from ..files.anywhere import AnyPath
-from ..files.folders import SIDECAR
+from ..files.disk import SIDECAR
+from ..files.folder import AnyPath
+from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
 from ..files.names import shown, suffix_of
-from ..files.outputs_at import PLANNED
-from ..files.places import Place, place_of
-from ..files.places_at import NO_DEVICE, asked, number_of
 from ..files.secrets import SECRET
-from ..files.urls import Entry, Status, Url
+from ..files.store import PLANNED
+from ..files.urls import Status, Url
 from ..formats._registry import formats_by_suffix
 
 DESCRIPTION = "sketches.json"
@@ -38,7 +37,7 @@ def folders_at(url: Url) -> list[Url]:
 def _inside(folder: Url) -> list[Url]:
     """Return the folders of saved sketches in a folder."""
     names: dict[str, set[str]] = {}
-    for entry in _entries(folder, recursive=True):
+    for entry in entries_in(folder, recursive=True):
         if not entry.is_folder:
             first, _, rest = entry.url.key.removeprefix(f"{folder.key}/").partition("/")
             names.setdefault(first, set()).add(rest)
@@ -50,11 +49,6 @@ def _inside(folder: Url) -> list[Url]:
     if found and others:
         raise mixed(folder, found[0], others[0])
     return [folder / name for name in sorted(found)]
-
-
-def _entries(folder: Url, *, recursive: bool = False) -> list[Entry]:
-    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
-    return found
 
 
 def _is_unfinished(names: set[str]) -> bool:
@@ -101,10 +95,10 @@ class Found:
         self._known: dict[Url, Status] = {}
         for folder, n in folders.items():
             if n >= _LISTED:
-                self._known |= {entry.url: entry.status for entry in _entries(folder) if not entry.is_folder}
+                self._known |= {entry.url: entry.status for entry in entries_in(folder) if not entry.is_folder}
 
     def place(self, path: AnyPath, relative: str, name: str) -> Place:
         """Return a file as an input has it."""
         if isinstance(path, Url) and (status := self._known.get(path)) is not None:
-            return Place(path, relative, name, None, False, *status, NO_DEVICE, number_of(path))
+            return Place(path, relative, name, None, False, *status, NO_DEVICE, path.number)
         return place_of(path, relative, name)

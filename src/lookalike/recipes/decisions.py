@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..engines.engine import Table
 from ..inputs.labels import Labels
 from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
-from ..steps.decide import REMOVED, TALLIES, Decide, decide, removed, tally
-from ..steps.tell_pairs import POSITIONS, TellPairs, tell_pairs
+from ..steps.decide import REMOVED, TALLIES, removed, tally
+from ..steps.rows import POSITIONS, Decide, TellPairs, decide, tell_pairs
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .decide import Decider

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..engines.engine import Batches, Table
 from ..results.rows import collect
 from ..results.scored import Scored, Scores
-from ..steps.sets import Sets, ends
+from ..steps.exact import Sets, ends
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS

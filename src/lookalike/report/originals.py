@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..errors import InputDataError
-from ..files.sums import digest_of
+from ..files.inputs import digest_of
 from ..results.result import Result
 from .samples import MOST_TEXT, Pair, positions_of
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..formats.sources import Split
 from ..settings.settings import Settings
-from ..steps.by_source import BySource
+from ..steps.totals import BySource
 from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..values.arrow import no_rows, to_arrow, to_numpy

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import InputDataError
-from ...files.anywhere import AnyPath, new_file, parquet_file
+from ...files.folder import AnyPath, new_file, parquet_file
 from ...inputs.reading import Reading, read_split, text_column
 from ...inputs.saved_texts import SavedTexts, is_saved
 from ...text.texts import from_arrow_array
