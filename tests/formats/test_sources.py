@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from format_samples import packed, sample
+from lookalike.formats._registry import formats_by_suffix
 
 import lookalike as la
-from lookalike.formats._registry import formats_by_suffix
 from lookalike.formats.sources import Columns, open_sources
 from lookalike.values.arrow import to_numpy
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.files.workspace import Workspace
 from lookalike.formats.memory import as_sources
-from lookalike.formats.sources import Batch
+from lookalike.formats.split import Batch
 from lookalike.inputs import columns as columns_module
 from lookalike.inputs.columns import Ids, column_keys, group_codes, id_column, id_columns
 from lookalike.text.texts import Texts

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.files import streams
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 from lookalike.inputs.apart import check_apart, file_in_both
 from lookalike.inputs.batches import read_with_ids
 from lookalike.inputs.reading import Reading, read_documents

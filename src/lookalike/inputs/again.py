@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputDataError
-from ..formats.sources import Batch, Columns
+from ..formats.split import Batch, Columns
 from ..values import Int64Array
 from ..values.arrow import give_back
 from ..values.tables import SOURCE_BITS

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..formats.sources import Batch, Columns
+from ..formats.split import Batch, Columns
 from ..text.texts import Texts, concatenate
 from .columns import id_columns
 from .reading import check_encoding

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..formats.sources import Batch, Columns
+from ..formats.split import Batch, Columns
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow

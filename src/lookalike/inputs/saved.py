@@ -25,10 +25,10 @@ from ..files.names import Inputs, shown
 from ..files.secrets import SECRET
 from ..files.streams import why
 from ..files.urls import as_url
-from ..formats._registry import format_named
-from ..formats._split import Split
 from ..formats.memory import as_sources
+from ..formats.registry import format_named
 from ..formats.sources import open_sources
+from ..formats.split import Split
 from .saved_at import DESCRIPTION, Found, folders_at, mixed, sizes_in
 from .saved_rows import Saved, SavedRows
 from .saved_texts import SAVED

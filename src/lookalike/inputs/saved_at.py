@@ -14,7 +14,7 @@ from ..files.names import shown, suffix_of
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.urls import Status, Url
-from ..formats._registry import formats_by_suffix
+from ..formats.registry import formats_by_suffix
 
 DESCRIPTION = "sketches.json"
 ROWS = "_sketches"

@@ -24,7 +24,7 @@ from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.store import NewFolderAt, check_apart_at, check_output_at, folder_at
 from ..files.urls import Url, as_url
-from ..formats.sources import Columns
+from ..formats.split import Columns
 from ..inputs.reading import text_column
 from ..inputs.saved import FORMAT, described_place
 from ..inputs.saved_at import DESCRIPTION, ROWS

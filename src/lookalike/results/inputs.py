@@ -18,8 +18,8 @@ from ..files.folder import AnyPath, path_of
 from ..files.inputs import Place, digest_of, place_of
 from ..files.names import shown
 from ..files.urls import is_url
-from ..formats._registry import format_named
-from ..formats.sources import Split
+from ..formats.registry import format_named
+from ..formats.split import Split
 from ..inputs.again import read_again
 from ..inputs.reading import Reading
 from ..inputs.saved import description_of, open_saved

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ...errors import InputDataError, RowError
 from ...files.folder import AnyPath
 from ...formats.memory import table_split
-from ...formats.sources import Limit
+from ...formats.split import Limit
 from ...inputs.reading import Reading, read_split
 from ...inputs.saved_texts import is_saved
 from ...values import Int64Array
