@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from format_samples import packed, sample
-from lookalike.formats._registry import formats_by_suffix
 
 import lookalike as la
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.registry import formats_by_suffix
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 from lookalike.values.arrow import to_numpy
 
 A, B = "one two three four five six seven", "quite another text of several words"

@@ -10,7 +10,7 @@ from typing import Any
 from .. import __version__
 from ..engines.engine import Engine, Table
 from ..engines.memory import peak_memory
-from ..formats.sources import Split
+from ..formats.split import Split
 from ..inputs.labels import Labels
 from ..results.result import Result
 from ..results.rows import filtered, of_reason

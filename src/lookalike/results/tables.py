@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..formats.sources import Split
+from ..formats.split import Split
 from ..settings.settings import Settings
 from ..steps.totals import BySource
 from ..values import Float64Array, Int64Array
