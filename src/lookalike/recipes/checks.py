@@ -12,7 +12,7 @@ from ..engines.engine import Engine, Table
 from ..errors import InputDataError
 from ..files.sums import digest_of
 from ..inputs.overrides import Override, Overrides
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..steps.chosen import Positions, at_positions
 from ..steps.override import Named
 from ..steps.repeated import REPEATED, Earliest, Repeated, repeated

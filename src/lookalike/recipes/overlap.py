@@ -23,7 +23,7 @@ from ..formats.memory import as_sources, own_id
 from ..formats.sources import Columns
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.amounts import Amounts
-from ..inputs.apart import check_documents, file_in_both
+from ..inputs.read import check_documents, file_in_both
 from ..kernels._threads import in_order
 from ..results.scored_matches import scored_matches
 from ..settings.limits import check_skipping, limit_of

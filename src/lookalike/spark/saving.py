@@ -21,7 +21,7 @@ from ..engines.spark.files import WRITTEN, write_file
 from ..files.anywhere import AnyPath
 from ..files.folders import NewFolder
 from ..files.folders_at import NewFolderAt
-from ..inputs.saved_at import ROWS
+from ..inputs.sketch_rows import ROWS
 from ..recipes.saved_sketches import Files, Saving
 from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
 from ..steps.members import MEMBERS

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..inputs.overrides import ACTIONS
 from ..methods.method import Method
 from ..values import Int64Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ..inputs.saved_rows import TEXT, bytes_of_keys
+from ..inputs.sketch_rows import TEXT, bytes_of_keys
 from ..values.arrow import string
 from ._batches import Batches
 from .members import MEMBERS

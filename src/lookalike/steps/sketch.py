@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import EncodingError, InputDataError, RowError
 from ..hashing import digest_secret
-from ..inputs.reading import not_utf8
+from ..inputs.read import not_utf8
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
 from ..text.shingle import Shingling

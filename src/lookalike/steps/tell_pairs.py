@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..methods.method import Method
 from ..values.arrow import to_arrow, to_numpy
 from ._batches import Batches, batch_of, ints

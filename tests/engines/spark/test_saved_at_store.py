@@ -17,8 +17,8 @@ from lookalike.files.folders import SIDECAR
 from lookalike.files.folders_at import NewFolderAt
 from lookalike.files.outputs_at import PLANNED
 from lookalike.files.urls import Url
-from lookalike.inputs.saved import saved_in
-from lookalike.inputs.saved_at import DESCRIPTION, ROWS
+from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
+from lookalike.inputs.sketches import saved_in
 
 
 @pytest.fixture(autouse=True)
