@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 from lookalike.formats.memory import as_sources
 from lookalike.formats.sources import Batch
 from lookalike.inputs import ids as ids_module

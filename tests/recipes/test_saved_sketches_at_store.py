@@ -10,9 +10,8 @@ from object_store import held, put_folder
 from weekly import HOW, said, weeks, written
 
 import lookalike as la
-from lookalike.files.folders import SIDECAR
-from lookalike.files.folders_at import NewFolderAt
-from lookalike.files.outputs_at import PLANNED
+from lookalike.files.disk import SIDECAR
+from lookalike.files.store import PLANNED, NewFolderAt
 from lookalike.files.urls import Url
 from lookalike.inputs import sketches as folders_of_sketches
 from lookalike.inputs import texts as input_texts

@@ -69,7 +69,7 @@ def dedup(
     """
     from ..engines.memory import Memory
     from ..errors import ParameterError
-    from ..files.store import written_before
+    from ..files.workspace import written_before
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.sketches import open_references

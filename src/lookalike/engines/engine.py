@@ -155,7 +155,7 @@ class Engine(Protocol):
     """
 
     sieve: Callable[[Table, Callable[..., Any], Callable[..., Any]], Table] | None
-    """From pairs to those that may match, by ``halves`` and ``sift`` of ``lookalike.steps.sift``; None: all are compared."""
+    """From pairs to those that may match, by ``halves`` and ``sift`` of ``lookalike.steps.verify``; None: all are compared."""
 
     together: Callable[[Table], Table] | None
     """From pairs to one bundle of all their documents, without texts; where there are slices."""

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import InputDataError, OutputError
-from ..files.folders import NewFolder
-from ..files.places import Place
+from ..files.disk import NewFolder
+from ..files.inputs import Place
 from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from ._registry import format_named

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ..files.places import Place
+from ..files.inputs import Place
 from ..files.streams import MOST, Noted, read_lines, why
 from ..text.texts import Texts, without
 from ..values import Int64Array

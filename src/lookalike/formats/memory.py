@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.names import expanded, is_glob, listed, suffix_of
-from ..files.skipped import Inputs
+from ..files.names import Inputs, expanded, is_glob, listed, suffix_of
 from ..files.urls import is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views

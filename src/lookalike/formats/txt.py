@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
-from ..files.folders import NewFolder
+from ..files.disk import NewFolder
+from ..files.inputs import Place
 from ..files.names import packed
-from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
 from ..text.texts import Texts
 from ._format import EXPANSION, Format

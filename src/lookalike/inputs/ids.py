@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.secrets import new_secret
-from ..files.store import Workspace
+from ..files.workspace import Workspace
 from ..formats.sources import Batch
 from ..hashing import digest_secret
 from ..kernels.digests import digest_documents

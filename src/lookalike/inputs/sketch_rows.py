@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
-from ..files.anywhere import AnyPath
+from ..files.folder import AnyPath
 from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import Url

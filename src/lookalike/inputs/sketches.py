@@ -17,18 +17,16 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from ..errors import InputDataError, ParameterError
-from ..files.anywhere import AnyPath, is_inside, path_of
 from ..files.atomic import reporting
 from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
-from ..files.folders import SIDECAR, recover
-from ..files.names import shown, suffix_of
-from ..files.outputs_at import PLANNED
-from ..files.places import Place, place_of
-from ..files.places_at import NO_DEVICE, asked, number_of
+from ..files.disk import SIDECAR, recover
+from ..files.folder import AnyPath, is_inside, path_of
+from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
+from ..files.names import Inputs, shown, suffix_of
 from ..files.secrets import SECRET
-from ..files.skipped import Inputs
+from ..files.store import PLANNED
 from ..files.streams import why
-from ..files.urls import Entry, Status, Url, as_url
+from ..files.urls import Status, Url, as_url
 from ..formats._registry import format_named, formats_by_suffix
 from ..formats._split import Split
 from ..formats.memory import as_sources
@@ -42,7 +40,7 @@ _Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
 Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
 _LISTED = 8  # files of one folder that are not asked for one by one
-_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.folders``
+_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.disk``
 
 
 class _Rows(Struct):
@@ -286,7 +284,7 @@ def folders_at(url: Url) -> list[Url]:
 def _inside(folder: Url) -> list[Url]:
     """Return the folders of saved sketches in a folder."""
     names: dict[str, set[str]] = {}
-    for entry in _entries(folder, recursive=True):
+    for entry in entries_in(folder, recursive=True):
         if not entry.is_folder:
             first, _, rest = entry.url.key.removeprefix(f"{folder.key}/").partition("/")
             names.setdefault(first, set()).add(rest)
@@ -296,11 +294,6 @@ def _inside(folder: Url) -> list[Url]:
     if found and others:
         raise mixed(folder, found[0], others[0])
     return [folder / name for name in sorted(found)]
-
-
-def _entries(folder: Url, *, recursive: bool = False) -> list[Entry]:
-    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
-    return found
 
 
 def _is_unfinished(names: set[str]) -> bool:
@@ -341,10 +334,10 @@ class Found:
         self._known: dict[Url, Status] = {}
         for folder, n in folders.items():
             if n >= _LISTED:
-                self._known |= {entry.url: entry.status for entry in _entries(folder) if not entry.is_folder}
+                self._known |= {entry.url: entry.status for entry in entries_in(folder) if not entry.is_folder}
 
     def place(self, path: AnyPath, relative: str, name: str) -> Place:
         """Return a file as an input has it."""
         if isinstance(path, Url) and (status := self._known.get(path)) is not None:
-            return Place(path, relative, name, None, False, *status, NO_DEVICE, number_of(path))
+            return Place(path, relative, name, None, False, *status, NO_DEVICE, path.number)
         return place_of(path, relative, name)

@@ -19,7 +19,7 @@ from ..engines.memory import BYTES_PER_DOCUMENT, Memory
 from ..formats._row_groups import MOST_BYTES
 from ..kernels._compile import MODE
 from ..settings.settings import Settings
-from ..steps.nibbles import packed_width
+from ..steps.pairs import packed_width
 from ..steps.sketch import Sketching, sketches_schema
 from ..values.tables import DOCUMENTS, LINKS, PAIRS
 from .calibration import Speeds

@@ -13,10 +13,10 @@ from ..engines.memory import Memory
 from ..engines.registry import Running, make_engine
 from ..engines.reporting import share_of
 from ..errors import OutputError, ParameterError
-from ..files.skipped import skipped_in
-from ..files.store import Workspace
-from ..files.store_at import WorkspaceAt
+from ..files.job import WorkspaceAt
+from ..files.names import skipped_in
 from ..files.urls import check_on_disk
+from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
 from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..files.store import Workspace
+from ..files.workspace import Workspace
 from ..formats.sources import Batch, Columns
 from ..inputs.ids import Ids, id_columns
 from ..inputs.read import check_encoding, with_ids

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
-from ..files.anywhere import AnyPath, path_of
 from ..files.descriptions import check_trusted
+from ..files.folder import AnyPath, path_of
+from ..files.inputs import Place, place_of
 from ..files.names import shown
-from ..files.places import Place, place_of
 from ..files.urls import is_url
 from ..formats._registry import format_named
 from ..formats.sources import Split

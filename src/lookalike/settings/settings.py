@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..files.store import unfinished_job
+from ..files.workspace import unfinished_job
 from ..inputs.overrides import read_overrides
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method

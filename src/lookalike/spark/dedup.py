@@ -15,11 +15,11 @@ from ..engines.memory import Memory
 from ..engines.spark.engine import SparkEngine
 from ..engines.spark.frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
-from ..files.anywhere import is_inside, path_of
-from ..files.skipped import Skipped, skipped_in
-from ..files.store import Workspace
-from ..files.store_at import WorkspaceAt
+from ..files.folder import is_inside, path_of
+from ..files.job import WorkspaceAt
+from ..files.names import Skipped, skipped_in
 from ..files.urls import Url
+from ..files.workspace import Workspace
 from ..formats.memory import as_sources
 from ..formats.sources import Limit
 from ..inputs.read import Reading, check_apart
@@ -35,8 +35,8 @@ from ..results.summary import CALLED, Summary, counted_as
 from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
-from ..steps.chosen import Positions, at_positions
-from ..steps.outcomes import Outcomes
+from ..steps.ids import Positions, at_positions
+from ..steps.totals import Outcomes
 from ..text.shingle import Tokenizer
 from ..wording import spelled
 from .result import Finished, SparkResult, SparkSummary

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import InputDataError
-from ...files.store import Workspace
+from ...files.workspace import Workspace
 from ...inputs.amounts import Amounts
 from ...inputs.read import Reading, read_documents
 from ...inputs.sketch_rows import is_saved

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputDataError, RowError
-from ...files.anywhere import AnyPath
+from ...files.folder import AnyPath
 from ...formats.memory import table_split
 from ...formats.sources import Limit
 from ...inputs.read import Reading, read_split

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ...files.anywhere import AnyPath
+from ...files.folder import AnyPath
 from ...files.urls import Url
 from ...inputs.read import Reading
 from ..engine import Batches, Step

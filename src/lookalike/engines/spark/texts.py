@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import InputDataError
-from ...files.anywhere import AnyPath, new_file, parquet_file
+from ...files.folder import AnyPath, new_file, parquet_file
 from ...inputs.read import Reading, read_split, text_column
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import SavedTexts

@@ -14,6 +14,7 @@ from ..values.arrow import to_arrow, to_numpy
 
 Batches = Iterator[pa.RecordBatch]
 PIECE_WEIGHT = 2 << 20
+DIGEST_BYTES = 16
 
 
 def ints(batch: pa.RecordBatch, name: str) -> Int64Array:
@@ -30,6 +31,11 @@ def flags(batch: pa.RecordBatch, name: str) -> NDArray[np.bool_]:
     """Return a column of truth values; null is false."""
     column = batch.column(name)
     return np.asarray(to_numpy(column, False), np.bool_)
+
+
+def floats(batch: pa.RecordBatch, name: str) -> NDArray[np.float64]:
+    """Return a column of floats, null as nan."""
+    return np.asarray(to_numpy(batch.column(name)), np.float64)
 
 
 def batch_of(schema: pa.Schema, *columns: Any) -> pa.RecordBatch:
@@ -75,3 +81,27 @@ def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str
         weight = int(sums[-1]) - base
     if held:
         yield joined(held)
+
+
+def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Array]:
+    """Return (bytes, where in them each row begins) of a column of ``width`` bytes a row, dictionary-encoded or not."""
+    if isinstance(column, pa.DictionaryArray):
+        rows, column = to_numpy(column.indices), column.dictionary
+    else:
+        rows = np.arange(len(column))
+    begin, buffers = column.offset * width, column.buffers()
+    if not pa.types.is_fixed_size_binary(column.type) and len(rows):
+        begin = int(np.frombuffer(buffers[1], np.int64 if pa.types.is_large_binary(column.type) else np.int32)[column.offset])
+    starts = rows.astype(np.int64, copy=False) * width + begin
+    if buffers[-1] is None:
+        return np.empty(0, np.uint8), starts
+    return np.frombuffer(buffers[-1], np.uint8), starts
+
+
+def words_of(column: pa.Array, width: int, dtype: type) -> NDArray[np.generic]:
+    """Return a column of ``width`` bytes a row as an array of little-endian words, of shape (rows, words)."""
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    data, starts = row_starts(column, width)
+    begin = int(starts[0]) if len(starts) else 0
+    return data[begin : begin + width * len(starts)].view(dtype).reshape(len(starts), width // np.dtype(dtype).itemsize)

@@ -1,4 +1,4 @@
-"""Ids that come more than once."""
+"""Ids that come more than once, and the rows at some positions."""
 
 from __future__ import annotations
 
@@ -64,3 +64,18 @@ class Earliest:
         if len(again):
             place = int(np.argmin(again))
             total[:] = _earlier(total, np.array([first[place], again[place]]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positions:
+    """The positions of the rows that are wanted."""
+
+    positions: tuple[int, ...]
+
+
+def at_positions(rows: Iterator[pa.RecordBatch], settings: Positions) -> Iterator[pa.RecordBatch]:
+    """Choose the rows at some positions."""
+    for batch in rows:
+        found = np.isin(to_numpy(batch["position"]), settings.positions)
+        if found.any():
+            yield batch.filter(to_arrow(found))

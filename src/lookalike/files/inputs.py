@@ -1,22 +1,22 @@
-"""Which files an input means, which files beside them are left out, and copies of what can be read only once."""
+"""Which files an input means, on a disk or a store, which files beside them are left out, and digests of them."""
 
 from __future__ import annotations
 
 import glob as globbing
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
-from .names import expanded, is_glob, is_marker, left_out, listed, says_hidden, shown, walk
-from .places_at import NO_DEVICE, asked, has_odd_name, inside, matching, number_of, real_of
-from .skipped import Skipped, describe_skipped
-from .spools import Spool, spool
+from .names import Skipped, describe_skipped, expanded, is_glob, is_marker, left_out, listed, matches, says_hidden, shown, walk
+from .streams import Spool, open_anywhere, spool, why
 from .urls import Entry, Url, as_url
 
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
+NO_DEVICE = -1
+"""In place of the device that a file is on."""
 
 
 class Place(NamedTuple):
@@ -66,7 +66,7 @@ def _place(path: Path, relative: str, status: os.stat_result, root: Path | None 
 def place_of(path: Path | Url, relative: str, name: str) -> Place:
     """Return a file as an input has it."""
     if isinstance(path, Url):
-        return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, number_of(path))
+        return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, path.number)
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise OSError(0, "not a file")
@@ -75,11 +75,11 @@ def place_of(path: Path | Url, relative: str, name: str) -> Place:
 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
     url, status = entry.url, entry.status
-    if has_odd_name(url):
+    if url.has_odd_name:
         raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
     return Place(
-        url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, number_of(url)
+        url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, url.number
     )  # fmt: skip
 
 
@@ -171,9 +171,9 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
     for one in matching_it:
         if one.is_folder:
             skipped.add("folder", str(one.url))
-        elif has_odd_name(one.url):
+        elif one.url.has_odd_name:
             skipped.add("odd_name", str(one.url))
-    found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or has_odd_name(one.url))]
+    found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or one.url.has_odd_name)]
     if not found:
         raise InputDataError(f"{shown(url)}: no file matches")
     return found
@@ -274,3 +274,68 @@ def _named_apart(places: list[Place]) -> list[Place]:
         return os.path.relpath(f"{folders[place.path.parent]}/{place.path.name}", base)
 
     return [place if place.spool is not None else place._replace(relative=apart(place)) for place in places]
+
+
+def real_of(path: Path | Url) -> str:
+    """Return a path from the root, without symbolic links; of a URL one that the current folder is no part of."""
+    return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
+
+
+def asked(url: Url, ask: Callable[[], Any]) -> Any:
+    """Return what a store answers."""
+    try:
+        return ask()
+    except OSError as error:
+        raise InputDataError(f"{shown(url)}: cannot be read: {why(error)}") from None
+
+
+def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
+    """Return what is in a folder of a store."""
+    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
+    return found
+
+
+def inside(
+    folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
+) -> Iterator[Entry]:
+    """Yield the files that a folder stands for, in the order of their names."""
+    for entry in entries_in(folder, recursive=True):
+        if entry.is_folder:
+            continue
+        parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")
+        reason = "odd_name" if entry.url.has_odd_name else left_out(parts, patterns, suffixes)
+        if reason is not None:
+            left(reason, str(entry.url))
+        else:
+            yield entry
+
+
+def matching(url: Url) -> Iterator[Entry]:
+    """Yield what a glob stands for, in the order of names: ``*`` and ``?`` within a name, ``**`` for any folders."""
+    found: dict[str, Entry] = {}
+    for pattern in expanded(url.key):
+        parts = pattern.split("/")
+        fixed = next((number for number, part in enumerate(parts) if globbing.has_magic(part)), len(parts) - 1)
+        top = Url(url.root, "/".join(parts[:fixed]), url.options)
+        deep = "**" in parts[fixed:] or len(parts) - fixed > 1
+        for entry in entries_in(top, recursive=deep):
+            if matches(entry.url.key.split("/")[fixed:], parts[fixed:]):
+                found[entry.url.key] = entry
+    yield from sorted(found.values(), key=lambda entry: entry.url.key.split("/"))
+
+
+def digest_of(places: Sequence[Place]) -> str | None:
+    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file."""
+    from hashlib import file_digest, sha256  # here, for what is not needed to start
+
+    lines = []
+    for place in places:
+        try:
+            with open_anywhere(place.path) as stream:
+                digest = file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
+        if len(places) == 1:
+            return digest
+        lines.append(f"{digest}  {place.name}\n")
+    return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest() if lines else None
