@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.files.workspace import Workspace
 from lookalike.formats.memory import as_sources
-from lookalike.formats.sources import Batch
+from lookalike.formats.split import Batch
 from lookalike.inputs import ids as ids_module
 from lookalike.inputs.ids import Ids, Labels, as_utf8, column_keys, group_codes, id_column, id_columns
 from lookalike.text.texts import Texts

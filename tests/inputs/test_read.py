@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.files import streams
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 from lookalike.inputs.read import Reading, check_apart, file_in_both, read_documents, read_with_ids
 from lookalike.text.texts import Texts
 from lookalike.values.tables import SOURCE_BITS

@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketches import as_references, saved_in
 from lookalike.inputs.texts import RowsAgain, SavedTexts, wanted_texts

@@ -83,7 +83,8 @@ def _documents(
     """
     from dataclasses import replace
 
-    from ..formats.sources import Columns, Limit, open_sources
+    from ..formats.sources import open_sources
+    from ..formats.split import Columns, Limit
     from ..formats.writers import check_before
     from ..inputs.read import BATCH_BYTES, ROW_BYTES, read_with_ids
     from .progress import note_skipped

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..files.secrets import new_secret
 from ..files.workspace import Workspace
-from ..formats.sources import Batch
+from ..formats.split import Batch
 from ..hashing import digest_secret
 from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array

@@ -13,7 +13,7 @@ from ..errors import InputDataError
 from ..files.folder import AnyPath
 from ..files.inputs import real_of
 from ..files.names import shown
-from ..formats.sources import Batch, Columns, Split
+from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy

@@ -15,7 +15,7 @@ from ..files.folder import AnyPath
 from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import Url
-from ..formats._split import Split
+from ..formats.split import Split
 from ..text.texts import Texts
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import check_values

@@ -27,10 +27,10 @@ from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
 from ..files.urls import Status, Url, as_url
-from ..formats._registry import format_named, formats_by_suffix
-from ..formats._split import Split
 from ..formats.memory import as_sources
+from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
+from ..formats.split import Split
 from .sketch_rows import DESCRIPTION, ROWS, Saved, SavedRows, is_saved
 from .texts import SAVED
 

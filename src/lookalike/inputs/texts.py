@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..files.inputs import place_of
 from ..files.names import shown
-from ..formats._format import Format
-from ..formats._registry import format_named
-from ..formats._split import Batch, Columns, Limit, Record, Split
+from ..formats.format import Format
+from ..formats.registry import format_named
+from ..formats.split import Batch, Columns, Limit, Record, Split
 from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array
 from ..values.arrow import give_back, to_arrow, to_numpy

@@ -20,7 +20,7 @@ from ..engines.memory import FLOOR, Memory
 from ..engines.reporting import share_of
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
-from ..formats.sources import Columns
+from ..formats.split import Columns
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.amounts import Amounts
 from ..inputs.read import check_documents, file_in_both

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..files.workspace import Workspace
-from ..formats.sources import Batch, Columns
+from ..formats.split import Batch, Columns
 from ..inputs.ids import Ids, id_columns
 from ..inputs.read import check_encoding, with_ids
 from ..kernels import overlap as kernel

@@ -24,7 +24,7 @@ from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.store import NewFolderAt, check_apart_at, check_output_at, folder_at
 from ..files.urls import Url, as_url
-from ..formats.sources import Columns
+from ..formats.split import Columns
 from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_place

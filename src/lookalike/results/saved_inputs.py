@@ -17,8 +17,8 @@ from ..files.folder import AnyPath, path_of
 from ..files.inputs import Place, place_of
 from ..files.names import shown
 from ..files.urls import is_url
-from ..formats._registry import format_named
-from ..formats.sources import Split
+from ..formats.registry import format_named
+from ..formats.split import Split
 from ..inputs.read import Reading
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import description_of, open_saved

@@ -21,7 +21,7 @@ from ..files.names import Skipped, skipped_in
 from ..files.urls import Url
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources
-from ..formats.sources import Limit
+from ..formats.split import Limit
 from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references, saved_in

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ...errors import InputDataError, RowError
 from ...files.folder import AnyPath
 from ...formats.memory import table_split
-from ...formats.sources import Limit
+from ...formats.split import Limit
 from ...inputs.read import Reading, read_split
 from ...inputs.sketch_rows import is_saved
 from ...values import Int64Array
