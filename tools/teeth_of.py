@@ -19,8 +19,16 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "sketches/weighted.py": ("estimate",),
     "values/packed.py": ("estimated_resemblance",),
     "values/fingerprints.py": ("distance", "estimated_cosine"),
-    "index/minhash_kind.py": ("chance", "least", "recall_at_threshold", "error_at_threshold", "_estimates", "measure"),
-    "index/simhash_kind.py": ("least", "recall_at_threshold", "error_at_threshold", "share_probed", "_estimates", "measure"),
+    "index/kinds.py": (
+        "chance",
+        "least",
+        "_match",
+        "_enough",
+        "recall_at_threshold",
+        "error_at_threshold",
+        "share_probed",
+        "estimates",
+    ),
     "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
     "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
 }
@@ -142,15 +150,14 @@ REASONS: dict[str, dict[str, str]] = {
     "values/fingerprints.py": {
         "swap distance: `a, b = pairs_of_rows": "a distance is the same from either side",
     },
-    "index/simhash_kind.py": {
+    "index/kinds.py": {
         "constant least: `1` to `2` in `return": "at distance 0 the cosine is 1, which reaches any threshold",
         "constant recall_at_threshold: `0` to `1`": "at distance 0 the cosine is 1, which reaches any threshold",
         "constant least: `1e-12`": "what rounding may take from a cosine",
         "drop least: `self.threshold - 1e-12`": "what rounding may take from a cosine",
-    },
-    "index/minhash_kind.py": {
-        "constant _estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
+        "constant estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
         "constant recall_at_threshold: `1.0`": "as many slots as there are suffice at any threshold",
+        "constant share_probed: `1` to `2` in `sizes": "a single size weighs alike whatever its weight",
     },
     "theory/fractional.py": {
         "constant check_parts: `1.0` to `1.1` in `whole": "a share above 1 is refused because of the sum",
