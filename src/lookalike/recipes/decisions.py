@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..engines.engine import Table
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
 from ..steps.decide import REMOVED, TALLIES, removed, tally
 from ..steps.rows import POSITIONS, Decide, TellPairs, decide, tell_pairs

@@ -11,7 +11,7 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..engines.memory import peak_memory
 from ..formats.split import Split
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..results.result import Result
 from ..results.rows import filtered, of_reason
 from ..results.summary import Summary, count

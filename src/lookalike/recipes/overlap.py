@@ -23,7 +23,7 @@ from ..formats.memory import as_sources, own_id
 from ..formats.split import Columns
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.amounts import Amounts
-from ..inputs.apart import check_documents, file_in_both
+from ..inputs.read import check_documents, file_in_both
 from ..kernels._threads import in_order
 from ..settings.limits import check_skipping, limit_of
 from ..settings.settings import available_threads

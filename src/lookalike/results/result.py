@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import Selection, table_of, write_rows
-from ..inputs.saved import Trusted
+from ..inputs.sketches import Trusted
 from ..settings.settings import added_columns
 from ..values.arrays import MOST_SEED, number, whole
 from ..values.arrow import to_numpy
