@@ -32,7 +32,7 @@ from ..inputs.saved_rows import TEXT, Saved
 from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
-from ..steps.totals import TEXT_IDS, OfInputs
+from ..steps.totals import TEXT_IDS, of_inputs
 from ..theory.banding import candidate_probability
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
@@ -199,7 +199,7 @@ class Saving:
         self, path: AnyPath, force: bool, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
     ) -> None:
         """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
-        counts = engine.fold(rows.select(["position"]), OfInputs(len(self.splits)))
+        counts = engine.fold(rows.select(["position"]), of_inputs(len(self.splits)))[0]
         with _new_folder(path, force) as new:
             files = write_files(new)
             write_secret(new.path, self.key)

@@ -17,7 +17,7 @@ from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..inputs.saved import Trusted
 from ..settings.settings import Settings
-from ..steps.totals import BySource
+from ..steps.totals import of_inputs
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import no_rows, to_numpy
@@ -114,7 +114,7 @@ class Result(Shown, Sketched, Written):
     def _by_source(self) -> tuple[Int64Array, list[str]]:
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
         names = list(map(called, self.provenance["inputs"]))
-        fold = BySource(n=len(names))
+        fold = of_inputs(len(names), kept=True)
         total = fold.start()
         for batch in self._rows(["position", "kept"]).batches():
             fold.add(total, batch)

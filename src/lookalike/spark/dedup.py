@@ -36,8 +36,8 @@ from ..results.summary import CALLED, Summary, counted_as
 from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
-from ..steps.ids import Positions, at_positions
-from ..steps.totals import Outcomes
+from ..steps.ids import at_positions
+from ..steps.totals import OUTCOMES
 from ..text.shingle import Tokenizer
 from ..wording import spelled
 from .result import Finished, SparkResult, SparkSummary
@@ -307,11 +307,11 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
         def calls(positions: list[int]) -> list[dict[str, Any]]:
             rows = decisions.select(["position", *CALLED])
-            chosen = engine.map(rows, partial(at_positions, settings=Positions(positions=tuple(positions))), rows.schema)
+            chosen = engine.map(rows, partial(at_positions, positions=tuple(positions)), rows.schema)
             by_position = {row["position"]: row for batch in chosen.batches() for row in batch.to_pylist()}
             return [by_position[position] for position in positions]
 
-        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), Outcomes())
+        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), OUTCOMES)
         return counted_as(total, found.boundary, calls)
 
     told, summary = judge(opened, decider, settings, count)
