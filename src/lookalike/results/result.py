@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..inputs.saved import Trusted
+from ..inputs.sketches import Trusted
 from ..settings.settings import Settings
 from ..steps.totals import of_inputs
 from ..values import Int64Array

@@ -25,9 +25,9 @@ from ..files.job import FINISHED, JOB
 from ..files.names import describe_skipped, shown
 from ..files.urls import check_on_disk
 from ..inputs.overrides import Overrides
-from ..inputs.saved import Trusted
-from ..inputs.saved_at import DESCRIPTION as SKETCHES
-from ..inputs.saved_texts import SAVED
+from ..inputs.sketch_rows import DESCRIPTION as SKETCHES
+from ..inputs.sketches import Trusted
+from ..inputs.texts import SAVED
 from ..settings.settings import Settings
 from ..steps.decide import REASONS
 from ..values.arrow import string, strings, to_numpy

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..engines.engine import Table
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..methods.method import Method
 from ..recipes.decide import Decider
 from ..steps.decide import REMOVED, TALLIES, removed, tally

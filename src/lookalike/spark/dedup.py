@@ -21,11 +21,10 @@ from ..files.names import Skipped, skipped_in
 from ..files.urls import Url
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources
-from ..formats.sources import Limit
-from ..inputs.apart import check_apart
-from ..inputs.reading import Reading
-from ..inputs.saved import as_references, saved_in
-from ..inputs.saved_texts import is_saved
+from ..formats.split import Limit
+from ..inputs.read import Reading, check_apart
+from ..inputs.sketch_rows import is_saved
+from ..inputs.sketches import as_references, saved_in
 from ..recipes.decide import Decider
 from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
 from ..recipes.opening import Opened, report_stage

@@ -1,4 +1,4 @@
-"""An index that is open: what is in it, and what is like it."""
+"""Reading an index: what is in it, and what is like it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, OutputError, ParameterError
 from ..text.texts import Texts
 from ..wording import counted, html_table, printable
-from .answers import Answers, all_documents, answer, check_type, id_texts
-from .documents import documents, find
+from .answers import Answers, all_documents, answer, check_type, documents_of, find, id_texts
 from .kind import Sketches
+from .kinds import check_rules
+from .lookup import sketch_texts
 from .manifest import Manifest, read_manifest
-from .opening import damage, open_segments, release_lock
 from .segments import Segment
-from .sketching import check_rules, sketch_texts
-from .state import State
+from .state import State, damage, open_segments, release_lock
 
 
-class OpenIndex:
+class Reader:
     """What an index holds and answers; ``Index`` adds how it is made and changed."""
 
     def __init__(self, path: Path, state: State, rules: int, lock: int | None, damaged: list[str]) -> None:
@@ -247,7 +246,7 @@ class OpenIndex:
             As ``contains``.
         """
         names = self._names(ids)
-        return documents(*self._now(), names)
+        return documents_of(*self._now(), names)
 
     def _names(self, ids: Iterable[str] | Iterable[int]) -> Texts:
         """Return ids as texts, once their type is checked."""
