@@ -26,13 +26,14 @@ from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references, saved_in
 from ..recipes.decide import Decider
+from ..recipes.decisions import Told
 from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
 from ..recipes.opening import Opened, report_stage
 from ..recipes.progress import Progress, no_progress, shown
 from ..recipes.saved_sketches import agreed
 from ..recipes.search import search
+from ..results.rows import second_columns
 from ..results.summary import CALLED, Summary, counted_as
-from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
 from ..steps.ids import at_positions
