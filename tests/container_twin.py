@@ -7,8 +7,7 @@ from zlib import crc32
 import numpy as np
 
 import lookalike as la
-from lookalike.files.container import ArrayFile, write_arrays
-from lookalike.files.growing import GrowingFile
+from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
 from lookalike.files.layout import Kind, open_regular, read_pieces
 
 GROWING = Kind(magic=b"TESTFILE", version=1, name="tests", error=la.InputDataError, links=True)

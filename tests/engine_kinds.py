@@ -17,7 +17,7 @@ from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.engines.spark.engine import SparkEngine
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 from lookalike.recipes import rounds
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")

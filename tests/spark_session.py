@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from java_home import java_home
 
-from lookalike.files import store
+from lookalike.files import workspace
 
 TESTS = Path(__file__).parent
 SOURCES = TESTS.parent / "src"
@@ -119,7 +119,7 @@ def forms(secret):
 def watched(session, folder, monkeypatch):
     """See that a job gathers little on the driver, and that its secret stands nowhere but where it is needed."""
     secret = bytes(range(130, 146))
-    monkeypatch.setattr(store, "new_secret", lambda: secret)
+    monkeypatch.setattr(workspace, "new_secret", lambda: secret)
     start = len(events(session))
     yield
     logged = events(session, start)

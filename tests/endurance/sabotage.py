@@ -3,7 +3,7 @@
 import os
 from contextlib import contextmanager
 
-from lookalike.files import atomic, container, folders, growing, layout
+from lookalike.files import arrays, atomic, disk, layout
 from lookalike.formats import writers
 from lookalike.index import manifest
 
@@ -19,7 +19,7 @@ def in_place():
         with open(path, "wb") as raw, atomic.compressed(raw, path) if compress else atomic.nullcontext(raw) as stream:
             yield stream
 
-    for module in (atomic, container, writers, manifest):
+    for module in (atomic, arrays, writers, manifest):
         module.atomic_file = written
 
 
@@ -30,7 +30,7 @@ def no_sync():
 
 def no_folder_sync():
     """Files are synced, and the folders that name them are not."""
-    for module in (atomic, folders, growing):
+    for module in (atomic, disk, arrays):
         module.sync_folder = lambda path: None
 
 

@@ -12,7 +12,7 @@ from lookalike.engines.clock import Clock
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.engines.registry import Running, make_engine, names
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 RUNNING = Running(threads=3, memory=Memory(1 << 30), workspace=Workspace(), progress=lambda name, amount: None)
 

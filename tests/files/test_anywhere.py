@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lookalike.errors import ParameterError
-from lookalike.files.anywhere import files_in, new_file, new_folder, parquet_file, path_of, put, remove_tree
+from lookalike.files.folder import files_in, new_file, new_folder, parquet_file, path_of, put, remove_tree
 
 
 @pytest.fixture(params=["disk", "store"])

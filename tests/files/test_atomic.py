@@ -16,7 +16,7 @@ from folder_files import fill, names
 import lookalike as la
 from lookalike.files import atomic
 from lookalike.files.atomic import atomic_file
-from lookalike.files.folders import atomic_directory
+from lookalike.files.disk import atomic_directory
 from lookalike.formats.writers import check_output
 
 A = "one two three four five six"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from lookalike.files.container import ArrayFile, write_arrays
+from lookalike.files.arrays import ArrayFile, write_arrays
 from lookalike.files.layout import ARRAYS, Streamed, open_regular, read_pieces, read_section
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]

@@ -4,9 +4,8 @@ import pytest
 from object_store import held
 
 import lookalike as la
-from lookalike.files.folders import SIDECAR
-from lookalike.files.folders_at import NewFolderAt, folder_at
-from lookalike.files.outputs_at import PLANNED, check_output_at
+from lookalike.files.disk import SIDECAR
+from lookalike.files.store import PLANNED, NewFolderAt, check_output_at, folder_at
 
 ROWS = "_sketches"
 

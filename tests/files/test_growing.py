@@ -8,8 +8,7 @@ import pytest
 from container_twin import GROWING, add, batch, content, described, grown, three_batches, twin, wanted
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
-from lookalike.files.growing import GrowingFile
+from lookalike.files.arrays import ArrayFile, GrowingFile
 from lookalike.files.layout import read_section
 
 
@@ -199,7 +198,7 @@ def test_another_file_in_its_place_is_read_anew(path, tmp_path):
 
 def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
     file, read = grown(path), []
-    monkeypatch.setattr("lookalike.files.growing.read_section", lambda *a: read.append(a[3]) or read_section(*a))
+    monkeypatch.setattr("lookalike.files.arrays.read_section", lambda *a: read.append(a[3]) or read_section(*a))
     add(file, 1)
     sections = file.sections
     assert read == [0, sections[3].begin]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.container import ArrayFile, write_arrays
+from lookalike.files.arrays import ArrayFile, write_arrays
 
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
 CLEAR = (la.IndexFormatError, la.InputDataError)

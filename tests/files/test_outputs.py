@@ -14,9 +14,9 @@ import pytest
 from folder_files import fill, names
 
 import lookalike as la
-from lookalike.files import folders
+from lookalike.files import disk
 from lookalike.files.atomic import create_temporary
-from lookalike.files.folders import atomic_directory
+from lookalike.files.disk import atomic_directory
 from lookalike.formats.writers import check_apart, check_output
 
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
@@ -315,7 +315,7 @@ def test_links_lead_to_outputs(tmp_path):
         for force in (False, True):
             result.write(tmp_path / name, force=force)
         assert (tmp_path / name).is_symlink() and (tmp_path / "disk" / name).exists()
-    assert folders.check_folder(tmp_path / "out") is None
+    assert disk.check_folder(tmp_path / "out") is None
 
 
 def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
@@ -332,14 +332,14 @@ def test_the_list_of_a_folder_is_the_same_in_every_locale(tmp_path):
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from lookalike.files.folders import as_listed, check_folder\n"
+        "from lookalike.files.disk import as_listed, check_folder\n"
         "folder = Path(sys.argv[1])\n"
         "check_folder(folder)\n"
         "print(ascii(as_listed(name for name in os.listdir(folder) if name[0] != '_')))\n"
     )
     for name in listed:
         (tmp_path / name).write_text(A)
-    (tmp_path / "_lookalike.json").write_text(json.dumps({"files": folders.as_listed(listed)}))
+    (tmp_path / "_lookalike.json").write_text(json.dumps({"files": disk.as_listed(listed)}))
     environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for env in (environment, os.environ | {"PYTHONUTF8": "1"}):
         done = subprocess.run([sys.executable, "-c", code, tmp_path], env=env, capture_output=True, text=True, check=True)

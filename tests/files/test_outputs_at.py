@@ -6,10 +6,10 @@ import pytest
 from object_store import held
 
 from lookalike.errors import OutputError
-from lookalike.files import outputs_at
-from lookalike.files.folders import SIDECAR
-from lookalike.files.outputs_at import PLANNED, check_apart_at, check_output_at, prepare, publish, upload
-from lookalike.files.places import place_of
+from lookalike.files import store
+from lookalike.files.disk import SIDECAR
+from lookalike.files.inputs import place_of
+from lookalike.files.store import PLANNED, check_apart_at, check_output_at, prepare, publish, upload
 from lookalike.files.urls import as_url
 from lookalike.formats.sources import open_sources
 
@@ -86,7 +86,7 @@ def test_files_that_are_not_as_they_were_written_are_noticed(bucket):
 
 
 def test_a_file_is_copied_whole(bucket, tmp_path, monkeypatch):
-    monkeypatch.setattr("lookalike.files.outputs_at._BLOCK", 1000)
+    monkeypatch.setattr("lookalike.files.store._BLOCK", 1000)
     data = bytes(range(256)) * 50
     (tmp_path / "a").write_bytes(data)
     upload(tmp_path / "a", bucket / "x/a")
@@ -97,10 +97,10 @@ def test_a_file_is_copied_whole(bucket, tmp_path, monkeypatch):
 
 def test_an_upload_that_is_cut_off_leaves_the_file_of_another_attempt(bucket, tmp_path, monkeypatch):
     """A late attempt of a task may be stopped after the folder was said to be complete."""
-    monkeypatch.setattr("lookalike.files.outputs_at._BLOCK", 1000)
+    monkeypatch.setattr("lookalike.files.store._BLOCK", 1000)
     (tmp_path / "a").write_bytes(bytes(3000))
     upload(tmp_path / "a", bucket / "a")
-    monkeypatch.setattr(outputs_at, "open", lambda *given: Stopped(open(*given)), raising=False)
+    monkeypatch.setattr(store, "open", lambda *given: Stopped(open(*given)), raising=False)
     with pytest.raises(KeyboardInterrupt):
         upload(tmp_path / "a", bucket / "a")
     assert len((bucket / "a").read_bytes()) == 3000

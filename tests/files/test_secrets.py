@@ -7,7 +7,7 @@ import pytest
 
 import lookalike as la
 from lookalike.files import secrets
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 
 def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):

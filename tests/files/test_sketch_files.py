@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.container import ArrayFile, write_arrays
+from lookalike.files.arrays import ArrayFile, write_arrays
 from lookalike.sketches.saved import SIGNATURES
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -6,8 +6,8 @@ import pytest
 from object_store import held
 
 from lookalike.errors import IndexFormatError, OutputError, ParameterError
-from lookalike.files import store_at
-from lookalike.files.store_at import WorkspaceAt
+from lookalike.files import job
+from lookalike.files.job import WorkspaceAt
 
 JOB = {"threshold": 0.8, "inputs": [{"name": "a"}]}
 
@@ -64,7 +64,7 @@ def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, mon
     """Whatever was removed before, the next job begins anew."""
     space = WorkspaceAt(folder, JOB, resume=False)
     (folder / "tables/x.done").write_bytes(b"x")
-    removed, remove, unlink = [], store_at.remove_tree, type(folder).unlink
+    removed, remove, unlink = [], job.remove_tree, type(folder).unlink
 
     def counted(do):
         def act(*given, **how):
@@ -76,7 +76,7 @@ def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, mon
         return act
 
     with monkeypatch.context() as patched:
-        patched.setattr(store_at, "remove_tree", counted(remove))
+        patched.setattr(job, "remove_tree", counted(remove))
         patched.setattr(type(folder), "unlink", counted(unlink))
         with pytest.raises(KeyboardInterrupt):
             space.close()

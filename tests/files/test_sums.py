@@ -6,8 +6,7 @@ from hashlib import sha256
 import pytest
 
 import lookalike as la
-from lookalike.files.places import Skipped, find_places
-from lookalike.files.sums import digest_of
+from lookalike.files.inputs import Skipped, digest_of, find_places
 
 
 def places(*paths):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files import store as workspace_module
-from lookalike.files.container import write_arrays
+from lookalike.files import workspace as workspace_module
+from lookalike.files.arrays import write_arrays
 from lookalike.files.layout import Streamed
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 JOB = {"threshold": 0.8}
 
@@ -72,7 +72,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
     code = (
         "import os, signal, sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from lookalike.files.store import Workspace\n"
+        "from lookalike.files.workspace import Workspace\n"
         "space = Workspace(sys.argv[1], {})\n"
         "[space.append('texts', {'values': np.arange(3)}) for _ in range(4)]\n"
         "unlink, left = Path.unlink, [0] * int(sys.argv[2])\n"
@@ -95,7 +95,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
 def test_a_temporary_file_of_a_killed_run_is_removed(tmp_path):
     code = (
         "import os, signal, sys, numpy as np\n"
-        "from lookalike.files.store import Workspace\n"
+        "from lookalike.files.workspace import Workspace\n"
         "space = Workspace(sys.argv[1], {'threshold': 0.8})\n"
         "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         "space.append('texts', {'values': np.arange(3)})\n"

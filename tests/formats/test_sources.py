@@ -7,8 +7,9 @@ import pytest
 from format_samples import packed, sample
 
 import lookalike as la
-from lookalike.formats._registry import formats_by_suffix
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.registry import formats_by_suffix
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 from lookalike.results.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 

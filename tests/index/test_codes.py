@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
+from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
 from lookalike.kernels import bbit as kernel
 from lookalike.sketches.fast_similarity import FastSimilarity

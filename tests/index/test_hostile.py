@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
+from lookalike.files.arrays import ArrayFile
 
 HEAD = struct.Struct("<8sIIQ")
 TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range(20)]

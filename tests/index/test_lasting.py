@@ -17,7 +17,7 @@ from corpora import planted
 from waiting import until
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
+from lookalike.files.arrays import ArrayFile
 
 sys.path.insert(0, str(Path(__file__).parent))
 from writer import KINDS, apply, operations, text_of

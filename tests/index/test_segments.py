@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.container import ArrayFile, write_arrays
+from lookalike.files.arrays import ArrayFile, write_arrays
 
 N = 10
 

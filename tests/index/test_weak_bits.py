@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
+from lookalike.files.arrays import ArrayFile
 from lookalike.theory.hamming_search import cheapest_sets, probed_share
 from lookalike.theory.simhash import within_radius
 

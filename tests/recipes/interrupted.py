@@ -13,7 +13,7 @@ import time
 import lookalike as la
 from lookalike.engines.local import engine as local
 from lookalike.engines.local import keeping as local_keeping
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 
 def run(job):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.engines.memory import Memory
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 from lookalike.recipes import passages
 from lookalike.text.texts import Texts
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lookalike.recipes import rounds as module
 from lookalike.recipes.rounds import Rounds
-from lookalike.steps.members import MEMBERS, distinct, sides
+from lookalike.steps.pairs import MEMBERS, distinct, sides
 from lookalike.values.tables import MATCHES, PAIRS
 
 THRESHOLD = 0.5

@@ -70,7 +70,7 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
 
 def test_it_is_in_no_output_of_the_command(inputs, tmp_path, monkeypatch, capfd):
     secret = bytes(range(97, 113))
-    monkeypatch.setattr("lookalike.files.store.new_secret", lambda: secret)
+    monkeypatch.setattr("lookalike.files.workspace.new_secret", lambda: secret)
     with pytest.raises(SystemExit):
         main(["dedup", *inputs, "--json", "--work", str(tmp_path / "work"), "-o", str(tmp_path / "out.jsonl"), "--annotate"])
     (tmp_path / "said.txt").write_text("".join(capfd.readouterr()))
@@ -214,7 +214,7 @@ def test_no_result_depends_on_it(tmp_path, monkeypatch, rng, settings):
     secrets = [bytes(16), b"\xff" * 16, bytes(15) + b"\x01", *(rng.bytes(16) for _ in range(17))]
     results, drawn = [], []
     for secret in secrets:
-        monkeypatch.setattr("lookalike.files.store.new_secret", lambda secret=secret: drawn.append(secret) or secret)
+        monkeypatch.setattr("lookalike.files.workspace.new_secret", lambda secret=secret: drawn.append(secret) or secret)
         results.append(everything(new, tmp_path, old, settings))
     assert set(drawn) == set(secrets) and len(json.loads(results[0][1])["left_id"]) > 5 and len(results[0][2]) > 5
     assert [i for i, found in enumerate(results) if found != results[0]] == []
@@ -224,7 +224,7 @@ def test_no_result_on_the_disk_depends_on_it(inputs, small_parts, tmp_path, monk
     found = set()
     for i in range(4):
         secret = bytes([i * 85]) * 16
-        monkeypatch.setattr("lookalike.files.store.new_secret", lambda secret=secret: secret)
+        monkeypatch.setattr("lookalike.files.workspace.new_secret", lambda secret=secret: secret)
         result = la.dedup(inputs, id="id", work=tmp_path / "work", evidence="all")
         result.write(tmp_path / "out.jsonl", annotate=True, force=True)
         result.close()

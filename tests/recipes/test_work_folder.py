@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.container import ArrayFile
+from lookalike.files.arrays import ArrayFile
 
 
 def turned(data, bit):

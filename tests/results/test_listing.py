@@ -8,7 +8,7 @@ from listing import find_pairs
 
 import lookalike as la
 from lookalike.results import listing
-from lookalike.steps import sets
+from lookalike.steps import exact
 
 A = " ".join(f"word{i}" for i in range(60))
 COPIES = [A, f"{A} x", A, "else", A, f"{A} x", f"{A} y z", "", f"{A} x"]
@@ -20,7 +20,7 @@ def test_the_same_pairs_however_many_are_made_at_a_time(rng, monkeypatch, settin
     texts = [*COPIES, *planted(rng, n_families=20), *COPIES[:4]]
     whole = find_pairs(texts, **settings)
     monkeypatch.setattr(listing, "LISTED", listed)
-    monkeypatch.setattr(sets, "MADE", listed)
+    monkeypatch.setattr(exact, "MADE", listed)
     found = find_pairs(texts, **settings)
     assert found.table == whole.table and found.summary["pairs"] == len(whole.table) > 30
     ends = list(zip(*(found.table[name].to_pylist() for name in ("left_id", "right_id")), strict=True))

@@ -128,7 +128,7 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
 
     monkeypatch.setattr("lookalike.engines.local.tables.ROWS", 7)
     monkeypatch.setattr(telling_module.Decisions, "batches", watched)
-    monkeypatch.setattr("lookalike.formats._selection._ADDED", 10)
+    monkeypatch.setattr("lookalike.formats.format._ADDED", 10)
     result = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
     assert made and {len(names) for n, names in made if n > 1} == {2}, "the summary needs two columns of all rows"
     made.clear()

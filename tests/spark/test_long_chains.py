@@ -9,7 +9,7 @@ from engine_kinds import spark_engine
 from spark_session import MOST_BYTES, events, sent
 
 from lookalike.recipes.rounds import Rounds
-from lookalike.steps.members import MEMBERS
+from lookalike.steps.pairs import MEMBERS
 from lookalike.values.tables import MATCHES, PAIRS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

@@ -13,8 +13,8 @@ from object_store import held, put_folder
 
 import lookalike as la
 from lookalike.errors import LookalikeError, OutputError, ParameterError
-from lookalike.files.folders import NewFolder
-from lookalike.files.outputs_at import publish
+from lookalike.files.disk import NewFolder
+from lookalike.files.store import publish
 from lookalike.formats.sources import open_sources
 from lookalike.results.annotating import annotating
 from lookalike.spark import writing

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from lookalike.steps import _links
+from lookalike.steps import links as linking
 
 
 def cut_at(batch, places):
@@ -52,6 +52,6 @@ def rows_of(batches, schema=None):
     out = []
     for batch in batches:
         assert schema is None or batch.schema == schema
-        assert batch.num_rows <= _links.AT_A_TIME
+        assert batch.num_rows <= linking.AT_A_TIME
         out += [tuple(row.values()) for row in batch.to_pylist()]
     return out

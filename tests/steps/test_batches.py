@@ -8,20 +8,20 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps import _batches
+from lookalike.steps import batches as pieces
 
 SCHEMA = pa.schema([("key", pa.int64()), ("weight", pa.int64()), ("order", pa.int64())])
 
 
 def gathered(rows, cut, by, limit):
-    old, _batches.PIECE_WEIGHT = _batches.PIECE_WEIGHT, limit
+    old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, limit
     try:
         columns = (
             dict(zip(SCHEMA.names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {n: [] for n in SCHEMA.names}
         )
-        found = list(_batches.gather(batches(columns, SCHEMA, cut), lambda batch: _batches.ints(batch, "weight"), by))
+        found = list(pieces.gather(batches(columns, SCHEMA, cut), lambda batch: pieces.ints(batch, "weight"), by))
     finally:
-        _batches.PIECE_WEIGHT = old
+        pieces.PIECE_WEIGHT = old
     return [[tuple(row.values()) for row in batch.to_pylist()] for batch in found]
 
 
@@ -42,6 +42,6 @@ def test_pieces_hold_all_rows_and_whole_groups(raw, cut, limit, grouped):
 
 def test_starts_of_runs():
     keys = np.array([3, 3, 4, 3])
-    assert _batches.starts_of(keys, None).tolist() == [True, False, True, True]
-    assert _batches.starts_of(keys, 3).tolist() == [False, False, True, True]
-    assert _batches.starts_of(keys[:0], 3).tolist() == []
+    assert pieces.starts_of(keys, None).tolist() == [True, False, True, True]
+    assert pieces.starts_of(keys, 3).tolist() == [False, False, True, True]
+    assert pieces.starts_of(keys[:0], 3).tolist() == []

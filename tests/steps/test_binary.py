@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps import _links
-from lookalike.steps._binary import row_starts, words_of
-from lookalike.steps._links import at_most, head_places, written
+from lookalike.steps import links as linking
+from lookalike.steps.batches import row_starts, words_of
+from lookalike.steps.links import at_most, head_places, written
 from lookalike.values.tables import LINKS
 
 WIDTH = 4
@@ -69,7 +69,7 @@ def test_links_come_in_batches_of_bounded_size(total, most, done):
         return len(left)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_links, "AT_A_TIME", most)
+        patch.setattr(linking, "AT_A_TIME", most)
         batches = list(written(total, write, done))
     assert links_of(batches) == [(number, done) for number in range(total)]
     assert all(batch.schema == LINKS and 0 < len(batch) <= most for batch in batches)

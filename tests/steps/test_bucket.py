@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, grouped, places, rows_of
 
-from lookalike.steps import _links
-from lookalike.steps.bucket import Bucket, bucket
+from lookalike.steps import links as linking
+from lookalike.steps.links import Bucket, bucket
 from lookalike.values.tables import LINKS
 
 groups = st.dictionaries(
@@ -37,7 +37,7 @@ def expected(groups, rule):
 @example({1: list(range(20))}, Bucket(max_bucket=None, boundary=9), [6, 6, 19], 5)
 def test_any_cut_gives_the_links_of_the_definition(groups, rule, places, room):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_links, "AT_A_TIME", room)
+        patch.setattr(linking, "AT_A_TIME", room)
         found = rows_of(bucket(iter(cut_at(grouped(groups), places)), rule), LINKS)
     assert found == expected(groups, rule)
 

@@ -5,7 +5,7 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.chosen import Positions, at_positions
+from lookalike.steps.ids import Positions, at_positions
 
 ROWS = pa.schema([("id", pa.large_string()), ("position", pa.int64())])
 positions = st.integers(0, 9) | st.integers(0, (1 << 62) - 1)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, nibble_column, places, rows_of
 
-from lookalike.steps import cut as cutting
-from lookalike.steps.cut import Cut, cut
+from lookalike.steps import pairs as cutting
+from lookalike.steps.pairs import Cut, cut
 from lookalike.values.tables import PAIRS
 
 links = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), max_size=50).map(sorted)

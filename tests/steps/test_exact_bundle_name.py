@@ -8,9 +8,9 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.bundle import Bundling, bundle
 from lookalike.steps.exact import Exact, exact
-from lookalike.steps.name import name
+from lookalike.steps.verify import Bundling, bundle
+from lookalike.steps.walk import name
 from lookalike.values.tables import MATCHES, PAIRS, SOURCE_BITS
 
 DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])

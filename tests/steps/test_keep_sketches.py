@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from lookalike.inputs.saved_rows import keys_of
-from lookalike.steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
+from lookalike.inputs.sketch_rows import keys_of
+from lookalike.steps.sketch import kept, kept_sketches, kept_sketches_schema
 from lookalike.steps.totals import OfInputs
 
 KEYS = pa.array([[1, -2, 3], None, [4, 5, 1 << 62]], pa.list_(pa.int64(), 3))

@@ -4,7 +4,7 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.members import MEMBERS, distinct, each_once, sides
+from lookalike.steps.pairs import MEMBERS, distinct, each_once, sides
 from lookalike.values.tables import LINKS, PAIRS
 
 pairs = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, places, rows_of
 
-from lookalike.steps import _links
-from lookalike.steps.near import Near, near
+from lookalike.steps import links as linking
+from lookalike.steps.links import Near, near
 from lookalike.values.tables import LINKS
 
 # few fingerprints, some within a radius of 1 or 2 of each other, often repeated
@@ -65,7 +65,7 @@ def test_any_cut_gives_the_links_of_the_definition(prints, rule, places, grouped
     batches = cut_at(batch_of(prints, groups if grouped else None), places)
     step = pickle.loads(pickle.dumps(partial(near, settings=rule)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_links, "AT_A_TIME", room)
+        patch.setattr(linking, "AT_A_TIME", room)
         found = rows_of(step(iter(batches)), LINKS)
     assert sorted(found) == naively(prints, groups, rule)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import code_column, columns, cut_at, nibble_column, places
 
-from lookalike.steps.nibbles import Nibbles, nibbles, packed_width
+from lookalike.steps.pairs import Nibbles, nibbles, packed_width
 
 
 @given(st.data(), st.integers(1, 35), st.sampled_from(["fixed", "small", "large", "dictionary"]), places)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps.decide import REASONS
-from lookalike.steps.outcomes import LEAST_ALIKE, Outcomes
+from lookalike.steps.totals import LEAST_ALIKE, Outcomes
 from lookalike.values.arrow import strings
 
 TOLD = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("position", pa.int64())])

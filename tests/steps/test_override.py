@@ -9,10 +9,10 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.inputs.labels import Labels
+from lookalike.inputs.ids import Labels
 from lookalike.inputs.overrides import read_overrides
-from lookalike.steps.by_source import BySource
 from lookalike.steps.override import Named, Overriding, spared
+from lookalike.steps.totals import BySource
 
 KEY = bytes(range(16))
 IDS = ["", "a", "aa", "é", "1", "17", "a\0", "x" * 300]

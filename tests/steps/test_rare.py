@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
-from lookalike.steps import _links
-from lookalike.steps import couple as coupling
-from lookalike.steps import hold as holding
-from lookalike.steps.bucket import Bucket, bucket
-from lookalike.steps.count import Count
-from lookalike.steps.couple import Couple, couple
-from lookalike.steps.hold import Hold, hold
-from lookalike.steps.rare import Rare, rare
+from lookalike.steps import crowds as coupling
+from lookalike.steps import crowds as holding
+from lookalike.steps import links as linking
+from lookalike.steps.crowds import Count, Couple, Hold, Rare, couple, hold, rare
+from lookalike.steps.links import Bucket, bucket
 from lookalike.values.tables import COUPLES, HOLDERS, LINKS
 
 SLOTS = 5
@@ -115,7 +112,7 @@ def test_any_cut_gives_the_links_of_the_definition(groups, places, boundary, hea
     )
     step = pickle.loads(pickle.dumps(partial(rare, settings=Rare(boundary=boundary, heads=heads, budget=6))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_links, "AT_A_TIME", room)
+        patch.setattr(linking, "AT_A_TIME", room)
         found = rows_of(step(iter(cut_at(batch, places))), LINKS)
     assert found == [link for some in groups.values() for link in naive.rare_links(some, boundary, heads)]
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from lookalike.kernels.resemblance import FINGERPRINTS, Rows
 from lookalike.kernels.walk import walk_bundles
-from lookalike.steps.name import name
 from lookalike.steps.rounds import (
     FACED,
     Advance,
@@ -24,6 +23,7 @@ from lookalike.steps.rounds import (
     resolve,
     which,
 )  # fmt: skip
+from lookalike.steps.walk import name
 from lookalike.values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 
 SEEN = pa.schema([*PAIRS, ("left_state", pa.int8()), ("right_state", pa.int8())])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps import sets as module
-from lookalike.steps.sets import Sets, ends
+from lookalike.steps import exact as module
+from lookalike.steps.exact import Sets, ends
 from lookalike.values.tables import MATCHES
 
 

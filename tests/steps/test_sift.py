@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from lookalike.steps.sift import Sift, halves, sift
+from lookalike.steps.verify import Sift, halves, sift
 from lookalike.text.keyed import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings

@@ -9,10 +9,10 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.between import Between, between
-from lookalike.steps.marks import MARKS, marks
-from lookalike.steps.repeated import REPEATED, Earliest, Repeated, repeated
-from lookalike.steps.states import Open, Undecided, opened
+from lookalike.steps.crowds import MARKS, marks
+from lookalike.steps.ids import REPEATED, Earliest, Repeated, repeated
+from lookalike.steps.pairs import Between, between
+from lookalike.steps.rounds import Open, Undecided, opened
 from lookalike.steps.totals import Kinds, Number, Totals
 from lookalike.values.tables import KEPT, LINKS, OPEN, PAIRS, REMOVED, STATES
 

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
-from lookalike.steps import vouch as vouching
-from lookalike.steps.count import Count
-from lookalike.steps.hold import Hold
-from lookalike.steps.vouch import VOUCHED, Vouch, Vouched, vouch
+from lookalike.steps import crowds as vouching
+from lookalike.steps.crowds import VOUCHED, Count, Hold, Vouch, Vouched, vouch
 from lookalike.theory.agreement import crowded_recall
 
 
@@ -28,7 +26,7 @@ def test_any_cut_gives_the_formula(codes, places, budget, most, chosen):
     Count(slots=6).add(counts, batch)
     settings = Vouch(bands=3, rows=2, threshold=0.8, max_bucket=most, hold=Hold(slots=6, chosen=chosen, budget=budget))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vouching, "ROWS_AT_A_TIME", 7)
+        patch.setattr(vouching, "VOUCHED_AT_A_TIME", 7)
         found = rows_of(vouch(iter(cut_at(batch, places)), settings, counts), VOUCHED)
     count = naive.count_codes(codes, range(len(codes)))
     assert [order for order, _ in found] == [2 * i for i in range(len(codes))]

@@ -13,7 +13,7 @@ from naive import walk as naive
 
 from lookalike.methods.exact_sets import RowSets
 from lookalike.methods.features import FeatureVectors, FingerprintRows
-from lookalike.steps import _batches
+from lookalike.steps import batches as pieces
 from lookalike.steps.verify import Verify, verify
 from lookalike.steps.walk import Walk, walk
 from lookalike.text.shingle import Shingling
@@ -102,12 +102,12 @@ def columns_of(documents):
 @settings(max_examples=5 if JIT_OFF else 60)
 @given(bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts, st.sampled_from(KEYS), st.booleans())
 def test_walk_equals_twin(weight, method, documents, threshold, boundary, cut, key, every):
-    old, _batches.PIECE_WEIGHT = _batches.PIECE_WEIGHT, weight
+    old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
     try:
         how = Walk(method=method, shingling=WORDS, threshold=threshold, boundary=boundary, all_pairs=every)
         found = run(walk, batches(columns_of(documents), BUNDLES, cut), settings=how, key=key)
     finally:
-        _batches.PIECE_WEIGHT = old
+        pieces.PIECE_WEIGHT = old
     assert found == twin(documents, method.score, threshold, boundary, every)
 
 
@@ -124,13 +124,13 @@ def test_verify_compares_each_pivot_with_its_partners(weight, method, documents,
         for order in partners:
             score = method.score(words[pivot], words[order])
             expected += [(pivot, order, score)] * (score >= threshold and order >= boundary)
-    old, _batches.PIECE_WEIGHT = _batches.PIECE_WEIGHT, weight
+    old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
     try:
         how = Verify(method=method, shingling=WORDS, threshold=threshold, boundary=boundary)
         schema = BUNDLES.remove(BUNDLES.get_field_index("partners"))
         assert run(verify, batches(columns_of(rows), schema, cut), settings=how, key=key) == expected
     finally:
-        _batches.PIECE_WEIGHT = old
+        pieces.PIECE_WEIGHT = old
 
 
 @pytest.mark.parametrize("method", [Sets(), Vectors()])

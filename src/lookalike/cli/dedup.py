@@ -109,10 +109,10 @@ def dedup(
     """
     from ..engines.memory import Memory
     from ..errors import ParameterError
-    from ..files.store import written_before
+    from ..files.workspace import written_before
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
-    from ..inputs.saved import open_references
+    from ..inputs.sketches import open_references
     from ..settings.limits import limit_of
     from .interrupts import explained
     from .outputs import Outputs

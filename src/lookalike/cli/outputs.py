@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError
-from ..files.outputs import check_apart
+from ..files.disk import check_apart
 from ..formats.writers import check_before, is_stdout
-from ..inputs.saved import files_of_saved
+from ..inputs.sketches import files_of_saved
 from .interrupts import Leaves
 
 

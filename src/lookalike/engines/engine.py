@@ -60,7 +60,7 @@ class Engine(Protocol):
     """The operations that all jobs are made of."""
 
     def source(self, splits: Sequence[Any], reading: Any) -> Table:
-        """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.reading`` reads.
+        """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.read`` reads.
 
         Of inputs that are saved sketches these are sketches, under their own columns, which come to the step that is mapped
         next as they are. Joined with such documents, rows get the texts that ``SavedTexts`` reads.
@@ -155,7 +155,7 @@ class Engine(Protocol):
     """
 
     sieve: Callable[[Table, Callable[..., Any], Callable[..., Any]], Table] | None
-    """From pairs to those that may match, by ``halves`` and ``sift`` of ``lookalike.steps.sift``; None: all are compared."""
+    """From pairs to those that may match, by ``halves`` and ``sift`` of ``lookalike.steps.verify``; None: all are compared."""
 
     together: Callable[[Table], Table] | None
     """From pairs to one bundle of all their documents, without texts; where there are slices."""

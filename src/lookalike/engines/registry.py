@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError
-from ..files.store import Workspace
+from ..files.workspace import Workspace
 from ..packages import added
 from .local.engine import LocalEngine, Progress
 from .memory import Memory

@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from .. import __version__
 from ..errors import InputDataError, OutputError, ParameterError
-from .anywhere import AnyPath, is_inside, path_of
+from .folder import AnyPath, is_inside, path_of
 from .names import shown
 from .secrets import SECRET, new_secret, read_secret, write_secret
 from .streams import why

@@ -4,8 +4,8 @@ A section begins at a multiple of 64 bytes. It holds, little endian: 8 bytes tha
 kind; uint32 CRC-32 of the header; uint64 length of the header; the header, JSON in UTF-8, padded with blanks; then the arrays,
 each at a multiple of 64 bytes. The header has ``meta`` (whatever the writer wants to say) and ``arrays`` (the name, dtype,
 shape, offset from the end of the header, and CRC-32 in eight hexadecimal digits of each). Every section but the first also has
-``at``, the byte where it begins. Most files are one section (``.container``); a file that grows gets one with each addition
-(``.growing``).
+``at``, the byte where it begins. Most files are one section (``.arrays``); a file that grows gets one with each addition
+(``.arrays``).
 """
 
 from __future__ import annotations

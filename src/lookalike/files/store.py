@@ -1,317 +1,166 @@
-"""Where a long job keeps its parts: in memory while they fit; otherwise, or to survive a crash, in a folder.
+"""Output folders on object stores, where nothing is renamed: what is complete is said by a file that is written last.
 
-A part is a few named arrays, written once. In a folder each is a file of its own (``.container``), there whole or not
-at all; ``job.json`` identifies the job, and each part names its job. A job that was killed finds the parts it had finished.
-Files that do not name the job belong to others, and are left alone.
+Files get their names as they are written, each whole or not at all. ``SIDECAR``, which lists them, comes last: a folder without
+it is not complete. Before the first file, ``PLANNED`` says which there will be, so that the next run knows what one that was
+killed has left.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import re
-import stat
-import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from ..errors import OutputError
+from .disk import SIDECAR
+from .folder import is_inside, path_of
+from .inputs import Place
+from .names import shown, some_of
+from .streams import why
+from .urls import Url
 
-from ..errors import IndexFormatError, LookalikeError, OutputError, ParameterError
-from .atomic import atomic_file, make_folders, reporting, sync_folder
-from .container import ArrayFile, write_arrays
-from .job_files import check_same, damaged, encoded_job, job_in, note_none
-from .layout import Streamed
-from .names import shown
-from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
-
-JOB, FINISHED, LOCK, SUFFIX = "job.json", "finished.json", "lock", ".part"
-OUTPUTS = "outputs"  # the part that says which outputs are complete
-OPEN_FILES = 512  # whose headers are remembered
-_TEMPORARY = re.compile(r"\.(job\.json|secret|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
-_NAMED = 3  # files that a message names
-Arrays = Mapping[str, NDArray[Any]]
-Given = Mapping[str, NDArray[Any] | Streamed]
+PLANNED = "_lookalike_unfinished.json"
+_BLOCK = 8 << 20
 
 
-def unfinished_job(folder: Path) -> dict[str, Any] | None:
-    """Return what distinguishes the unfinished job that a folder holds; None if there is none that can be read."""
+@contextmanager
+def reporting_at(url: Url, what: str = "cannot be written") -> Iterator[None]:
+    """Turn a store's refusals into an OutputError that names the output, and says what it is not good for."""
     try:
-        job: dict[str, Any] = Workspace.read_job(folder / JOB)["job"]
-    except IndexFormatError:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{shown(url)}: {what}: {why(error)}") from None
+
+
+def _listed(file: Url) -> list[str] | None:
+    """Return the files that one of our lists names; None where there is no such list."""
+    try:
+        files = json.loads(file.read_bytes())["files"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return job
+    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
 
 
-def written_before(folder: str | os.PathLike[str], outputs: Iterable[str | None]) -> list[str]:
-    """Return those of some outputs that the unfinished job of a folder wrote, and that are as they were then."""
-    try:
-        token = Workspace.read_job(Path(folder) / JOB)["token"]
-        part = ArrayFile(Path(folder) / f"{OUTPUTS}{SUFFIX}")
-        known = json.loads(part["known"].tobytes()) if part.meta == {"job": token} else {}
-        given = {one: _state(one) for one in outputs if one is not None}
-        return [one for one, state in given.items() if state and known.get(os.path.realpath(one)) == state]
-    except (OSError, ValueError, KeyError, AttributeError, RecursionError):  # damaged, or there is none
-        return []
+def _inside(folder: Url) -> dict[str, int]:
+    """Return the files below a folder, by name, and their sizes."""
+    found = (entry for entry in folder.entries(recursive=True) if not entry.is_folder)
+    return {entry.url.key.removeprefix(f"{folder.key}/"): entry.status.st_size for entry in found}
 
 
-def _state(path: str | os.PathLike[str]) -> list[int]:
-    """Return what tells a file or folder from one that replaces it; nothing if there is none."""
-    with suppress(OSError):
-        status = os.stat(path)
-        return [status.st_dev, status.st_ino, status.st_mtime_ns]
-    return []
+def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
+    """Return those of some names that a list has: files, and all that is inside of folders, which end with a slash."""
+    folders = tuple(name for name in listed if name.endswith("/"))
+    return {name for name in names if name in listed or name.startswith(folders)}
 
 
-class Workspace:
-    """Named parts of one job.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Where they go, and stay until ``close``; otherwise they stay in memory until ``move_to_disk``.
-    job : dict, optional
-        What distinguishes this job from others, for a folder from which it can be resumed.
-    resume : bool
-        Resume the job in the folder.
-    """
-
-    def __init__(
-        self, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None, resume: bool = False
-    ) -> None:
-        self._held: dict[str, Arrays] = {}
-        self._next: dict[str, int] = {}
-        self._file = lru_cache(OPEN_FILES)(ArrayFile)
-        self._unlock: weakref.finalize[..., Any] | None = None
-        self._remove: weakref.finalize[..., Any] | None = None
-        self._written: set[str] = set()
-        self._closed = False
-        self.secret = new_secret()
-        """Known to this job alone, and kept while it can be resumed."""
-        self._token = token_of(self.secret)
-        self.folder: Path | None = None
-        if folder is not None:
-            self._open(Path(folder), json.loads(json.dumps(job or {})), resume)
-
-    def _open(self, folder: Path, job: dict[str, Any], resume: bool) -> None:
-        name = shown(folder)
-        try:
-            self._made_folder = not folder.exists()
-            make_folders(folder)
-            self._names(folder)
-            self._lock(folder)
-            names = self._names(folder)  # again: another process may have ended its job since
-        except LookalikeError:
-            raise
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise OutputError(f"{name}: cannot be used as work folder: {reason}") from None
-        finished = FINISHED in names and JOB not in names
-        held = self.read_job(folder / (FINISHED if finished else JOB)) if names else None
-        for left in filter(_TEMPORARY.fullmatch, os.listdir(folder)):  # nobody writes it: the lock is held
-            with suppress(OSError):
-                (folder / left).unlink()
-        if held is not None:
-            self._token = held["token"]
-            self._written = {part for part in names if part.endswith(SUFFIX) and self._is_ours(folder / part)}
-            if finished:  # and killed before all of it was removed
-                self.folder = folder
-                self._remove_parts()
-                held, self._token = None, token_of(self.secret)
-        if held is not None:
-            check_same(name, held["job"], job, resume)
-            self.secret = known_secret(folder, self._token)
-        elif resume:
-            note_none(name)
-        self.folder = folder
-        if held is None:
-            write_secret(folder, self.secret)
-            with atomic_file(folder / JOB) as stream:
-                stream.write(encoded_job(job, self._token))
-
-    @staticmethod
-    def _names(folder: Path) -> list[str]:
-        """Return what a folder holds beside the lock, if it is empty or has a job."""
-        names = [name for name in os.listdir(folder) if name != LOCK and not _TEMPORARY.fullmatch(name)]
-        if SECRET in names and (JOB in names or FINISHED in names or read_secret(folder) is not None):
-            names.remove(SECRET)
-        if names and JOB not in names and FINISHED not in names:
-            some = ", ".join(map(shown, sorted(names)[:_NAMED])) + (", ..." if len(names) > _NAMED else "")
-            raise ParameterError(
-                f"{shown(folder)}: contains files that do not belong to a job ({some}); name an empty or a new folder"
+def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
+    """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it."""
+    with reporting_at(folder):
+        entry = folder.entry()
+        if entry is not None and not entry.is_folder:
+            raise OutputError(f"the output {shown(folder)} means a folder, but a file of that name exists")
+        names = set(_inside(folder))
+        whole, begun = _listed(folder / SIDECAR), _listed(folder / PLANNED)
+        foreign = sorted(names - _known(names, {SIDECAR, PLANNED, *(whole or []), *(begun or [])}))
+        if foreign:
+            raise OutputError(
+                f"{shown(folder)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote "
+                f"({some_of(foreign)}): move them, or choose another name"
             )
-        return names
+        if (last in names or (SIDECAR in names and PLANNED not in names)) and not force:
+            raise OutputError(f"{shown(folder)} exists; pass --force (force=True) to replace it, or choose another name")
 
-    def _lock(self, folder: Path) -> None:
-        """Lock a folder against other processes."""
-        path = folder / LOCK
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-        self._unlock = weakref.finalize(self, os.close, lock)
-        if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OutputError(f"{shown(path)}: not a file; name another work folder")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free = os.path.samestat(os.fstat(lock), os.stat(path))
-        except (BlockingIOError, FileNotFoundError):
-            free = False
-        if not free:
-            raise OutputError(f"{shown(folder)}: another process is using this folder")
 
-    def _is_ours(self, path: Path) -> bool:
-        """Tell whether a file is a part of this job."""
-        try:
-            meta: Any = ArrayFile(path).meta if stat.S_ISREG(path.lstat().st_mode) else None
-            return isinstance(meta, dict) and meta.get("job") == self._token
-        except IndexFormatError:
-            return False
-
-    @staticmethod
-    def read_job(path: Path) -> dict[str, Any]:
-        """Return the job that a folder holds, and its token."""
-        with suppress(OSError):
-            found = job_in(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
-            if found is not None:
-                return found
-        raise damaged(path)
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether parts go to a folder."""
-        return self.folder is not None
-
-    def _path(self, name: str) -> Path:
-        assert self.folder is not None
-        return self.folder / f"{name}{SUFFIX}"
-
-    def move_to_disk(self) -> None:
-        """Write what is held in memory to a temporary folder, and all later parts too."""
-        if self.folder is None:
-            import shutil  # here, for what is not needed to start
-            import tempfile
-
-            try:
-                self.folder = Path(tempfile.mkdtemp(prefix="lookalike-"))
-            except OSError as error:
-                raise OutputError(
-                    f"no temporary folder can be made: {error.strerror or error}; set TMPDIR, or pass --work (work=)"
-                ) from None
-            self._made_folder = True
-            self._remove = weakref.finalize(self, shutil.rmtree, self.folder, True)
-            for name in list(self._held):  # a thread that reads finds a part in memory until its file is there
-                self._write(name, self._held[name])
-                del self._held[name]
-
-    def put(self, name: str, arrays: Given) -> None:
-        """Keep a part."""
-        if self.folder is None:
-            self._held[name] = {key: a.whole() if isinstance(a, Streamed) else a for key, a in arrays.items()}
-        else:
-            self._write(name, arrays)
-
-    def _write(self, name: str, arrays: Given) -> None:
-        path = self._path(name)
-        self._check_own(path)
-        self._written.add(path.name)
-        write_arrays(path, arrays, {"job": self._token})
-
-    def _check_own(self, path: Path) -> None:
-        if path.name not in self._written and os.path.lexists(path):
-            raise IndexFormatError(
-                f"{shown(path)}: damaged, or not a part of this job; empty the folder and start again, or name another folder"
+def check_apart_at(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Check that an output folder meets no input and no other output."""
+    for other in also:
+        path = path_of(other)
+        if is_inside(path, output) or is_inside(output, path):
+            raise OutputError(f"{shown(other)} and the output {shown(output)} meet; choose another name for one of them")
+    for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
+        if is_inside(output, root):
+            raise OutputError(
+                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
+                "name a folder outside it"
+            )
+    for place in places:
+        if is_inside(place.path, output):
+            raise OutputError(
+                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
+                "name another folder"
             )
 
-    def get(self, name: str) -> Arrays:
-        """Return a part; the arrays of a file are read, and checked, one by one when they are needed."""
-        held = self._held.get(name)
-        if held is not None:
-            return held
-        if self.folder is None:
-            raise KeyError(name)
-        self._check_own(self._path(name))
-        return self._file(self._path(name))
 
-    def __contains__(self, name: str) -> bool:
-        """Tell whether a part is there."""
-        return name in self._held or (self.folder is not None and self._path(name).exists())
+def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
+    """Remove what earlier runs wrote into a folder, first the file that says that it is whole; say which will be written."""
+    with reporting_at(folder):
+        gone = {*(_listed(folder / SIDECAR) or []), *(_listed(folder / PLANNED) or [])}
+        (folder / PLANNED).write_bytes(json.dumps({"files": sorted({*gone, *files})}).encode())
+        for name in dict.fromkeys((last, SIDECAR)):
+            (folder / name).unlink(missing_ok=True)
+        for name in sorted(_known(set(_inside(folder)), gone)):
+            (folder / name).unlink(missing_ok=True)
 
-    def numbered(self, stem: str) -> list[str]:
-        """Return the names ``stem-000000``, ``stem-000001``, ... that are there, up to the first that is not."""
-        names: list[str] = []
-        while (name := f"{stem}-{len(names):06}") in self:
-            names.append(name)
-        return names
 
-    def append(self, stem: str, arrays: Given) -> None:
-        """Keep a part under the next number of its kind."""
-        number = self._next[stem] if stem in self._next else len(self.numbered(stem))
-        self.put(f"{stem}-{number:06}", arrays)
-        self._next[stem] = number + 1
+def upload(file: Path, url: Url) -> None:
+    """Copy a file from the disk to a store, where it is whole or not at all."""
+    with reporting_at(url), open(file, "rb") as source, url.create() as stream:
+        while block := source.read(_BLOCK):
+            stream.write(block)
 
-    def note(self, output: str | os.PathLike[str]) -> None:
-        """Remember, with a job that can be resumed, that an output is complete, so that it can be written again."""
-        if self._unlock is not None and not self._closed:
-            held = json.loads(self.get(OUTPUTS)["known"].tobytes()) if OUTPUTS in self else {}
-            held[os.path.realpath(output)] = _state(output)
-            self.put(OUTPUTS, {"known": np.frombuffer(json.dumps(held).encode(), np.uint8)})
-            self._file.cache_clear()
 
-    def discard(self, stem: str) -> None:
-        """Remove all parts whose names begin so, the last one first: what a crash leaves of them has no gap."""
-        self._next.clear()
-        for name in [n for n in self._held if n.startswith(stem)]:
-            del self._held[name]
-        if self.folder is not None:
-            self._file.cache_clear()
-            gone = sorted((name for name in self._written if name.startswith(stem)), reverse=True)
-            for name in gone:
-                (self.folder / name).unlink(missing_ok=True)
-                self._written.remove(name)
-            if gone and self._unlock is not None:  # before others are made that a loss of power would mix with these
-                sync_folder(self.folder)
+def publish(folder: Url, sizes: dict[str, int], provenance: dict[str, Any]) -> None:
+    """Check that all files are as they were written, and say, last of all, that the folder is complete."""
+    with reporting_at(folder):
+        found = _inside(folder)
+        for name, size in sizes.items():
+            if found.get(name) != size:
+                there = f"{found[name]:,}" if name in found else "none"
+                raise OutputError(f"{shown(folder / name)}: {size:,} bytes were written, {there} are there; write again")
+        described = provenance | {"files": sorted(sizes)}
+        (folder / SIDECAR).write_bytes(json.dumps(described, indent=2).encode() + b"\n")
+        (folder / PLANNED).unlink(missing_ok=True)
 
-    def _remove_parts(self) -> None:
-        """Remove all parts of the job, and then what says that there is one."""
-        assert self.folder is not None
-        self._file.cache_clear()
-        for name in sorted(self._written):
-            (self.folder / name).unlink(missing_ok=True)
-        self._written.clear()
-        if self._unlock is not None:
-            (self.folder / SECRET).unlink(missing_ok=True)
-            sync_folder(self.folder)  # last of all goes what says whose the others were
-        (self.folder / FINISHED).unlink(missing_ok=True)
+
+class NewFolderAt:
+    """A folder on a store that is being written, and the files in it."""
+
+    def __init__(self, path: Url) -> None:
+        self.path = path
+        self.files: list[str] = []
 
     @contextmanager
-    def left_on_error(self) -> Iterator[None]:
-        """Unlock the folder if what is done in it fails: the error's traceback, which notebooks keep, would keep it locked."""
-        try:
-            yield
-        except BaseException:
-            if self._unlock is not None:
-                self._unlock()
-            raise
+    def file(self, name: str) -> Iterator[Any]:
+        """Open a new file, which is there, whole, after the last line."""
+        with reporting_at(self.path / name), (self.path / name).create() as stream:
+            yield stream
+        self.files.append(name)
 
-    def close(self) -> None:
-        """Remove all parts, and the folder if it was made for them."""
-        self._held.clear()
-        if self.folder is None or self._closed:
-            return
-        self._closed = True
-        with reporting(self.folder):
-            if self._unlock is not None:
-                os.replace(self.folder / JOB, self.folder / FINISHED)  # first: what remains after a crash is known as waste
-                sync_folder(self.folder)
-            self._remove_parts()
-            if self._unlock is not None:
-                (self.folder / LOCK).unlink(missing_ok=True)
-                self._unlock()
-            if self._made_folder:
-                with suppress(OSError):  # somebody put something else there
-                    os.rmdir(self.folder)
-            if self._remove is not None:
-                self._remove.detach()
+    def take(self, inside: str, sizes: Mapping[str, int]) -> None:
+        """Take files into the folder that tasks wrote into one inside it, and remove what is there beside them."""
+        with reporting_at(self.path):
+            for entry in (self.path / inside).entries():
+                name = f"{inside}/{entry.url.name}"
+                if entry.status.st_size == sizes.get(name) and not entry.is_folder:
+                    self.files.append(name)
+                elif name not in sizes and not entry.is_folder:
+                    entry.url.unlink(missing_ok=True)
+            for name in sorted({*sizes} - {*self.files}):
+                raise OutputError(
+                    f"{shown(self.path / name)}: {sizes[name]:,} bytes were written, and are not there; write again"
+                )
+        self.files.append(f"{inside}/")  # all of it is ours, also what a task that is late may still write
+
+
+@contextmanager
+def folder_at(path: Url, names: Sequence[str], last: str) -> Iterator[NewFolderAt]:
+    """Give a folder to write into, in place of what an earlier run wrote there."""
+    prepare(path, [*names, last], last)
+    yield NewFolderAt(path)
+    with reporting_at(path):
+        (path / PLANNED).unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError
@@ -93,6 +94,16 @@ class Url:
     def parent(self) -> Url:
         """The folder that it is in."""
         return self._of(self.key.rpartition("/")[0])
+
+    @property
+    def number(self) -> int:
+        """What tells it from others, in place of an inode."""
+        return int.from_bytes(blake2b(str(self).encode("utf-8", "surrogateescape"), digest_size=8).digest()) >> 1
+
+    @property
+    def has_odd_name(self) -> bool:
+        """Whether a part of the name is empty: Arrow lists such an object, and does not open it."""
+        return self.key.startswith("/") or "//" in self.key
 
     def absolute(self) -> Url:
         """Return this."""

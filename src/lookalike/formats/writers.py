@@ -14,20 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import OutputError, ParameterError
-from ..files import outputs
+from ..files import disk
 from ..files.atomic import atomic_file
-from ..files.folders import SIDECAR, NewFolder, as_listed, atomic_directory
+from ..files.disk import SIDECAR, NewFolder, as_listed, atomic_directory
 from ..files.names import listed, shown, suffix_of
-from ..files.outputs_at import check_apart_at
+from ..files.store import check_apart_at
 from ..files.urls import as_url
 from ..values.arrow import give_back
-from ._columnar import ColumnarFormat
-from ._format import Format
-from ._registry import format_named, formats_by_suffix, known_suffixes
-from ._selection import Selection
-from ._split import Limit, Record
+from .columnar import ColumnarFormat
+from .format import Format, Selection
 from .memory import made_split, table_split
 from .merged_parquet import together
+from .registry import format_named, formats_by_suffix, known_suffixes
+from .split import Limit, Record
 
 __all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
            "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",
@@ -96,7 +95,7 @@ def check_output(output: str | Path, force: bool) -> Path:
     if form is not None and type(form).write is Format.write:
         raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
     described = form is not None and not form.holds_provenance
-    return outputs.check_output(output, force, single=form is not None, described=described, suffixes=formats_by_suffix())
+    return disk.check_output(output, force, single=form is not None, described=described, suffixes=formats_by_suffix())
 
 
 def check_table(output: str | Path, force: bool) -> Path:
@@ -113,7 +112,7 @@ def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | 
     if (url := as_url(output)) is not None:
         check_apart_at(url, places, also)
     else:
-        outputs.check_apart(output, places, also, single=_single(output) is not None)
+        disk.check_apart(output, places, also, single=_single(output) is not None)
 
 
 def check_before(
@@ -122,7 +121,7 @@ def check_before(
     """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own."""
     check_apart(output, [*splits, *references], also)
     if _single(output) is None:
-        outputs.check_names([name for split in splits for name in split.form.names_in_folder(split)])
+        disk.check_names([name for split in splits for name in split.form.names_in_folder(split)])
 
 
 def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
@@ -168,7 +167,7 @@ def write_rows(
         some = [selection for selection in selections if len(selection.mask)] or selections[:1]
         _write_file(path, form, some, provenance, force)
         return
-    outputs.check_names([name for selection in selections for name in selection.split.form.names_in_folder(selection.split)])
+    disk.check_names([name for selection in selections for name in selection.split.form.names_in_folder(selection.split)])
     with atomic_directory(path, replace=force) as folder:
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)

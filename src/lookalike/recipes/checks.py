@@ -10,12 +10,11 @@ import numpy as np
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError
-from ..files.sums import digest_of
+from ..files.inputs import digest_of
 from ..inputs.overrides import Override, Overrides
-from ..inputs.reading import Reading
-from ..steps.chosen import Positions, at_positions
+from ..inputs.read import Reading
+from ..steps.ids import REPEATED, Earliest, Positions, Repeated, at_positions, repeated
 from ..steps.override import Named
-from ..steps.repeated import REPEATED, Earliest, Repeated, repeated
 from ..steps.totals import Kinds
 from ..values.cells import UNORDERED, kind_of
 from ..values.tables import SOURCE_BITS

@@ -15,15 +15,11 @@ import pyarrow as pa
 
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
-from ..steps.between import Between, between
-from ..steps.bundle import BUNDLED, Bundling, bundle
 from ..steps.decide import Settle, settle, settled_schema
-from ..steps.members import MEMBERS, distinct, sides
-from ..steps.name import name
+from ..steps.pairs import MEMBERS, Between, between, distinct, sides
 from ..steps.rounds import Resolve, resolve
-from ..steps.sift import Sift, halves, sift
-from ..steps.verify import Verify, verify
-from ..steps.walk import Walk, walk
+from ..steps.verify import BUNDLED, Bundling, Sift, Verify, bundle, halves, sift, verify
+from ..steps.walk import Walk, name, walk
 from ..text.shingle import Shingling
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES, PAIRS, STANDING

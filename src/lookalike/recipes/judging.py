@@ -9,7 +9,7 @@ from typing import Any
 from .. import __version__
 from ..engines.engine import Engine, Table
 from ..engines.memory import peak_memory
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..results.job import Job
 from ..results.nearly import Nearly
 from ..results.result import Result

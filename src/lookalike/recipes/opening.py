@@ -13,15 +13,14 @@ from ..engines.memory import Memory
 from ..engines.registry import Running, make_engine
 from ..engines.reporting import share_of
 from ..errors import OutputError, ParameterError
-from ..files.skipped import skipped_in
-from ..files.store import Workspace
-from ..files.store_at import WorkspaceAt
+from ..files.job import WorkspaceAt
+from ..files.names import skipped_in
 from ..files.urls import check_on_disk
+from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
-from ..inputs.apart import check_apart
-from ..inputs.reading import Reading
-from ..inputs.saved import as_references
-from ..inputs.saved_texts import is_saved
+from ..inputs.read import Reading, check_apart
+from ..inputs.sketch_rows import is_saved
+from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
 from ..settings.settings import Settings, added_columns
 from ..wording import printable

@@ -6,8 +6,24 @@ from collections.abc import Callable
 from functools import partial, reduce
 
 from ..engines.engine import Engine, Table
-from ..steps.rounds import FACED, Advance, Faced, Flag, Last, Resolve, Which, advance, face, flag, not_verified, resolve, which
-from ..steps.states import Open, Undecided, opened
+from ..steps.rounds import (
+    FACED,
+    Advance,
+    Faced,
+    Flag,
+    Last,
+    Open,
+    Resolve,
+    Undecided,
+    Which,
+    advance,
+    face,
+    flag,
+    not_verified,
+    opened,
+    resolve,
+    which,
+)
 from ..steps.totals import Number
 from ..values.tables import MATCHES, PAIRS, STATES
 

@@ -12,23 +12,16 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, RowError
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..methods.method import Method
-from ..steps.bucket import Bucket, bucket
-from ..steps.count import Count
-from ..steps.couple import Couple, couple
-from ..steps.cut import Cut, cut
+from ..steps.crowds import MARKS, Count, Couple, Hold, Rare, couple, hold, marks, rare
 from ..steps.exact import Exact, exact
-from ..steps.hold import Hold, hold
-from ..steps.marks import MARKS, marks
-from ..steps.members import each_once
-from ..steps.near import Near, near
-from ..steps.nibbles import Nibbles, nibbles
+from ..steps.links import Bucket, Near, bucket, near
 from ..steps.override import Overriding
+from ..steps.pairs import Cut, Nibbles, cut, each_once, nibbles
 from ..steps.prefix import Frequencies, Prefix, prefix, prefix_links, sharing
-from ..steps.rare import Rare, rare
 from ..steps.sketch import Sketching, sketch, sketches_schema
 from ..steps.totals import REFERENCES, Number, Totals
 from ..text.shingle import Shingling

@@ -6,9 +6,8 @@ from functools import partial
 
 from ..engines.engine import Table
 from ..settings.settings import Settings
-from ..steps.hold import Hold
+from ..steps.crowds import VOUCHED, Hold, Vouch, Vouched, vouch
 from ..steps.override import SPARED, spared
-from ..steps.vouch import VOUCHED, Vouch, Vouched, vouch
 from ..theory.banding import candidate_probability
 from .decide import Decider
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputDataError
-from ..files.sums import digest_of
+from ..files.inputs import digest_of
 from ..results.result import Result
 from ..results.saved_inputs import reading_of
 from .samples import MOST_TEXT, Pair, texts_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.again import read_again
+from ..inputs.texts import read_again
 from ..results.choosing import rows_at
 from ..results.nearly import Nearly
 from ..results.rows import Rows

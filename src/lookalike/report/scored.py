@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.again import read_again
+from ..inputs.texts import read_again
 from ..results.choosing import Draw, Lowest
 from ..results.scored import Scored
 from ..values import Int64Array

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.skipped import describe_reasons
+from ..files.names import describe_reasons
 from ..results.summary import Summary, describe_audit
 from ..settings.settings import Settings
 from ..wording import counted

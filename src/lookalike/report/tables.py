@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.skipped import describe_skipped
+from ..files.names import describe_skipped
 from ..wording import counted
 from .drawing import lengths as draw_lengths
 from .drawing import spark

@@ -12,8 +12,8 @@ import numpy as np
 from .. import __version__
 from ..errors import ParameterError
 from ..files.atomic import atomic_file
+from ..files.disk import check_apart, check_output
 from ..files.names import shown
-from ..files.outputs import check_apart, check_output
 from ..results.result import Result
 from ..results.scored import Scored
 from ..text.shingle import Shingling

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
-from ..inputs.again import read_again
-from ..inputs.reading import Reading, read_texts
-from ..inputs.saved_texts import is_saved
+from ..inputs.read import Reading, read_texts
+from ..inputs.sketch_rows import is_saved
+from ..inputs.texts import read_again
 from ..kernels._threads import in_order
 from ..recipes.passages import Passages
 from ..settings.settings import Settings

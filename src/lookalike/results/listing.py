@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Batches, Table
 from ..recipes.decide import Decider
-from ..steps.sets import Sets, ends
+from ..steps.exact import Sets, ends
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..inputs.saved import Trusted
+from ..inputs.sketches import Trusted
 from ..settings.settings import Settings
-from ..steps.by_source import BySource
+from ..steps.totals import BySource
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import no_rows, to_numpy

@@ -12,17 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
-from ..files.anywhere import AnyPath, path_of
 from ..files.descriptions import check_trusted
+from ..files.folder import AnyPath, path_of
+from ..files.inputs import Place, place_of
 from ..files.names import shown
-from ..files.places import Place, place_of
 from ..files.urls import is_url
-from ..formats._registry import format_named
-from ..formats.sources import Split
-from ..inputs.again import read_again
-from ..inputs.reading import Reading
-from ..inputs.saved import description_of, open_saved
-from ..inputs.saved_texts import SAVED, is_saved
+from ..formats.registry import format_named
+from ..formats.split import Split
+from ..inputs.read import Reading
+from ..inputs.sketch_rows import is_saved
+from ..inputs.sketches import description_of, open_saved
+from ..inputs.texts import SAVED, read_again
 from ..settings.settings import Settings
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..files.inputs import Place
 from ..files.names import shown
-from ..files.places import Place
-from ..inputs.saved import Trusted
+from ..inputs.sketches import Trusted
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from .choosing import rows_at

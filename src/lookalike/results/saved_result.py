@@ -20,16 +20,14 @@ from msgspec import Meta, Struct
 from .. import __version__
 from ..errors import InputDataError
 from ..files.descriptions import Count, damaged, encoded, places_named, read_description
-from ..files.folders import SIDECAR, NewFolder, atomic_directory
-from ..files.names import shown
-from ..files.outputs import check_apart, check_output
-from ..files.skipped import describe_skipped
-from ..files.store import FINISHED, JOB
+from ..files.disk import SIDECAR, NewFolder, atomic_directory, check_apart, check_output
+from ..files.job import FINISHED, JOB
+from ..files.names import describe_skipped, shown
 from ..files.urls import check_on_disk
 from ..inputs.overrides import Overrides
-from ..inputs.saved import Trusted
-from ..inputs.saved_at import DESCRIPTION as SKETCHES
-from ..inputs.saved_texts import SAVED
+from ..inputs.sketch_rows import DESCRIPTION as SKETCHES
+from ..inputs.sketches import Trusted
+from ..inputs.texts import SAVED
 from ..settings.settings import Settings
 from ..steps.decide import REASONS
 from ..values.arrow import string, strings, to_numpy

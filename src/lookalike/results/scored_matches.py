@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..recipes.overlapping import MatchTable
 from ..text.shingle import Shingling
 from ..values import Int64Array

@@ -10,10 +10,10 @@ import numpy as np
 from msgspec import Meta
 
 from ..files.descriptions import Count
-from ..files.skipped import Skipped, describe_skipped
+from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.decide import REASONS
-from ..steps.outcomes import Outcomes
+from ..steps.totals import Outcomes
 from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 

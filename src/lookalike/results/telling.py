@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..engines.engine import Table
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..methods.method import Method
 from ..recipes.decide import Decider
-from ..steps.decide import REMOVED, TALLIES, Decide, decide, removed, tally
-from ..steps.tell_pairs import POSITIONS, TellPairs, tell_pairs
+from ..steps.decide import REMOVED, TALLIES, removed, tally
+from ..steps.rows import POSITIONS, Decide, TellPairs, decide, tell_pairs
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import DECISIONS
 from .rows import HeldRows

@@ -1,6 +1,6 @@
 """Sorted batches of fingerprints in a file that grows, appended and read without ever holding all of it.
 
-A file of ``files.growing``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the
+A file of ``files.arrays``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the
 fingerprints in ascending order as numbers, uint64 of shape (count, words), and ``rows``, uint32, their rows in the batch.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
-from ..files.growing import GrowingFile
+from ..files.arrays import GrowingFile
 from ..files.layout import Kind, Section, open_regular, read_pieces
 from ..values import Int64Array, UInt64Array
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
-from ..files.sums import digest_of
+from ..files.inputs import digest_of
 from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..report.writing import write_report

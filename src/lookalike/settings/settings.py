@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..errors import ParameterError
-from ..files.store import unfinished_job
+from ..files.workspace import unfinished_job
 from ..inputs.overrides import Overrides, read_overrides
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method

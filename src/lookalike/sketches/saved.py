@@ -1,4 +1,4 @@
-"""Signatures and packed signatures on disk: the parameters that made them, and the arrays, in a file of ``files.container``."""
+"""Signatures and packed signatures on disk: the parameters that made them, and the arrays, in a file of ``files.arrays``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
-from ..files.container import ArrayFile, write_arrays
+from ..files.arrays import ArrayFile, write_arrays
+from ..files.disk import check_output
 from ..files.layout import Kind
-from ..files.outputs import check_output
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
 from .fast_similarity import FastSimilarity

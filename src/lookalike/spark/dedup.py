@@ -14,17 +14,16 @@ from ..engines.memory import Memory
 from ..engines.spark.engine import SparkEngine
 from ..engines.spark.frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
-from ..files.anywhere import is_inside, path_of
-from ..files.skipped import Skipped, skipped_in
-from ..files.store import Workspace
-from ..files.store_at import WorkspaceAt
+from ..files.folder import is_inside, path_of
+from ..files.job import WorkspaceAt
+from ..files.names import Skipped, skipped_in
 from ..files.urls import Url
+from ..files.workspace import Workspace
 from ..formats.memory import as_sources
-from ..formats.sources import Limit
-from ..inputs.apart import check_apart
-from ..inputs.reading import Reading
-from ..inputs.saved import as_references, saved_in
-from ..inputs.saved_texts import is_saved
+from ..formats.split import Limit
+from ..inputs.read import Reading, check_apart
+from ..inputs.sketch_rows import is_saved
+from ..inputs.sketches import as_references, saved_in
 from ..recipes.decide import Decider
 from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
 from ..recipes.opening import Opened, report_stage
@@ -36,8 +35,8 @@ from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.option import front_door
 from ..settings.settings import Settings, added_columns
-from ..steps.chosen import Positions, at_positions
-from ..steps.outcomes import Outcomes
+from ..steps.ids import Positions, at_positions
+from ..steps.totals import Outcomes
 from .result import Finished, SparkResult, SparkSummary
 from .sessions import check_workers, is_local, session_of, spark_sql
 

@@ -16,7 +16,7 @@ from ..recipes.search import Searched
 from ..results.annotating import naming
 from ..results.summary import Summary
 from ..settings.settings import Settings
-from ..steps.by_source import BySource
+from ..steps.totals import BySource
 from ..values import Int64Array
 from ..wording import counted
 from .saving import save_sketches

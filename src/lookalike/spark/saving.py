@@ -18,13 +18,13 @@ import pyarrow as pa
 
 from ..engines.engine import Batches
 from ..engines.spark.files import WRITTEN, write_file
-from ..files.anywhere import AnyPath
-from ..files.folders import NewFolder
-from ..files.folders_at import NewFolderAt
-from ..inputs.saved_at import ROWS
+from ..files.disk import NewFolder
+from ..files.folder import AnyPath
+from ..files.store import NewFolderAt
+from ..inputs.sketch_rows import ROWS
 from ..recipes.saved_sketches import Files, Saving
-from ..steps.keep_sketches import kept, kept_sketches, kept_sketches_schema
-from ..steps.members import MEMBERS
+from ..steps.pairs import MEMBERS
+from ..steps.sketch import kept, kept_sketches, kept_sketches_schema
 from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.arrow import to_numpy

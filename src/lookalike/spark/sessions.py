@@ -12,7 +12,7 @@ from typing import Any
 
 from ..engines.spark.tasks import NUMBERS, in_tasks
 from ..errors import MissingExtraError, ParameterError
-from ..files.anywhere import put
+from ..files.folder import put
 from ..recipes.progress import Progress
 
 LEAST_JAVA = 17

@@ -5,7 +5,7 @@ same time too: each attempt writes into folders of its own beside the output, an
 the folders that count. Only the driver moves files out of them, into a folder that gets the output's name when all is in it.
 
 On an object store nothing is moved: attempts of a task write the same bytes under the same name, and the driver says in the end
-that all is there (see ``outputs_at``).
+that all is there (see ``files.store``).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ import pyarrow as pa
 from ..engines.engine import Batches
 from ..engines.spark.tables import SparkTable, StoredTable
 from ..errors import OutputError, ParameterError
-from ..files.anywhere import remove_tree
 from ..files.atomic import create_temporary, reporting
-from ..files.folders import NewFolder, atomic_directory
+from ..files.disk import NewFolder, atomic_directory
+from ..files.folder import remove_tree
 from ..files.names import shown
-from ..files.outputs_at import check_output_at, prepare, publish, reporting_at, upload
+from ..files.store import check_output_at, prepare, publish, reporting_at, upload
 from ..files.urls import Url, as_url, check_url
 from ..formats.writers import (
     Selection,

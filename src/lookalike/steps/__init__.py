@@ -1,1 +1,1 @@
-"""Steps: pure functions from record batches to record batches, a file for each."""
+"""Steps: pure functions from record batches to record batches."""

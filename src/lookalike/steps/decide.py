@@ -1,29 +1,22 @@
-"""Make a row of each document that says what was decided about it: the last joins, as small steps."""
+"""What becomes of each document: who is kept in its place, and why; and how many each kept one stands for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from ..inputs.labels import Labels
-from ..inputs.overrides import ACTIONS
-from ..methods.method import Method
 from ..values import Int64Array
 from ..values.arrow import string, strings, to_arrow, to_numpy
-from ..values.tables import SOURCE_BITS
-from ._batches import Batches, batch_of, flags, ints, ints_or, starts_of
+from .batches import Batches, batch_of, flags, floats, ints, ints_or, starts_of
 
 REASONS = ("kept", "reference", "exact", "near", "empty", "skipped", "override")
 _KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(len(REASONS))
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
 REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
-_ROW_MASK = (1 << SOURCE_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +54,7 @@ def settle(rows: Batches, settings: Settle) -> Batches:
         order, leader = ints(batch, "order"), ints_or(batch, "leader", -1)
         copy, reference = leader >= 0, ints(batch, "order") < settings.boundary
         standing = np.where(copy, ints_or(batch, "leader_keeper", -1), ints_or(batch, "keeper", -1))
-        score = np.where(copy, _floats(batch, "leader_score"), _floats(batch, "score"))
+        score = np.where(copy, floats(batch, "leader_score"), floats(batch, "score"))
         near = standing >= 0
         reason = np.where(near, _NEAR, np.where(copy, _EXACT, _KEPT))
         keeper = np.where(near, standing, np.where(copy, leader, order))
@@ -106,110 +99,6 @@ def tally(rows: Batches) -> Batches:
         held = (counted[0][-1:], counted[1][-1:], counted[2][-1:])
     if len(held[0]):
         yield batch_of(TALLIES, *held)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decide:
-    """How decisions are told.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The columns that are wanted: those of DECISIONS, ``id``, ``leader``, ``override``, ``standard_error``, ``distance``.
-    labels : Labels
-        What documents are called.
-    method : Method
-        What scores are.
-    boundary : int
-        Orders below it are references.
-    """
-
-    schema: pa.Schema
-    labels: Labels
-    method: Method
-    boundary: int
-
-    @property
-    def needed(self) -> set[str]:
-        """Columns of the sketches that the wanted ones are made of; those of the keeper begin with "keeper_"."""
-        known = {
-            "position": {"position"}, "row": {"position"}, "number": {"number"}, "bytes": {"bytes"},
-            "source": {"position", "number"}, "id": {"position", "number", "id"},
-            "duplicate_of": {"keeper_position", "keeper_number", "keeper_id"},
-            "cluster": {"keeper_position", "keeper_number", "keeper_id"},
-            "duplicate_source": {"keeper_position", "keeper_number"}, "distance": {"keys", "keeper_keys"},
-        }  # fmt: skip
-        return set().union(*(known.get(name, set()) for name in self.schema.names))
-
-
-def decide(rows: Batches, settings: Decide) -> Batches:
-    """Tell the decision about each document."""
-    for batch in rows:
-        columns = [_column(name, batch, settings) for name in settings.schema.names]
-        yield batch_of(settings.schema, *columns)
-
-
-def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
-    """Make one column of decisions."""
-    order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
-    kept, labels = keeper == order, settings.labels
-    gone = kept | (keeper < 0)
-    match name:
-        case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
-            return batch.column(name)
-        case "leader":
-            leader = ints_or(batch, "leader", -1)
-            return np.where(leader < 0, order, leader)
-        case "row":
-            return ints(batch, "position") & _ROW_MASK
-        case "source":
-            return labels.files(ints(batch, "position"), ints(batch, "number"))
-        case "id":
-            return labels.ids(*_called(batch, ""))
-        case "kept":
-            return kept
-        case "override":
-            number = ints(batch, "override")
-            return strings(ACTIONS).take(to_arrow((number < 0).astype(np.int64), number == 0))
-        case "resemblance":
-            return batch.column("score")
-        case "duplicate_of" | "cluster":
-            return labels.without(gone if name == "duplicate_of" else keeper < 0, labels.ids, *_called(batch, "keeper_"))
-        case "duplicate_source":
-            return labels.without(gone, labels.files, *_called(batch, "keeper_")[:2])
-        case "duplicate_is_reference":
-            return to_arrow(keeper < settings.boundary, gone)
-        case "n_exact" | "n_duplicates":
-            return ints_or(batch, name, 0)
-    distance = (
-        distances(batch.column("keys"), batch.column("keeper_keys")) if name == "distance" else np.zeros(len(batch), np.int64)
-    )
-    return settings.method.columns(np.nan_to_num(_floats(batch, "score")), distance, gone)[name]
-
-
-def _called(batch: pa.RecordBatch, prefix: str) -> tuple[Int64Array, Int64Array, pa.Array | None]:
-    """Return position, number and, if there is one, id of documents or of their keepers."""
-    name = f"{prefix}id"
-    given = batch.column(name) if name in batch.schema.names else None
-    return ints_or(batch, f"{prefix}position", 0), ints_or(batch, f"{prefix}number", 0), given
-
-
-def distances(one: pa.Array, other: pa.Array) -> Int64Array:
-    """Return the bits in which the fingerprints of documents and of others differ; 0 where one has none."""
-    words = []
-    for column in (one, other):
-        width = column.type.list_size
-        inside = column.values.slice(column.offset * width, len(column) * width)
-        values = to_numpy(inside, 0).view(np.uint64)  # a null list has any values
-        words.append((values.reshape(-1, width), to_numpy(column.is_null())))
-    (own, no_own), (others, no_others) = words
-    found = np.bitwise_count(own ^ others).sum(1).astype(np.int64)
-    return np.where(no_own | no_others, 0, found)
-
-
-def _floats(batch: pa.RecordBatch, name: str) -> NDArray[np.float64]:
-    """Return a column of floats, null as nan."""
-    return np.asarray(to_numpy(batch.column(name)), np.float64)
 
 
 def _named(reason: Int64Array) -> pa.Array:

@@ -1,14 +1,17 @@
-"""Find copies: documents of equal text."""
+"""Copies, which are documents of equal text, and sets of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
-from ..values.tables import LEADERS
-from ._batches import Batches, batch_of, flags, ints
-from ._binary import words_of
+from ..values import Int64Array
+from ..values.arrays import runs
+from ..values.arrow import to_numpy
+from ..values.tables import LEADERS, MATCHES
+from .batches import DIGEST_BYTES, Batches, batch_of, flags, ints, words_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ def exact(rows: Batches, settings: Exact) -> Batches:
     for batch in rows:
         if not len(batch):
             continue
-        digests, orders = words_of(batch.column("digest"), 16, np.uint64), ints(batch, "order")
+        digests, orders = words_of(batch.column("digest"), DIGEST_BYTES, np.uint64), ints(batch, "order")
         if "empty" in batch.schema.names:
             full = ~flags(batch, "empty")
             digests, orders = digests[full], orders[full]
@@ -47,3 +50,96 @@ def exact(rows: Batches, settings: Exact) -> Batches:
         leaders = np.append(leader, orders[begins])[np.cumsum(begins)]
         before, leader = (digests[-1].copy(), bool(reference[-1])), int(leaders[-1])
         yield batch_of(LEADERS, orders[~begins], leaders[~begins])
+
+
+_BITS = 40  # of an order
+MADE = 1 << 20  # rows that are made at a time, about
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """Sets of several documents each; a document in none of them is a set of its own.
+
+    Parameters
+    ----------
+    heads : ndarray of int64
+        The first document of each set, ascending.
+    members : ndarray of int64
+        Those of all sets, set after set, each ascending.
+    keys : ndarray of int64
+        For each member the number of its set << 40 | itself.
+    """
+
+    heads: Int64Array
+    members: Int64Array
+    bounds: Int64Array
+    keys: Int64Array
+
+    @classmethod
+    def of(cls, copies: Int64Array, firsts: Int64Array) -> Sets:
+        """Return the sets of some copies, of which the first document is known."""
+        heads = np.unique(firsts)
+        members = np.concatenate([heads, copies])
+        number = np.concatenate([np.arange(len(heads)), np.searchsorted(heads, firsts)])
+        keys = np.sort((number << _BITS) | members)
+        bounds = np.searchsorted(keys, np.arange(len(heads) + 1) << _BITS)
+        return cls(heads, keys & ((1 << _BITS) - 1), bounds, keys)
+
+    @property
+    def sizes(self) -> Int64Array:
+        """Documents in each set."""
+        return np.diff(self.bounds)
+
+    def _number(self, heads: Int64Array) -> Int64Array:
+        """Return the number of the set of each first, -1 where it is alone."""
+        if not len(self.heads):
+            return np.full(len(heads), -1)
+        place = np.minimum(np.searchsorted(self.heads, heads), len(self.heads) - 1)
+        return np.where(self.heads[place] == heads, place, -1)
+
+    def size_of(self, heads: Int64Array) -> Int64Array:
+        """Return how many documents the sets of some firsts have."""
+        number = self._number(heads)
+        return np.where(number < 0, 1, np.append(self.sizes, 1)[number])
+
+    def all_of(self, heads: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return the place of the first member of each set, and how many there are."""
+        return self.bounds[np.maximum(self._number(heads), 0)], self.size_of(heads)
+
+    def later(self, documents: Int64Array, heads: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return the place of the first member of each set after each document, and how many there are from there on."""
+        number = self._number(heads)
+        first = np.searchsorted(self.keys, (number << _BITS) | documents, side="right")
+        counts = np.where(number < 0, heads > documents, self.bounds[number + 1] - first)
+        return first, counts
+
+    def members_from(self, heads: Int64Array, first: Int64Array, counts: Int64Array) -> Int64Array:
+        """Return the members of sets from some places on."""
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        alone = np.repeat(self._number(heads) < 0, counts)
+        place = np.where(alone, 0, np.repeat(first, counts) + within)
+        return np.where(alone, np.repeat(heads, counts), np.append(self.members, 0)[place])
+
+    def own(self, boundary: int) -> pa.Table:
+        """Return the pairs of each document with its own set; sets of references are left out."""
+        sizes = self.sizes
+        last = np.zeros(len(self.members), np.bool_)
+        last[self.bounds[1:] - 1] = True
+        wanted = ~last & np.repeat(self.heads >= boundary, sizes)
+        left, right = self.members[wanted], np.repeat(self.heads, sizes)[wanted]
+        return pa.table([left, right, np.ones(len(left))], schema=MATCHES)
+
+
+def ends(rows: Batches, sets: Sets) -> Batches:
+    """Turn pairs of firsts into pairs of a document and a set that has later documents."""
+    for batch in rows:
+        left, right = ints(batch, "left"), ints(batch, "right")
+        score = to_numpy(batch["score"]) if "score" in batch.schema.names else np.ones(len(batch))
+        for one, other in ((left, right), (right, left)):
+            total = np.cumsum(sets.size_of(one))
+            for begin, end in runs(total // MADE):
+                first, counts = sets.all_of(one[begin:end])
+                members = sets.members_from(one[begin:end], first, counts)
+                heads, scores = np.repeat(other[begin:end], counts), np.repeat(score[begin:end], counts)
+                some = sets.later(members, heads)[1] > 0
+                yield batch_of(MATCHES, members[some], heads[some], scores[some])

@@ -10,12 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ._batches import Batches, batch_of, ints
+from .batches import Batches, batch_of, ints
 
 OVERRIDE = pa.field("override", pa.int32())
 """The number of the override of a document, from 1: positive if it is to be kept, negative if it is to be removed; 0: none."""

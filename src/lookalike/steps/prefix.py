@@ -18,9 +18,7 @@ from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_numpy
 from ..values.tables import LINKS, PREFIXES
-from ._batches import gather, ints
-from ._binary import words_of
-from .cut import WITHIN_BYTES
+from .batches import DIGEST_BYTES, gather, ints, words_of
 
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
@@ -82,7 +80,7 @@ def _members(batch: pa.RecordBatch, settings: Prefix) -> Iterator[tuple[Int64Arr
     """Yield (orders, hashes, offsets) of some documents at a time: of each the hashes of its shingles, each once."""
     texts, orders = from_arrow_array(batch["text"]), ints(batch, "order")
     hashing = KeyedHashes(settings.shingling, settings.key)
-    groups = words_of(batch["within"], WITHIN_BYTES, np.uint64)[:, 0] if "within" in batch.schema.names else None
+    groups = words_of(batch["within"], DIGEST_BYTES, np.uint64)[:, 0] if "within" in batch.schema.names else None
     for begin, end in texts.cut():
         values, offsets = drop_repeats(*hashing.hashes(texts.slice(begin, end)))
         if groups is not None:  # other groups have other shingles

@@ -13,6 +13,7 @@ pairs of a KEPT and a REMOVED document that have not been verified yet are, so t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,9 +22,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..kernels import walk as kernel
-from ..values.arrow import to_numpy
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
-from ._batches import Batches, batch_of, flags, ints, starts_of
+from .batches import Batches, batch_of, flags, ints, starts_of
 
 FACED = pa.schema([*PAIRS, ("now", pa.bool_())])
 
@@ -147,3 +148,33 @@ def resolve(rows: Batches, settings: Resolve) -> Batches:
         kept = np.empty(len(left), np.bool_)
         kernel.resolve(left, right, settings.boundary, removed, kept)
         yield batch_of(MATCHES, left[kept], right[kept], to_numpy(batch.column("score"))[kept])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """Orders below ``boundary`` are references, which are kept."""
+
+    boundary: int
+
+
+def opened(rows: Iterator[pa.RecordBatch], settings: Open) -> Iterator[pa.RecordBatch]:
+    """Give each document its first state."""
+    for batch in rows:
+        state = np.where(to_numpy(batch["order"]) < settings.boundary, KEPT, OPEN).astype(np.int8)
+        turn = to_arrow(np.zeros(len(state), np.int8))
+        yield pa.RecordBatch.from_arrays([batch["order"], to_arrow(state), turn], schema=STATES)
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The number of documents that are open."""
+
+    combine = np.add
+
+    def start(self) -> NDArray[Any]:
+        """Return the number of no documents."""
+        return np.zeros(1, np.int64)
+
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+        """Count those of a batch: column state."""
+        total[0] += int((to_numpy(batch["state"]) == OPEN).sum())

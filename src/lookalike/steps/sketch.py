@@ -1,4 +1,4 @@
-"""The first step: what is kept of each document, made from its text in one pass."""
+"""Sketches: what is made of each document's text in one pass, and what is saved of it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from ..errors import EncodingError, InputDataError, RowError
 from ..hashing import digest_secret
-from ..inputs.reading import not_utf8
+from ..inputs.read import not_utf8
+from ..inputs.sketch_rows import TEXT, bytes_of_keys
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import string, to_arrow, to_numpy
 from ..values.tables import SKETCHES, WITHIN_BYTES
-from ._binary import words_of
+from .batches import Batches, words_of
 from .override import OVERRIDE, Overriding
+from .pairs import MEMBERS
 
 _PASSED_ON = ("id", "id_is_text", "priority", "order_by", "skipped", "unit", "place")
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
@@ -156,3 +158,28 @@ def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
     valid = pa.py_buffer(np.packbits(~empty, bitorder="little")) if empty.any() else None
     inside = to_arrow(np.ascontiguousarray(keys).reshape(-1).view(np.int64))
     return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])
+
+
+SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", "within", "id", "id_is_text")
+"""Columns of sketches that are saved."""
+
+
+def kept_sketches_schema(sketches: pa.Schema) -> pa.Schema:
+    """Return the columns that are saved of sketches; their texts too, where these are a column."""
+    keys = pa.binary(8 * sketches.field("keys").type.list_size)
+    fields = [field.with_type(keys) if field.name == "keys" else field for field in sketches if field.name in SAVED]
+    return pa.schema([*fields, pa.field(TEXT, pa.large_binary())] if TEXT in sketches.names else fields)
+
+
+def kept_sketches(rows: Batches) -> Batches:
+    """Turn sketches into rows that are saved."""
+    for batch in rows:
+        schema = kept_sketches_schema(batch.schema)
+        columns = [bytes_of_keys(batch.column("keys")) if f.name == "keys" else batch.column(f.name) for f in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def kept(rows: Batches) -> Batches:
+    """Choose the documents that are kept; references are none of them."""
+    for batch in rows:
+        yield batch.filter(pa.compute.equal(batch.column("reason"), string("kept"))).select(MEMBERS.names)

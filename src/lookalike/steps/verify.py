@@ -1,17 +1,144 @@
-"""Compare the pivot of each bundle with all its partners."""
+"""Documents are compared: bundles of a pivot and its partners, and which pairs may match at all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ..methods.exact_sets import compare_rows
-from ..values.arrow import to_arrow
-from ..values.tables import MATCHES
-from ._batches import Batches, batch_of, gather, ints, joined, starts_of
-from ._comparing import Comparing, comparable, weights
+from ..kernels import sift as kernel
+from ..kernels.resemblance import Rows
+from ..methods.exact_sets import Piece, compare_rows, numbered
+from ..methods.method import Method
+from ..text.keyed import KeyedHashes
+from ..text.shingle import Shingling
+from ..text.texts import Texts, from_arrow_array
+from ..text.vocabulary import Vocabulary
+from ..values import Int64Array, UInt64Array, drop_repeats
+from ..values.arrow import to_arrow, to_numpy
+from ..values.tables import MATCHES, SOURCE_BITS
+from .batches import Batches, batch_of, gather, ints, joined, starts_of, words_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparing:
+    """How documents are compared.
+
+    Parameters
+    ----------
+    threshold : float
+        A pair matches if its score reaches it.
+    boundary : int, default 0
+        Orders below it are references, which are not compared with each other.
+    """
+
+    method: Method
+    shingling: Shingling
+    threshold: float
+    boundary: int = 0
+
+
+def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: bytes) -> Rows:
+    """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
+
+    By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
+    themselves: see ``Vocabulary``.
+    """
+    first = next(batches)
+    batches = chain([first], batches)
+    if "estimate" in first.schema.names:
+        width = 4 * settings.method.n_estimates
+        words = np.concatenate([words_of(batch.column("estimate"), width, np.uint32) for batch in batches])
+        return settings.method.estimable(words.astype(np.uint32)).rows
+    if "values" in first.schema.names:
+        return settings.method.comparable(numbered(_lists(batch, "values") for batch in batches)).rows
+    del first  # not held while the next is read
+    return settings.method.comparable(_numbered_texts(batches, settings.shingling, key)).rows
+
+
+def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key: bytes) -> Iterator[Piece]:
+    """Number the shingles of texts, of ``PIECE_BYTES`` or of one longer text at a time.
+
+    What has been given, and the text that it was made of, is not held: both may be large.
+    """
+    vocabulary = Vocabulary(shingling, key)
+    for batch in batches:
+        texts = from_arrow_array(batch.column("text"))
+        del batch
+        pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
+        del texts
+        while pieces:
+            yield (*vocabulary.number(pieces.pop()), len(vocabulary))
+
+
+def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
+    """Return (values, offsets) of a column of lists of integers; offsets begin at 0."""
+    column = batch.column(name).cast(pa.large_list(pa.int64()))
+    offsets = to_numpy(column.offsets)
+    values = to_numpy(column.values)[offsets[0] : offsets[-1]]
+    return values.view(np.uint64), offsets - offsets[0]
+
+
+def weights(batch: pa.RecordBatch) -> Int64Array:
+    """Return about how many bytes are worked on for each row of a batch with texts or estimates and perhaps partners."""
+    if "estimate" in batch.schema.names:
+        kind = batch.schema.field("estimate").type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        total = np.full(len(batch), 64 + (kind.byte_width if pa.types.is_fixed_size_binary(kind) else 1024), np.int64)
+    elif "values" in batch.schema.names:
+        total = 8 * np.diff(_lists(batch, "values")[1]) + 64
+    else:
+        total = np.diff(from_arrow_array(batch.column("text")).offsets) + 64
+    if "partners" in batch.schema.names:
+        total = total + 32 * np.diff(_lists(batch, "partners")[1])
+    return total
+
+
+def partners_of(batch: pa.RecordBatch) -> tuple[Int64Array, Int64Array]:
+    """Return (offsets, orders) of the column ``partners``."""
+    orders, offsets = _lists(batch, "partners")
+    return offsets, orders.view(np.int64)
+
+
+BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundling:
+    """How large bundles may be.
+
+    Parameters
+    ----------
+    most : int, optional
+        Partners in a bundle; a pivot with more has several bundles, of different numbers. None: as many as there are.
+    """
+
+    most: int | None = None
+
+
+def bundle(rows: Batches, settings: Bundling) -> Batches:
+    """Yield a row for the pivot of each bundle, and then one for each of its partners."""
+    most = settings.most or 1 << SOURCE_BITS
+    before, partners = None, 0
+    for batch in rows:
+        if not len(batch):
+            continue
+        left, right = ints(batch, "left"), ints(batch, "right")
+        starts, index = starts_of(left, before), np.arange(len(left))
+        within = index - np.maximum.accumulate(np.where(starts, index, 0))
+        within[np.cumsum(starts) == 0] += partners  # of a pivot that came before
+        before, partners = int(left[-1]), int(within[-1]) + 1
+        begins, numbers = within % most == 0, left + (within // most << SOURCE_BITS)
+        place = index + np.cumsum(begins)
+        bundles, orders = (np.empty(len(left) + int(begins.sum()), np.int64) for _ in range(2))
+        bundles[place], orders[place] = numbers, right
+        pivots = place[begins] - 1
+        bundles[pivots], orders[pivots] = numbers[begins], left[begins]
+        yield batch_of(BUNDLED, bundles, orders)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +162,37 @@ def verify(rows: Batches, settings: Verify, key: bytes) -> Batches:
         matched = score >= settings.threshold
         pivot = piece.take(to_arrow(firsts[-1:]))
         yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])
+
+
+Halves = kernel.Halves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sift:
+    """What is sifted.
+
+    Parameters
+    ----------
+    threshold : float
+        Of the resemblance.
+    """
+
+    shingling: Shingling
+    threshold: float
+
+
+def halves(texts: Texts, settings: Sift, key: bytes) -> Halves:
+    """Return the ascending upper halves of the hashes of each text's shingles; repeats count once."""
+    hashes, bounds = KeyedHashes(settings.shingling, key).hashes(texts)
+    values, offsets = drop_repeats(hashes, bounds)
+    rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))
+    placed = rows << np.uint64(32) | values >> np.uint64(32)
+    placed.sort()  # rows follow each other already: each is sorted by itself
+    return Halves(placed.astype(np.uint32), offsets, np.diff(bounds) - np.diff(offsets))
+
+
+def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, settings: Sift) -> NDArray[np.bool_]:
+    """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether it may reach the threshold."""
+    out = np.empty(len(left), np.bool_)
+    kernel.sift_pairs(left, right, lefts, rights, settings.threshold, out)
+    return out

@@ -1,4 +1,4 @@
-"""Walk closed bundles: which documents match earlier ones that are kept."""
+"""Walk closed bundles: which documents match earlier ones that are kept, and which of these stands for them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from ..kernels.walk import walk_bundles
 from ..values import Int64Array
-from ..values.tables import MATCHES
-from . import _batches
-from ._batches import Batches, batch_of, ints, starts_of
-from ._comparing import Comparing, comparable, partners_of, weights
+from ..values.arrow import to_numpy
+from ..values.tables import MATCHES, STANDING
+from . import batches
+from .batches import Batches, batch_of, ints, starts_of
+from .verify import Comparing, comparable, partners_of, weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class _Source:
             keys, total = ints(batch, "bundle"), np.cumsum(weights(batch)) + weight
             starts = np.flatnonzero(starts_of(keys, before))
             ahead = np.where(starts > 0, total[starts - 1], weight)
-            full = starts[(ahead >= _batches.PIECE_WEIGHT)]
+            full = starts[(ahead >= batches.PIECE_WEIGHT)]
             end = int(full[0]) if len(full) else len(batch)
             if end:
                 part = batch.slice(0, end)
@@ -92,3 +93,24 @@ class _Source:
         """Return bundle, order and partners of the rows of the last run."""
         bundles, orders, partners = zip(*self._known, strict=True)
         return np.concatenate(bundles), np.concatenate(orders), list(partners)
+
+
+def name(rows: Batches) -> Batches:
+    """Name the match of highest score of each document, the first of equal ones."""
+    rights, lefts, scores = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    for batch in rows:
+        rights = np.concatenate([rights, ints(batch, "right")])
+        if not len(rights):
+            continue
+        lefts = np.concatenate([lefts, ints(batch, "left")])
+        scores = np.concatenate([scores, to_numpy(batch.column("score"))])
+        begins = starts_of(rights, None)
+        group = np.cumsum(begins) - 1
+        best = np.maximum.reduceat(scores, np.flatnonzero(begins))
+        chosen = np.flatnonzero(scores == best[group])
+        chosen = chosen[starts_of(group[chosen], None)]
+        rights, lefts, scores = rights[chosen], lefts[chosen], scores[chosen]
+        yield batch_of(STANDING, rights[:-1], lefts[:-1], scores[:-1])  # of the last one more may come
+        rights, lefts, scores = rights[-1:], lefts[-1:], scores[-1:]
+    if len(rights):
+        yield batch_of(STANDING, rights, lefts, scores)

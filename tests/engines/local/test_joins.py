@@ -12,7 +12,7 @@ from lookalike.engines.local import joins as local_joins
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.local.joins import Dense, Filed
 from lookalike.engines.memory import Memory
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 N = 60
 

@@ -12,7 +12,7 @@ from lookalike.engines.local import keeping as local_keeping
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.local.tables import Lazy, Piece
 from lookalike.engines.memory import Memory
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 SCHEMA = pa.schema([("x", pa.int64()), ("keys", pa.list_(pa.int64(), 2)), ("text", pa.large_binary())])
 

@@ -6,7 +6,7 @@ import pytest
 import lookalike as la
 from lookalike.engines.local.engine import DECIDED, LIMITS, LocalEngine
 from lookalike.engines.memory import FLOOR, Memory
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 MADE = [*(f"{name}-at-0.9-000000" for name in DECIDED), *(f"{name}-done" for name in DECIDED), "matches-slice-3-9-000000",
         "matches-of-all-000001", "paired-000000", "texts-000000", "texts-done"]  # fmt: skip

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lookalike.engines.local import numbers as local_numbers
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 LINKS = pa.schema([("left", pa.int64()), ("right", pa.int64())])
 links = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=60)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lookalike.engines.local.columns import arrays_of
 from lookalike.engines.local.ranks import places
 from lookalike.engines.local.tables import Stored
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 SCHEMA = pa.schema([("position", pa.int64()), ("bytes", pa.int64()), ("priority", pa.large_binary())])
 VALUES = st.tuples(st.integers(0, 4), st.sampled_from([b"", b"\0", b"\1", b"\1a", b"\1ab", b"\1b", b"\xff"]))

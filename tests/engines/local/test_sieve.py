@@ -10,7 +10,7 @@ from lookalike.engines import registry
 from lookalike.engines.local import sieve as local_sieve
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local.columns import arrays_of, streamed
 from lookalike.engines.local.sort import all_together, by_bytes, by_list, one_stream, portions
 from lookalike.engines.local.tables import Lazy, Stored
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 
 integer = pa.int64()
 members = st.sampled_from([1, 4, 1 << 20])

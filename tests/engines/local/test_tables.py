@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.columns import arrays_of
 from lookalike.engines.local.tables import UNFINISHED, Lazy, Piece, Stored, Union
-from lookalike.files.container import ArrayFile
-from lookalike.files.store import Workspace
+from lookalike.files.arrays import ArrayFile
+from lookalike.files.workspace import Workspace
 
 SCHEMA = pa.schema([("x", pa.int64())])
 ORDERED = SCHEMA.append(pa.field("order", pa.int64()))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.engines.local import texts as local_texts
 from lookalike.engines.local.texts import HeldTexts, KeptTexts, SpilledTexts, Spilling
-from lookalike.files.store import Workspace
+from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
 texts = st.lists(st.binary(max_size=5), min_size=1, max_size=20)

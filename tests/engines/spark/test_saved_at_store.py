@@ -13,12 +13,11 @@ from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import lookalike as la
 from lookalike import spark
-from lookalike.files.folders import SIDECAR
-from lookalike.files.folders_at import NewFolderAt
-from lookalike.files.outputs_at import PLANNED
+from lookalike.files.disk import SIDECAR
+from lookalike.files.store import PLANNED, NewFolderAt
 from lookalike.files.urls import Url
-from lookalike.inputs.saved import saved_in
-from lookalike.inputs.saved_at import DESCRIPTION, ROWS
+from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
+from lookalike.inputs.sketches import saved_in
 
 
 @pytest.fixture(autouse=True)

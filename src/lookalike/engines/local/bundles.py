@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...files.store import Workspace
+from ...files.workspace import Workspace
 from ...kernels import banding as kernel
 from ...values import Int64Array
 from ...values.arrays import places_of, runs

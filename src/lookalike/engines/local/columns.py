@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.layout import Streamed
-from ...files.store import Workspace
+from ...files.workspace import Workspace
 from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 

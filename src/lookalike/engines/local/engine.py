@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...files.store import Workspace
-from ...inputs.reading import Reading
+from ...files.workspace import Workspace
+from ...inputs.read import Reading
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import runs

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...files.store import Workspace
+from ...files.workspace import Workspace
 from ...kernels.constants import GOLDEN
 from ...values import Int64Array
 from ...values.arrow import to_arrow

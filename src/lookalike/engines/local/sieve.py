@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...kernels._threads import in_order
-from ...steps.sift import Halves
+from ...steps.verify import Halves
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import runs

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...errors import IndexFormatError
 from ...files.layout import Streamed
-from ...files.store import Workspace
+from ...files.workspace import Workspace
 from ...kernels.shingling import gather_rows
 from ...text.texts import Texts, concatenate
 from ...values import Int64Array

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...files.anywhere import AnyPath, new_file, parquet_file, put
+from ...files.folder import AnyPath, new_file, parquet_file, put
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ..engine import Batches

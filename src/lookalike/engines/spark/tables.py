@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ...files.anywhere import AnyPath
+from ...files.folder import AnyPath
 from ...files.urls import Url
-from ...inputs.reading import Reading
+from ...inputs.read import Reading
 from ..engine import Batches, Step
 from .files import TableFiles, read_rows, rows_of
 from .joining import Joining

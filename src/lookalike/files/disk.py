@@ -1,0 +1,346 @@
+"""Output files and folders on a disk: whether they may be written, and folders that are replaced as a whole."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import OutputError
+from .atomic import (
+    create_temporary,
+    leftovers,
+    locked,
+    make_folders,
+    remove_leftovers,
+    reporting,
+    sync_folder,
+    taken,
+    temporary_prefix,
+)
+from .inputs import Place
+from .names import shown, some_of, suffix_of, walk
+from .streams import compressed
+from .urls import check_on_disk
+
+SIDECAR = "_lookalike.json"  # where an output says how it was made: beside it, or in its folder
+_AT_ONCE = 8  # files that are synced at a time
+
+
+def check_output(
+    path: str | Path, force: bool, *, single: bool, described: bool = False, suffixes: Collection[str] = ()
+) -> Path:
+    """Return the path to write to, symbolic links followed, if it may be written to."""
+    check_on_disk(
+        path,
+        "where only --engine spark writes documents (-o), and nothing but sketches (--save-sketches) is written beside them: "
+        "write on this machine, and copy what is written",
+    )
+    given, path = shown(path), Path(path)
+    try:
+        with suppress(FileNotFoundError):  # before links are followed: that of /dev/stdout leads to no name
+            if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+                raise OutputError(
+                    f"{given} is a pipe or a device; an output must be a file, a folder, or - for standard output"
+                )
+        if path.is_symlink():
+            path = Path(os.path.realpath(path))
+            if suffix_of(path, suffixes) != suffix_of(given, suffixes):
+                raise OutputError(f"{given} is a link to {shown(path)}, whose suffix is another one; name that file instead")
+        if not single:
+            recover(path)
+        with suppress(FileNotFoundError):
+            mode = path.stat().st_mode
+            if not force:
+                raise OutputError(f"{given} exists; pass --force (force=True) to replace it, or choose another name")
+            if single == stat.S_ISDIR(mode):
+                kind = ("one file", "directory") if single else ("a directory", "file")
+                raise OutputError(f"the output {given} means {kind[0]}, but a {kind[1]} of that name exists")
+            if not single:
+                check_folder(path)
+        if single and described:
+            check_sidecar(path)
+        parent = next(p for p in path.absolute().parents if os.path.lexists(p))
+        if not stat.S_ISDIR(parent.stat().st_mode):
+            raise OutputError(f"{given}: cannot be written: {shown(parent)} is not a folder")
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise OutputError(f"{given}: no permission to write into {shown(parent)}")
+        remove_leftovers(path)
+        if single and described:
+            remove_leftovers(path.with_name(path.name + SIDECAR))
+    except OutputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{given}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    return path
+
+
+def check_sidecar(path: Path) -> None:
+    """Check that the file that says how an output was made takes nobody else's place."""
+    sidecar = path.with_name(path.name + SIDECAR)
+    with suppress(FileNotFoundError):
+        sidecar.lstat()
+        try:
+            held = json.loads(sidecar.read_bytes())
+        except (IsADirectoryError, ValueError, RecursionError):
+            held = None
+        if not isinstance(held, dict) or not ({"lookalike", "inputs"} <= held.keys() or "index" in held):
+            raise OutputError(
+                f"{shown(sidecar)} exists, and no earlier run wrote it: the description of {shown(path)} "
+                "would replace it; move it, or choose another name"
+            )
+
+
+def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[str | Path] = (), *, single: bool) -> None:
+    """Check that outputs do not meet inputs or one another."""
+    real = Path(os.path.realpath(output))
+    for other in map(Path, map(os.path.realpath, also)):
+        if other == real or (not single and other.is_relative_to(real)):
+            raise OutputError(
+                f"{shown(other)} is, or is inside, the output {shown(output)}; choose another name for one of them"
+            )
+    written = [real, real.with_name(real.name + SIDECAR)] if single else []
+    for path in written:
+        known = _file_number(path)
+        for place in places if known is not None else ():
+            if (place.device, place.inode) == known:
+                raise OutputError(
+                    f"the output {shown(output)} would replace the input {place.name}; choose another name"
+                    + ("" if path == real else f" (its description is written to {shown(path)})")
+                )
+    if single:
+        return
+    number = _file_number(real)
+    above = {_file_number(p) for p in real.parents} - {None}
+    for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Path)):
+        if _file_number(root) in above or _file_number(root) == number:
+            raise OutputError(
+                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
+                "name a folder outside it"
+            )
+    if number is None:
+        return
+    parents = dict.fromkeys(os.path.dirname(os.path.abspath(p)) for place in places for p in place.names())
+    inside = {folder for folder in parents if any(_file_number(p) == number for p in (Path(folder), *Path(folder).parents))}
+    for place in places:
+        if any(os.path.dirname(os.path.abspath(p)) in inside for p in place.names()):
+            raise OutputError(
+                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
+                "name another folder"
+            )
+
+
+def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return what tells a file from others whatever its name, or None where there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Check that files written into one folder get different names, none of them that of the description."""
+    taken = set()
+    for name in names:
+        if name == SIDECAR:
+            raise OutputError(
+                f"an input is named {SIDECAR}, as the description of the output folder is; "
+                "rename the input, or write one file such as out.jsonl"
+            )
+        if name in taken:
+            raise OutputError(f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl")
+        taken.add(name)
+    for name in names:
+        folder = os.path.dirname(name)
+        while folder:
+            if folder in taken:
+                raise OutputError(
+                    f"one input would be written as the file {shown(folder)}, another into a folder of that name; "
+                    "rename one, or write one file such as out.jsonl"
+                )
+            folder = os.path.dirname(folder)
+
+
+def _recorded(folder: Path) -> list[str] | None:
+    """Return the files that a run of ours wrote into a folder, or None where nothing says so."""
+    try:
+        files = json.loads((folder / SIDECAR).read_bytes())["files"]
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return list(map(_of_locale, files)) if isinstance(files, list) and all(isinstance(f, str) for f in files) else None
+
+
+def as_listed(names: Iterable[str]) -> list[str]:
+    """Return names of files as a list of them has them, in order: their bytes as UTF-8, whatever the locale."""
+    return sorted(os.fsencode(name).decode("utf-8", "surrogateescape") for name in names)
+
+
+def _of_locale(name: str) -> str:
+    """Return the name of a file in a list as this process has it."""
+    try:
+        return os.fsdecode(name.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:  # no name that a file can have
+        return name
+
+
+def check_folder(path: Path) -> None:
+    """Check that a folder may be replaced: all that it holds was written by an earlier run."""
+    real = Path(os.path.realpath(path))
+    if Path.cwd().is_relative_to(real):
+        raise OutputError(f"{shown(path)} is the current folder or contains it, and cannot be replaced; name another one")
+    if os.path.ismount(real):
+        raise OutputError(f"{shown(path)} is a mount point, which cannot be replaced; name a new folder inside it")
+    if not os.access(real.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{shown(path)}: no permission to write into {shown(real.parent)}")
+    files = _recorded(real)
+    ours = {SIDECAR, *files} if files is not None else set()
+    foreign = sorted(name for name, entry in walk(real) if not entry.is_dir(follow_symlinks=False) and name not in ours)
+    if foreign:
+        reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
+        raise OutputError(
+            f"{shown(path)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({some_of(foreign)}); "
+            "--force (force=True) replaces the whole folder: move them, or choose another name"
+        )
+
+
+def _remove_recorded(folder: Path) -> None:
+    """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
+    ours = {*(_recorded(folder) or [])} - {SIDECAR}
+    inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
+    folders = [name for name, is_folder in inside if is_folder]
+    with suppress(OSError, OutputError):  # a folder with something else in it stays
+        for name, is_folder in inside:
+            if not is_folder and name in ours:
+                (folder / name).unlink()
+        for name in sorted(folders, reverse=True):
+            (folder / name).rmdir()
+        if os.listdir(folder) == [SIDECAR]:
+            sync_folder(folder)  # a loss of power must not bring back files that nothing lists
+            (folder / SIDECAR).unlink()
+        folder.rmdir()
+
+
+def recover(path: Path) -> None:
+    """Put back a folder that a killed run had renamed and not yet replaced; remove it where it was replaced."""
+    for old, _ in leftovers(path, ".old"):
+        if not path.exists():
+            os.rename(old, path)
+            sync_folder(path.parent)
+        else:
+            _remove_recorded(old)
+
+
+class NewFolder:
+    """A folder that is being written, and the files in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files: list[str] = []
+        self._folders = {path}
+
+    @contextmanager
+    def file(self, name: str, *, compress: bool = True) -> Iterator[BinaryIO]:
+        """Open a new file; compression follows its suffix, unless ``compress`` is off."""
+        target = self.path / name
+        try:
+            self._make_parents(target)
+            raw = open(target, "xb")
+        except (FileExistsError, NotADirectoryError):
+            raise OutputError(
+                f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl"
+            ) from None
+        self.files.append(name)
+        with raw:
+            if compress:
+                with compressed(raw, target) as stream:
+                    yield stream
+            else:
+                yield raw
+
+    def _make_parents(self, target: Path) -> None:
+        if target.parent not in self._folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
+
+    def take(self, written: Path, name: str) -> None:
+        """Move a file that was written elsewhere on this file system into the folder; no other has its name."""
+        target = self.path / name
+        self._make_parents(target)
+        os.rename(written, target)
+        self.files.append(name)
+
+    def sync(self) -> None:
+        """Bring everything to the disk, each file and each folder once."""
+        from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk does several at once in the time of one
+            for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
+                pass
+        for folder in self._folders:
+            sync_folder(folder)
+
+
+def _sync_file(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
+    """Give a folder to write into that becomes ``path`` when all is written.
+
+    With ``replace`` it takes the place of what an earlier run wrote there, even just before. That folder is renamed before the
+    new one gets its name, and removed after that; a run that is killed leaves the one or the other, and the next run puts the
+    earlier one back where neither has the name.
+    """
+    import shutil  # here, for what is not needed to start
+
+    with reporting(path), ExitStack() as held:
+        make_folders(path.parent)
+        temporary, lock = create_temporary(path, folder=True)
+        held.callback(os.close, lock)
+        held.callback(shutil.rmtree, temporary, ignore_errors=True)
+        folder = NewFolder(temporary)
+        yield folder
+        folder.sync()
+        old: list[Path] = []
+        try:
+            while True:
+                if os.path.lexists(path):
+                    if not replace:
+                        raise taken(path)
+                    aside = path.with_name(f"{temporary_prefix(path)}{os.urandom(4).hex()}.old")
+                    with suppress(FileNotFoundError):  # another job is replacing it, too
+                        if (current := locked(path)) is not None:
+                            held.callback(os.close, current)
+                        check_folder(path)  # again: it may have changed since the start
+                        os.rename(path, aside)
+                        old.append(aside)
+                try:
+                    os.rename(temporary, path)
+                    break
+                except OSError as error:
+                    if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else somebody took the name just now
+                        raise
+        except BaseException:
+            if old and not path.exists():
+                try:
+                    os.rename(old[-1], path)
+                except OSError as error:
+                    raise OutputError(
+                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old[-1])} now: "
+                        "rename it, or run again, which puts it back first"
+                    ) from None
+            raise
+        sync_folder(path.parent)
+        for earlier in old:
+            _remove_recorded(earlier)

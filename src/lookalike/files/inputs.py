@@ -1,0 +1,341 @@
+"""Which files an input means, on a disk or a store, which files beside them are left out, and digests of them."""
+
+from __future__ import annotations
+
+import glob as globbing
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from ..errors import InputDataError, ParameterError
+from .names import Skipped, describe_skipped, expanded, is_glob, is_marker, left_out, listed, matches, says_hidden, shown, walk
+from .streams import Spool, open_anywhere, spool, why
+from .urls import Entry, Url, as_url
+
+SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
+NO_DEVICE = -1
+"""In place of the device that a file is on."""
+
+
+class Place(NamedTuple):
+    """A file to read: its path, its name in output folders, in messages and ids, and what it was when it was met.
+
+    ``root`` is the folder it was found in, or None; ``found`` whether a folder or glob led to it; ``spool`` keeps the
+    temporary copy of what can be read only once.
+    """
+
+    path: Path | Url
+    relative: str
+    name: str
+    root: Path | Url | None
+    found: bool
+    size: int
+    modified_ns: int
+    device: int
+    inode: int
+    spool: Spool | None = None
+
+    def names(self) -> Iterator[Path]:
+        """Yield the path, and where it leads to if it is a symbolic link; none of what is on no disk."""
+        if self.spool is None and isinstance(self.path, Path):
+            yield self.path
+            if self.path.is_symlink():
+                yield Path(os.path.realpath(self.path))
+
+
+def _status(path: str | Path) -> os.stat_result:
+    """Return what the file system says of a file."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        raise InputDataError(f"{shown(path)}: no file of that name") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        short = shown(path) if len(str(path)) <= 255 else shown(str(path)[:255]) + "..."
+        raise InputDataError(f"{short}: cannot be read: {reason}") from None
+
+
+def _place(path: Path, relative: str, status: os.stat_result, root: Path | None = None, found: bool = False) -> Place:
+    return Place(
+        path, relative, shown(path), root, found, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+    )  # fmt: skip
+
+
+def place_of(path: Path | Url, relative: str, name: str) -> Place:
+    """Return a file as an input has it."""
+    if isinstance(path, Url):
+        return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, path.number)
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "not a file")
+    return Place(path, relative, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+
+
+def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
+    url, status = entry.url, entry.status
+    if url.has_odd_name:
+        raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
+    relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
+    return Place(
+        url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, url.number
+    )  # fmt: skip
+
+
+def _copied(copy: Spool) -> Place:
+    path = Path(copy.file.name)
+    return Place(path, copy.relative, copy.name, None, False, path.stat().st_size, 0, *copy.number, copy)
+
+
+def _in_folder(folder: Path, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+    """Return the files that a folder stands for, in the order of their names, and count the others."""
+    found = []
+    try:
+        for name, entry in _visible(folder, says_hidden(patterns), skipped):
+            path = folder / name
+            if (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
+                skipped.add(reason, str(path))
+            elif (status := _usual(path, entry, skipped)) is not None:
+                found.append(_place(path, name, status, folder, True))
+    except OSError as error:
+        raise InputDataError(f"{shown(error.filename or folder)}: cannot be read: {error.strerror}") from None
+    found.sort(key=lambda place: place.relative.split("/"))
+    return found
+
+
+def _visible(folder: Path, all_names: bool, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what is below a folder and no folder itself; hidden folders are looked into only for ``all_names``."""
+
+    def reason(name: str) -> str | None:
+        return "marker" if is_marker(name) else "hidden_folder" if name.startswith(".") and not all_names else None
+
+    for name, entry in walk(folder, lambda inside: reason(inside.name) is None):
+        if entry.is_dir(follow_symlinks=False):
+            if (why := reason(entry.name)) is not None:
+                skipped.add(why, f"{folder / name}/")
+        elif entry.is_symlink() and os.path.isdir(folder / name):
+            skipped.add("linked_folder", f"{folder / name}/")
+        else:
+            yield name, entry
+
+
+def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
+    """Return the status of a regular file; count what is none."""
+    try:
+        status = entry.stat()
+    except OSError as error:
+        if not entry.is_symlink() or isinstance(error, PermissionError):
+            raise
+        skipped.add("broken_link", str(path))
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return status
+    skipped.add("not_regular", str(path))
+    return None
+
+
+def _by_glob(name: str, skipped: Skipped) -> list[Place]:
+    """Return the files that a glob stands for, and count the others."""
+    found, patterns = [], expanded(name)
+    for folder in (f for pattern in patterns for f in globbing.glob(os.path.dirname(pattern), recursive=True)):
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):  # which a glob leaves out in silence
+            raise InputDataError(f"{shown(folder)}: cannot be read: Permission denied")
+    for match in sorted({Path(match) for pattern in patterns for match in globbing.glob(pattern, recursive=True)}):
+        try:
+            status = os.stat(match)
+        except FileNotFoundError:
+            skipped.add("broken_link", str(match))
+            continue
+        except OSError as error:
+            raise InputDataError(f"{shown(match)}: cannot be read: {error.strerror}") from None
+        if stat.S_ISREG(status.st_mode):
+            found.append(_place(match, match.name, status, None, True))
+        else:
+            skipped.add("folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(match))
+    if not found:
+        raise InputDataError(f"{shown(name)}: no file matches")
+    return found
+
+
+def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+    """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
+    entry = asked(url, url.entry)
+    if entry is not None and not entry.is_folder:
+        return [_remote(entry)]
+    if entry is not None:
+        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
+    if not is_glob(url.key):
+        raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
+    matching_it = list(matching(url))
+    for one in matching_it:
+        if one.is_folder:
+            skipped.add("folder", str(one.url))
+        elif one.url.has_odd_name:
+            skipped.add("odd_name", str(one.url))
+    found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or one.url.has_odd_name)]
+    if not found:
+        raise InputDataError(f"{shown(url)}: no file matches")
+    return found
+
+
+def _refuse_empty(
+    folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped
+) -> list[Place]:  # fmt: skip
+    what = f"that matches {' or '.join(map(repr, patterns))}" if patterns else f"with a known suffix ({listed(formats)})"
+    left = skipped.to_dict()
+    raise InputDataError(
+        f"{shown(folder)}: the folder holds no file {what}"
+        + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
+        + ("" if patterns else "; use --glob to name others")
+    )
+
+
+def patterns_of(given: str | Sequence[str] | None) -> list[str]:
+    """Return what ``glob`` says, alternatives in braces apart."""
+    patterns = [given] if isinstance(given, str) else list(given or ())
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
+            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+    return [one for pattern in patterns for one in expanded(pattern)]
+
+
+def find_places(
+    paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
+    formats: Mapping[str, Sequence[str]], skipped: Skipped,
+) -> list[Place]:  # fmt: skip
+    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
+    patterns = patterns_of(glob)
+    suffixes = {suffix: None for some in formats.values() for suffix in some}
+    places: list[Place] = []
+    for given in paths:
+        name = os.fspath(given)
+        if not isinstance(name, str) or not name:
+            raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
+        if name == "-":
+            places.append(_copied(spool(name, format, formats)))
+            continue
+        if (url := as_url(name)) is not None:
+            places += _on_store(url, patterns, suffixes, skipped) or _refuse_empty(url, patterns, formats, skipped)
+            continue
+        if is_glob(name) and not os.path.lexists(name):
+            places += _by_glob(name, skipped)
+            continue
+        status = _status(name)
+        path = Path(name)
+        if stat.S_ISDIR(status.st_mode):
+            places += _in_folder(path, patterns, suffixes, skipped) or _refuse_empty(path, patterns, formats, skipped)
+        elif stat.S_ISREG(status.st_mode):
+            places.append(_place(path, path.name, status))
+        else:
+            places.append(_copied(spool(name, format, formats, status)))
+    if format is None:
+        places = [place for place in places if not _is_account(place, skipped)]
+    return _named_apart(_each_once(places, skipped))
+
+
+def _is_account(place: Place, skipped: Skipped) -> bool:
+    """Tell, and count, a file that lookalike wrote beside an output: ``*.json`` of the shell names it too."""
+    if place.spool is not None or not is_marker(place.path.name):
+        return False
+    skipped.add("marker", place.name)
+    return True
+
+
+def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
+    """Leave out, and count, what leads to a file that is there already by another name; hard links are files of their own."""
+    known: dict[tuple[int, int], list[Place]] = {}
+    found = []
+    for place in places:
+        others = known.setdefault((place.device, place.inode), [])
+        other = next((o for o in others if o.spool is not None or real_of(o.path) == real_of(place.path)), None)
+        if other is None:
+            others.append(place)
+            found.append(place)
+        elif other.spool is not None or os.path.abspath(other.path) == os.path.abspath(place.path):
+            raise InputDataError(f"{place.name} is given twice: every document would be its own duplicate")
+        else:
+            skipped.add("linked_twice", place.name)
+    return found
+
+
+def _named_apart(places: list[Place]) -> list[Place]:
+    """Name files for output folders from the folder that holds all of them, where shorter names are not different."""
+    short = {place.relative.casefold() for place in places}
+    if len(short) == len(places):
+        return places
+    folders = {folder: real_of(folder) for folder in {p.path.parent for p in places if p.spool is None}}
+    roots = {p.root for p in places if p.root is not None} | {
+        p.path.parent for p in places if p.root is None and p.spool is None
+    }
+    base = os.path.commonpath([real_of(root) for root in roots]) if roots else ""
+
+    def apart(place: Place) -> str:
+        return os.path.relpath(f"{folders[place.path.parent]}/{place.path.name}", base)
+
+    return [place if place.spool is not None else place._replace(relative=apart(place)) for place in places]
+
+
+def real_of(path: Path | Url) -> str:
+    """Return a path from the root, without symbolic links; of a URL one that the current folder is no part of."""
+    return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
+
+
+def asked(url: Url, ask: Callable[[], Any]) -> Any:
+    """Return what a store answers."""
+    try:
+        return ask()
+    except OSError as error:
+        raise InputDataError(f"{shown(url)}: cannot be read: {why(error)}") from None
+
+
+def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
+    """Return what is in a folder of a store."""
+    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
+    return found
+
+
+def inside(
+    folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
+) -> Iterator[Entry]:
+    """Yield the files that a folder stands for, in the order of their names."""
+    for entry in entries_in(folder, recursive=True):
+        if entry.is_folder:
+            continue
+        parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")
+        reason = "odd_name" if entry.url.has_odd_name else left_out(parts, patterns, suffixes)
+        if reason is not None:
+            left(reason, str(entry.url))
+        else:
+            yield entry
+
+
+def matching(url: Url) -> Iterator[Entry]:
+    """Yield what a glob stands for, in the order of names: ``*`` and ``?`` within a name, ``**`` for any folders."""
+    found: dict[str, Entry] = {}
+    for pattern in expanded(url.key):
+        parts = pattern.split("/")
+        fixed = next((number for number, part in enumerate(parts) if globbing.has_magic(part)), len(parts) - 1)
+        top = Url(url.root, "/".join(parts[:fixed]), url.options)
+        deep = "**" in parts[fixed:] or len(parts) - fixed > 1
+        for entry in entries_in(top, recursive=deep):
+            if matches(entry.url.key.split("/")[fixed:], parts[fixed:]):
+                found[entry.url.key] = entry
+    yield from sorted(found.values(), key=lambda entry: entry.url.key.split("/"))
+
+
+def digest_of(places: Sequence[Place]) -> str | None:
+    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file."""
+    from hashlib import file_digest, sha256  # here, for what is not needed to start
+
+    lines = []
+    for place in places:
+        try:
+            with open_anywhere(place.path) as stream:
+                digest = file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
+        if len(places) == 1:
+            return digest
+        lines.append(f"{digest}  {place.name}\n")
+    return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest() if lines else None

@@ -1,0 +1,107 @@
+"""Columns of record batches as arrays, arrays as record batches, and rows cut anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..values import Int64Array
+from ..values.arrow import to_arrow, to_numpy
+
+Batches = Iterator[pa.RecordBatch]
+PIECE_WEIGHT = 2 << 20
+DIGEST_BYTES = 16
+
+
+def ints(batch: pa.RecordBatch, name: str) -> Int64Array:
+    """Return a column of integers without nulls, without copying."""
+    return np.asarray(to_numpy(batch.column(name)), np.int64)
+
+
+def ints_or(batch: pa.RecordBatch, name: str, missing: int) -> Int64Array:
+    """Return a column of integers with a number for nulls."""
+    return np.asarray(to_numpy(batch.column(name), missing), np.int64)
+
+
+def flags(batch: pa.RecordBatch, name: str) -> NDArray[np.bool_]:
+    """Return a column of truth values; null is false."""
+    column = batch.column(name)
+    return np.asarray(to_numpy(column, False), np.bool_)
+
+
+def floats(batch: pa.RecordBatch, name: str) -> NDArray[np.float64]:
+    """Return a column of floats, null as nan."""
+    return np.asarray(to_numpy(batch.column(name)), np.float64)
+
+
+def batch_of(schema: pa.Schema, *columns: Any) -> pa.RecordBatch:
+    """Make a record batch of arrays, of NumPy or of Arrow."""
+    arrays = [column if isinstance(column, pa.Array) else to_arrow(column) for column in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return some batches, at least one, as one."""
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def starts_of(keys: Int64Array, before: int | None) -> NDArray[np.bool_]:
+    """Tell which rows begin a run of equal keys; ``before`` is the key of the row before the first, if there is one."""
+    begins = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    if len(keys) and before is not None:
+        begins[0] = keys[0] != before
+    return begins
+
+
+def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str | None = None) -> Batches:
+    """Cut rows anew: each batch has at least ``PIECE_WEIGHT``, but the last, and at most a row more, or a group."""
+    held: list[pa.RecordBatch] = []
+    weight, before = 0, None
+    for batch in rows:
+        if not len(batch):
+            continue
+        sums = np.concatenate([[0], np.cumsum(weigh(batch))]) + weight
+        cuts = np.arange(len(batch))
+        if by is not None:
+            keys = ints(batch, by)
+            cuts, before = np.flatnonzero(starts_of(keys, before)), int(keys[-1])
+        begin, base = 0, 0
+        while (cut := int(np.searchsorted(sums[cuts], base + PIECE_WEIGHT))) < len(cuts):
+            end = int(cuts[cut])
+            yield joined([*held, batch.slice(begin, end - begin)] if end > begin else held)
+            held, begin, base = [], end, int(sums[end])
+        held.append(batch.slice(begin))
+        weight = int(sums[-1]) - base
+    if held:
+        yield joined(held)
+
+
+def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Array]:
+    """Return (bytes, where in them each row begins) of a column of ``width`` bytes a row, dictionary-encoded or not."""
+    if isinstance(column, pa.DictionaryArray):
+        rows, column = to_numpy(column.indices), column.dictionary
+    else:
+        rows = np.arange(len(column))
+    begin, buffers = column.offset * width, column.buffers()
+    if not pa.types.is_fixed_size_binary(column.type) and len(rows):
+        begin = int(np.frombuffer(buffers[1], np.int64 if pa.types.is_large_binary(column.type) else np.int32)[column.offset])
+    starts = rows.astype(np.int64, copy=False) * width + begin
+    if buffers[-1] is None:
+        return np.empty(0, np.uint8), starts
+    return np.frombuffer(buffers[-1], np.uint8), starts
+
+
+def words_of(column: pa.Array, width: int, dtype: type) -> NDArray[np.generic]:
+    """Return a column of ``width`` bytes a row as an array of little-endian words, of shape (rows, words)."""
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    data, starts = row_starts(column, width)
+    begin = int(starts[0]) if len(starts) else 0
+    return data[begin : begin + width * len(starts)].view(dtype).reshape(len(starts), width // np.dtype(dtype).itemsize)

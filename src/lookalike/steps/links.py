@@ -1,0 +1,226 @@
+"""Links: documents that share a band key, or whose fingerprints are within a Hamming radius."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..kernels import crowds as kernel
+from ..kernels.banding import find_buckets
+from ..search.self_join import equal_rows, near_pairs
+from ..values import Int64Array, UInt64Array
+from ..values.arrow import to_numpy
+from ..values.tables import LINKS
+from .batches import DIGEST_BYTES, words_of
+
+AT_A_TIME = 1 << 18
+NO_CROWDS = (1 << 63) - 1
+_NO_SHIFT = np.uint64(0)
+Write = Callable[[Int64Array, Int64Array, Int64Array], int]
+
+
+def written(total: int, write: Write, done: int = 0) -> Iterator[pa.RecordBatch]:
+    """Yield ``total`` links, of which ``write(at, left, right)`` writes the next ones; the first group begins at ``done``."""
+    at = np.array([0, done, 0], np.int64)
+    while total:
+        left, right = (np.empty(min(total, AT_A_TIME), np.int64) for _ in range(2))
+        total -= write(at, left, right)
+        yield pa.record_batch([left, right], schema=LINKS)
+
+
+def at_most(links: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """Stop after so many links of two documents."""
+    if limit is None:
+        yield from links
+        return
+    while limit and (batch := next(links, None)) is not None:
+        pairs = np.cumsum(to_numpy(batch["left"]) != to_numpy(batch["right"]))
+        batch = batch[: int(np.searchsorted(pairs, limit)) + 1]
+        limit -= int(pairs[batch.num_rows - 1])
+        yield batch
+
+
+def head_places(orders: Int64Array, heads: int, boundary: int) -> Int64Array:
+    """Return where in a group its first references and its first others are."""
+    references = int(np.searchsorted(orders, boundary))
+    return np.concatenate([np.arange(min(heads, references)), np.arange(references, min(references + heads, len(orders)))])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """How the members of a bucket are linked.
+
+    Parameters
+    ----------
+    max_bucket : int >= 1 or None
+        A bucket with more members is a crowd; None: none is.
+    boundary : int >= 0
+        Orders below it are references, which are not linked with each other.
+    limit : int >= 0, optional
+        Stop after this many links of two documents.
+    heads : int >= 0
+        References, and other documents, of a crowd that are linked with all after them.
+    """
+
+    max_bucket: int | None
+    boundary: int
+    limit: int | None = None
+    heads: int = 8
+
+    @property
+    def rule(self) -> kernel.BucketRule:
+        """The rule as kernels take it."""
+        return kernel.BucketRule(NO_CROWDS if self.max_bucket is None else self.max_bucket, self.heads, self.boundary)
+
+
+class _Open:
+    """The last bucket of a batch, to which the next batch may add; a crowd keeps its heads only."""
+
+    def __init__(self, key: int, orders: Int64Array, settings: Bucket) -> None:
+        self.key, self.settings, self.rule = key, settings, settings.rule
+        self.orders, self.done = orders.copy(), 0
+
+    def extended(self, orders: Int64Array) -> Iterator[pa.RecordBatch]:
+        """Add members; yield the links that no later member can change."""
+        self.orders = np.concatenate([self.orders, orders])
+        if len(self.orders) <= self.rule.most < NO_CROWDS:
+            return
+        yield from self.links()
+        if self.rule.most < NO_CROWDS:
+            self.rule = self.rule._replace(most=0)
+            places = head_places(self.orders, self.rule.heads, self.rule.boundary)
+            self.orders = self.orders[places]
+        self.done = len(self.orders)
+
+    def links(self) -> Iterator[pa.RecordBatch]:
+        """Yield the links of the members that have not had theirs."""
+        return bucket_links(self.orders, np.array([[0, len(self.orders)]]), self.rule, self.done)
+
+
+def bucket_links(orders: Int64Array, bounds: Int64Array, rule: kernel.BucketRule, done: int = 0) -> Iterator[pa.RecordBatch]:
+    """Yield the links of buckets, without those of the first ``done`` members of the first one."""
+    total = kernel.count_bucket_links(orders, bounds, rule, done)
+    return written(total, lambda at, left, right: kernel.bucket_links(orders, bounds, rule, at, left, right), done)
+
+
+def bucket(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.RecordBatch]:
+    """Link the members of each bucket.
+
+    Notes
+    -----
+    A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most 2^18
+    links. Held: the last bucket of a batch, of a crowd its heads.
+    """
+    return at_most(_all_links(rows, settings), settings.limit)
+
+
+def _all_links(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.RecordBatch]:
+    """Yield the links of all buckets."""
+    last: _Open | None = None
+    for batch in rows:
+        if not batch.num_rows:
+            continue
+        keys, orders = (to_numpy(batch[name]) for name in ("key", "order"))
+        if last is not None:
+            more = kernel.equal_to(keys, last.key)
+            if more:
+                yield from last.extended(orders[:more])
+                keys, orders = keys[more:], orders[more:]
+            if not len(keys):
+                continue
+            yield from last.links()
+        end = kernel.last_run(keys)
+        bounds = np.empty((end // 2 + 1, 2), np.int64)
+        bounds = bounds[: find_buckets(keys[:end].view(np.uint64), _NO_SHIFT, bounds)]
+        yield from bucket_links(orders, bounds, settings.rule)
+        last = _Open(int(keys[end]), orders[end:], settings)
+    if last is not None:
+        yield from last.links()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """How documents of similar fingerprints are linked.
+
+    Parameters
+    ----------
+    radius : int in [0, bits)
+        Differing bits up to which two fingerprints are linked.
+    max_bucket : int >= 1 or None
+        More documents of one fingerprint are a crowd; None: none is, and every pair is linked.
+    boundary : int >= 0
+        Orders below it are references, which are not linked with each other.
+    limit : int >= 0, optional
+        Stop after this many links of two documents.
+    heads : int >= 0
+        References, and other documents, of a crowd that are linked with all after them in the crowd, and with documents of
+        other fingerprints, for the whole crowd.
+    """
+
+    radius: int
+    bits: int
+    max_bucket: int | None
+    boundary: int
+    limit: int | None = None
+    heads: int = 8
+    threads: int = 1
+
+
+def near(rows: Iterator[pa.RecordBatch], settings: Near) -> Iterator[pa.RecordBatch]:
+    """Link documents within a Hamming radius.
+
+    Notes
+    -----
+    Held of all documents: order, fingerprint and place, 24 bytes for 64 bits, and 16 for ``within``; of different fingerprints
+    8 bytes more and those that ``near_pairs`` takes, and the pairs of fingerprints.
+    """
+    orders, words = _collected(rows)
+    if len(orders):
+        yield from at_most(_near_links(orders, words, settings), settings.limit)
+
+
+def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]:
+    """Return (orders, words that are compared) of all documents: the fingerprint, and ``within`` if it differs anywhere."""
+    parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), np.empty((0, 1), np.uint64), np.empty((0, 2), np.uint64))]
+    for batch in rows:
+        if batch["keys"].null_count:
+            batch = batch.filter(batch["keys"].is_valid())
+        if n := batch.num_rows:
+            keys = to_numpy(batch["keys"].flatten()).view(np.uint64).reshape(n, -1)
+            grouped = "within" in batch.schema.names
+            within = words_of(batch["within"], DIGEST_BYTES, np.uint64) if grouped else np.empty((n, 0), np.uint64)
+            parts.append((to_numpy(batch["order"]), keys, within))
+    orders, words, within = (np.concatenate(part) for part in zip(*(parts[1:] or parts), strict=True))
+    return orders, np.column_stack([words, within]) if (within[1:] != within[:-1]).any() else words
+
+
+def _near_links(orders: Int64Array, words: UInt64Array, settings: Near) -> Iterator[pa.RecordBatch]:
+    """Yield the links of each fingerprint, then those of two."""
+    places, offsets = equal_rows(words)
+    members = orders[places]
+    distinct = words[places[offsets[:-1]]]
+    rule = Bucket(max_bucket=settings.max_bucket, boundary=settings.boundary, heads=settings.heads).rule
+    bounds = np.stack([offsets[:-1], offsets[1:]], 1)
+    return chain(
+        bucket_links(members, bounds[bounds[:, 1] - bounds[:, 0] > 1], rule), _crossings(members, bounds, distinct, settings)
+    )
+
+
+def _crossings(members: Int64Array, bounds: Int64Array, distinct: UInt64Array, settings: Near) -> Iterator[pa.RecordBatch]:
+    """Yield the links of documents of different fingerprints; crowds are represented by their heads."""
+    speaks = np.ones(len(members), np.bool_)
+    if settings.max_bucket is not None:
+        for begin, end in bounds[bounds[:, 1] - bounds[:, 0] > settings.max_bucket].tolist():
+            speaks[begin:end] = False
+            speaks[begin + head_places(members[begin:end], settings.heads, settings.boundary)] = True
+    offsets = np.concatenate([[0], np.cumsum(speaks)[bounds[:, 1] - 1]])
+    members = members[speaks]
+    limit = None if settings.boundary else settings.limit  # pairs of references do not count
+    left, right, _, _ = near_pairs(distinct, settings.bits, settings.radius, limit=limit, threads=settings.threads)
+    total = kernel.count_crossings(members, offsets, left, right, settings.boundary)
+    yield from written(total, lambda at, a, b: kernel.crossings(members, offsets, left, right, settings.boundary, at, a, b))
