@@ -12,8 +12,8 @@ from listing import find_pairs
 
 import lookalike as la
 from lookalike.cli.main import main
+from lookalike.recipes import listing
 from lookalike.report.scored import gather_pairs
-from lookalike.results import listing
 
 
 def data_of(path):

@@ -25,13 +25,14 @@ from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references, saved_in
 from ..recipes.decide import Decider
+from ..recipes.decisions import Told
 from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
 from ..recipes.opening import Opened, report_stage
 from ..recipes.progress import no_progress, shown
 from ..recipes.saved_sketches import agreed
 from ..recipes.search import search
+from ..results.rows import second_columns
 from ..results.summary import CALLED, Summary, counted_as
-from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.option import front_door
 from ..settings.settings import Settings, added_columns
