@@ -31,7 +31,7 @@ _HOMES = {
     "Index": "index.index",
     "IndexFormatError": "errors",
     "InputDataError": "errors",
-    "Kept": "recipes.verify",
+    "Kept": "steps.keep",
     "LookalikeError": "errors",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
@@ -59,7 +59,7 @@ _HOMES = {
     "dedup": "recipes.dedup",
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
-    "keep": "recipes.verify",
+    "keep": "steps.keep",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "overlap": "recipes.overlap",
@@ -68,7 +68,7 @@ _HOMES = {
     "plan": "planner",
     "save": "sketches.saved",
     "shingle": "text.shingle",
-    "verify": "recipes.verify",
+    "verify": "steps.keep",
     "weigh": "text.features",
     "write_report": "report.writing",
 }
@@ -112,7 +112,6 @@ if TYPE_CHECKING:
     from .recipes.foresight import Foresight, foresee
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
-    from .recipes.verify import Kept, keep, verify
     from .report.writing import write_report
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
@@ -133,6 +132,7 @@ if TYPE_CHECKING:
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, ProbMinHash
+    from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.html import html_to_text
     from .text.shingle import Shingling, shingle

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.formats import _selection
-from lookalike.formats._selection import Selection, write_lines
+from lookalike.formats.format import Selection, write_lines
 from lookalike.formats.sources import open_sources
 
 

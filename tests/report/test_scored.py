@@ -11,9 +11,9 @@ from corpora import planted
 
 import lookalike as la
 from lookalike.cli.main import main
+from lookalike.recipes import listing
 from lookalike.recipes.pairs import find_pairs
 from lookalike.report.scored import gather_pairs
-from lookalike.results import listing
 
 
 def data_of(path):

@@ -72,7 +72,7 @@ def dedup(
     from ..files.workspace import written_before
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
-    from ..inputs.saved import open_references
+    from ..inputs.sketches import open_references
     from ..settings.limits import limit_of
     from .interrupts import explained
     from .outputs import Outputs
@@ -125,14 +125,14 @@ def dedup(
         return
     with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as job:
         result = job(sources, against=references, progress=said, **chosen)
-        leaves.noted = result._job.note
+        leaves.noted = result.note
 
         def guard() -> None:
             if fail_if_removed is not None:
                 from .guarding import check_removed
 
                 before = [path for path in (report, save) if path is not None]
-                check_removed(result._by_source(), fail_if_removed, work is not None, outputs.feeding, before)
+                check_removed(result.by_input(), fail_if_removed, work is not None, outputs.feeding, before)
 
         if audit is not None:
             said("auditing", 0)

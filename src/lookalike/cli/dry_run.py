@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..errors import ParameterError
-from ..inputs.saved_texts import is_saved
+from ..inputs.sketch_rows import is_saved
 from ..recipes.opening import expected_of
 from ..recipes.saved_sketches import agreed
 from ..settings.settings import settings_of

@@ -20,7 +20,7 @@ class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.
 
     @property
     def _choice(self) -> click.Choice[str]:
-        from ..formats._registry import names
+        from ..formats.registry import names
 
         return click.Choice(names())
 

@@ -46,7 +46,7 @@ def pairs(
     from ..errors import ParameterError
     from ..formats.sources import open_sources
     from ..formats.writers import check_table, is_stdout
-    from ..inputs.saved import open_references
+    from ..inputs.sketches import open_references
     from ..recipes.pairs import find_pairs
     from ..settings.settings import Settings
     from ..wording import counted, text_size

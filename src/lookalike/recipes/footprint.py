@@ -16,7 +16,7 @@ from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.local.keeping import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, Memory
-from ..formats._row_groups import MOST_BYTES
+from ..formats.row_groups import MOST_BYTES
 from ..kernels._compile import MODE
 from ..settings.settings import Settings
 from ..steps.pairs import packed_width

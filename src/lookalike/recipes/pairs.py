@@ -17,11 +17,8 @@ from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import write_table
-from ..results.listing import Listing
-from ..results.rows import collect
+from ..results.rows import collect, second_columns
 from ..results.scored import Scored
-from ..results.scored_pairs import scored_pairs
-from ..results.telling import Pairs, second_columns
 from ..search.self_join import spread_pairs
 from ..settings.settings import MAX_BUCKET, Settings, settings_of
 from ..steps.totals import BYTES, EMPTY, N
@@ -31,7 +28,9 @@ from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
 from ..wording import Brief, counted, spelled
 from .decide import Decider
+from .decisions import Pairs
 from .judging import count_rows, deciding_of, labels_of, searching_of
+from .listing import Listing, scored_pairs
 from .opening import open_job
 from .progress import Progress, shown
 from .search import Searched, search

@@ -24,12 +24,11 @@ from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.store import NewFolderAt, check_apart_at, check_output_at, folder_at
 from ..files.urls import Url, as_url
-from ..formats.sources import Columns
-from ..inputs.reading import text_column
-from ..inputs.saved import FORMAT, described_place
-from ..inputs.saved_at import DESCRIPTION, ROWS
-from ..inputs.saved_rows import TEXT, Saved
-from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
+from ..formats.split import Columns
+from ..inputs.read import text_column
+from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
+from ..inputs.sketches import FORMAT, described_place
+from ..inputs.texts import PIECE_BYTES, RowsAgain
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
 from ..steps.totals import TEXT_IDS, OfInputs

@@ -21,19 +21,19 @@ from ..files.names import Skipped, skipped_in
 from ..files.urls import Url
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources
-from ..formats.sources import Limit
-from ..inputs.apart import check_apart
-from ..inputs.reading import Reading
-from ..inputs.saved import as_references, saved_in
-from ..inputs.saved_texts import is_saved
+from ..formats.split import Limit
+from ..inputs.read import Reading, check_apart
+from ..inputs.sketch_rows import is_saved
+from ..inputs.sketches import as_references, saved_in
 from ..recipes.decide import Decider
+from ..recipes.decisions import Told
 from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
 from ..recipes.opening import Opened, report_stage
 from ..recipes.progress import Progress, no_progress, shown
 from ..recipes.saved_sketches import agreed
 from ..recipes.search import search
+from ..results.rows import second_columns
 from ..results.summary import CALLED, Summary, counted_as
-from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
 from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
 from ..steps.ids import Positions, at_positions

@@ -11,10 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ._columnar import path_of
-from ._pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
-from ._row_sizes import held_of, longest_value, text_bytes_per_row, values_per_row
-from ._split import ROOM, Split
+from .columnar import path_of
+from .pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
+from .row_sizes import held_of, longest_value, text_bytes_per_row, values_per_row
+from .split import ROOM, Split
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

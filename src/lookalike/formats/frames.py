@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
-from ._rows import refuse_twice
+from .rows import refuse_twice
 
 ROWS = 1 << 14  # of a table that are copied together
 READ_ROWS = 1 << 10  # that another library reads or computes together

@@ -17,7 +17,7 @@ from ..text.texts import Texts, without
 from ..values import Int64Array
 
 if TYPE_CHECKING:
-    from ._format import Format
+    from .format import Format
 
 Record = dict[str, Any]
 ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are written: texts and tables may be held meanwhile

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
-from ._format import Format
-from ._rows import dots, plain_rows, refuse_twice
-from ._selection import Selection
-from ._split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
+from .format import Format, Selection
+from .rows import dots, plain_rows, refuse_twice
+from .split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
 
 _RECORDS = 1024
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ._pages import DATA2, DICTIONARIES, DICTIONARY, PIECE, Page, Stream, pages_of, runs_in
+from .pages import DATA2, DICTIONARIES, DICTIONARY, PIECE, Page, Stream, pages_of, runs_in
 
 _PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
-from ._split import Record
+from .split import Record
 
 _EPOCH = datetime(1970, 1, 1)
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -23,6 +24,10 @@ _DAY_MS = 86_400_000
 _BYTES = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
 json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 Shape = Callable[[Any], Any]
+LONG = 1 << 20  # bytes of a line whose text is decoded so
+CHUNK = 1 << 16
+_decode = msgspec.json.Decoder(str).decode
+_HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
 def refuse_twice(source: str, row: str, names: Sequence[str], wanted: Sequence[str] | None = None) -> None:
@@ -230,3 +235,35 @@ def not_utf8(source: str, rows: Iterable[tuple[int, Record]]) -> InputDataError:
     return InputDataError(
         f"{source!a}, row {number}, column {name!r}: {value!a:.99} is not UTF-8 text; if it is the name of a file, rename that"
     )
+
+
+def text_of(raw: msgspec.Raw) -> bytearray | None:
+    """Return a string of JSON as UTF-8; None is null."""
+    data = memoryview(raw)
+    if data[0] != 0x22:
+        msgspec.json.decode(data, type=None)
+        return None
+    begin, end, n_bytes = 1, len(data) - 1, 0
+    found = bytearray(end)  # no text is longer than what it is written as, and one buffer is given back as a whole
+    while begin < end:
+        stop = _boundary(data, min(begin + CHUNK, end), end)
+        part = _decode(b'"%b"' % bytes(data[begin:stop])).encode()
+        found[n_bytes : n_bytes + len(part)] = part
+        begin, n_bytes = stop, n_bytes + len(part)
+    del found[n_bytes:]
+    return found
+
+
+def _boundary(data: memoryview, at: int, end: int) -> int:
+    """Return the first place from ``at`` on at which no character, escape or pair of escapes is cut."""
+    while at < end:
+        before = bytes(data[max(0, at - 12) : at])
+        if data[at] & 0xC0 == 0x80:
+            at += 1  # inside a character
+        elif b"\\" not in before:
+            return at
+        elif data[at] == 0x5C and before[-1] != 0x5C and not _HIGH.fullmatch(before[-6:]):
+            return at  # an escape begins, and not the second half of a pair
+        else:
+            at += 1
+    return end

@@ -15,21 +15,17 @@ from ..errors import MissingExtraError, ParameterError
 from ..packages import added
 
 if TYPE_CHECKING:
-    from ._format import Format
+    from .format import Format
 
 GROUP = "lookalike.formats"
-_FIRST = ("parquet", "jsonl", "json", "csv", "tsv", "txt")  # in help and messages; others follow by name
-_NO_FORMATS = ("memory", "merged_parquet", "sources", "writers")  # the files of this folder that hold none
+OWN = ("parquet", "jsonl", "json", "csv", "tsv", "txt")
+"""The formats of this folder, in the order of help and messages; those of other packages follow."""
 
 
 @lru_cache(1)
 def _found(path: tuple[str, ...]) -> dict[str, Any]:
     """Return where each format comes from: None for our own, else its entry point. The key is ``sys.path``."""
-    from pkgutil import iter_modules
-
-    own = {module.name for module in iter_modules(import_module(__package__).__path__) if module.name[0] != "_"}
-    own.difference_update(_NO_FORMATS)
-    found: dict[str, Any] = dict.fromkeys([*(name for name in _FIRST if name in own), *sorted(own.difference(_FIRST))])
+    found: dict[str, Any] = dict.fromkeys(OWN)
     for entry in added(GROUP):
         known = found.setdefault(entry.name, entry)
         if known is None or known != entry:
@@ -47,7 +43,7 @@ def names() -> list[str]:
 @lru_cache(None)
 def _loaded(name: str, entry: Any) -> Format:
     """Load a format."""
-    from ._format import Format
+    from .format import Format
 
     if entry is None:
         return import_module(f".{name}", __package__).FORMAT  # type: ignore[no-any-return]
