@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.formats.memory import as_sources
-from lookalike.inputs.reading import Reading
+from lookalike.inputs.read import Reading
 from lookalike.steps.totals import Totals
 from lookalike.values.tables import SOURCE_BITS
 

@@ -22,7 +22,7 @@ def facts_of(result, **wanted):
     """The facts of a result."""
     how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1, "orders": NONE} | wanted
     n_sources = len(result.provenance["inputs"])
-    return gather(result._decisions, result.threshold, boundary=result._first, n_sources=n_sources, **how)
+    return gather(result._decisions, result.threshold, boundary=result.summary.reference, n_sources=n_sources, **how)
 
 
 @pytest.mark.parametrize("references", [True, False])

@@ -9,7 +9,7 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.inputs.labels import Labels
+from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.decide import REMOVED, Settle, removed, settle, settled_schema, tally
 from lookalike.steps.rows import Decide, decide

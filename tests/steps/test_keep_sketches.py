@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from lookalike.inputs.saved_rows import keys_of
+from lookalike.inputs.sketch_rows import keys_of
 from lookalike.steps.sketch import kept, kept_sketches, kept_sketches_schema
 from lookalike.steps.totals import OfInputs
 

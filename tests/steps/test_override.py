@@ -9,7 +9,7 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.inputs.labels import Labels
+from lookalike.inputs.ids import Labels
 from lookalike.inputs.overrides import read_overrides
 from lookalike.steps.override import Named, Overriding, spared
 from lookalike.steps.totals import BySource

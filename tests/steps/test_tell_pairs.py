@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lookalike import Settings
 from lookalike.formats.memory import as_sources
-from lookalike.inputs.labels import Labels
+from lookalike.inputs.ids import Labels
 from lookalike.steps.rows import TellPairs, tell_pairs
 from lookalike.values.tables import MATCHES
 

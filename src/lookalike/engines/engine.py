@@ -60,7 +60,7 @@ class Engine(Protocol):
     """The operations that all jobs are made of."""
 
     def source(self, splits: Sequence[Any], reading: Any) -> Table:
-        """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.reading`` reads.
+        """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.read`` reads.
 
         Of inputs that are saved sketches these are sketches, under their own columns, which come to the step that is mapped
         next as they are. Joined with such documents, rows get the texts that ``SavedTexts`` reads.

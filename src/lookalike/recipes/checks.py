@@ -12,7 +12,7 @@ from ..engines.engine import Engine, Table
 from ..errors import InputDataError
 from ..files.inputs import digest_of
 from ..inputs.overrides import Override, Overrides
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..steps.ids import REPEATED, Earliest, Positions, Repeated, at_positions, repeated
 from ..steps.override import Named
 from ..steps.totals import Kinds

@@ -25,11 +25,10 @@ from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.store import NewFolderAt, check_apart_at, check_output_at, folder_at
 from ..files.urls import Url, as_url
 from ..formats.split import Columns
-from ..inputs.reading import text_column
-from ..inputs.saved import FORMAT, described_place
-from ..inputs.saved_at import DESCRIPTION, ROWS
-from ..inputs.saved_rows import TEXT, Saved
-from ..inputs.saved_texts import PIECE_BYTES, RowsAgain, is_saved
+from ..inputs.read import text_column
+from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
+from ..inputs.sketches import FORMAT, described_place
+from ..inputs.texts import PIECE_BYTES, RowsAgain
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
 from ..steps.totals import TEXT_IDS, OfInputs
@@ -41,25 +40,11 @@ from .search import Searched
 GROUP_ROWS = 1 << 13
 Files = list[dict[str, Any]]
 _GEOMETRY = ("permutations", "bands", "rows")
-_AGREEING = (
-    "method",
-    "within",
-    "html",
-    "encoding_errors",
-    "verify",
-    "shingling",
-    "seed",
-    "sketch",
-    "radius",
-    "bits",
-    *_GEOMETRY,
-)
 
 
 def sketching_of(settings: Settings) -> dict[str, Any]:
-    """Return the settings that sketches depend on, and in which jobs that share some must agree."""
-    said = settings.to_dict()
-    found: dict[str, Any] = json.loads(json.dumps({name: said[name] for name in _AGREEING if name in said}))
+    """Return the settings that sketches depend on, and in which jobs that share some must agree, as JSON has them."""
+    found: dict[str, Any] = json.loads(json.dumps(settings.of_sketches()))
     return found
 
 

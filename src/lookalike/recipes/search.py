@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, RowError
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..methods.method import Method
 from ..steps.crowds import MARKS, Count, Couple, Hold, Rare, couple, hold, marks, rare
 from ..steps.exact import Exact, exact

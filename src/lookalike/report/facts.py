@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..results.choosing import Draw, Lowest, of_reason
-from ..results.rows import Rows
+from ..results.rows import Draw, Lowest, Rows, of_reason
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS

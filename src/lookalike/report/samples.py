@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.again import read_again
-from ..results.choosing import rows_at
-from ..results.nearly import Nearly
-from ..results.rows import Rows
-from ..results.saved_inputs import reading_of
-from ..settings.settings import Settings
+from ..results.rows import Rows, rows_at
+from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from .compared import MOST_CHARACTERS, Compared, compare
@@ -37,7 +33,7 @@ def short(value: Any, most: int = MOST_NAME) -> str:
 
 
 @dataclass(slots=True)
-class NearMisses:
+class Nearest:
     """Candidates among kept documents that score a little below the threshold.
 
     Parameters
@@ -59,12 +55,11 @@ class NearMisses:
     score: Any
 
 
-def near_misses(nearly: Nearly, lowest: float, n: int, found: Callable[[float], float]) -> NearMisses:
+def near_misses(below: Misses, threshold: float, lowest: float, n: int, found: Callable[[float], float]) -> Nearest:
     """Count near misses, and choose those nearest to the threshold."""
-    threshold = nearly.decider.settings.threshold
     bins = np.linspace(lowest, threshold, NEAR_BINS + 1)
     counts, chosen = np.zeros(NEAR_BINS, np.int64), (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    for some in nearly.below(lowest):
+    for some in below(lowest):
         classes = np.searchsorted(bins, some[2], side="right") - 1
         counts += np.bincount(np.clip(classes, 0, NEAR_BINS - 1), minlength=NEAR_BINS)
         left, right, score = (np.concatenate(both) for both in zip(chosen, some, strict=True))
@@ -72,7 +67,7 @@ def near_misses(nearly: Nearly, lowest: float, n: int, found: Callable[[float], 
         chosen = left[best], right[best], score[best]
     looked_at = [max(found(float(middle)), 1e-6) for middle in (bins[1:] + bins[:-1]) / 2]
     expected = float((counts / np.array(looked_at)).sum())
-    return NearMisses(lowest, int(counts.sum()), counts, expected, *chosen)
+    return Nearest(lowest, int(counts.sum()), counts, expected, *chosen)
 
 
 @dataclass(slots=True)
@@ -134,7 +129,7 @@ class Samples:
         return [*self.least, *(pair for some in self.groups for pair in some), *self.near, *self.audit]
 
 
-def samples_of(decisions: Rows, facts: Facts, near: NearMisses | None) -> Samples:
+def samples_of(decisions: Rows, facts: Facts, near: Nearest | None) -> Samples:
     """Look up the documents of all pairs."""
     of = facts.rows_of
     left = [] if near is None else [of[order] for order in near.left.tolist()]
@@ -175,10 +170,9 @@ def _document(told: pa.Table, row: int) -> Document:
     )  # fmt: skip
 
 
-def texts_of(sources: Sequence[Any], settings: Settings, pairs: Iterable[Pair]) -> dict[int, bytes]:
-    """Read the texts of pairs again, by their positions."""
-    positions = np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
-    return read_again(sources, reading_of(settings), positions, MOST_TEXT)[0]
+def positions_of(pairs: Iterable[Pair]) -> Int64Array:
+    """Return the positions of the documents of pairs."""
+    return np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
 
 
 def compare_pairs(

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from ..values import Float64Array, Int64Array
 from ..values.arrow import string, to_numpy
-from .choosing import Lowest, of_reason
-from .rows import Rows
+from .rows import Lowest, Rows, of_reason
 
 RESEMBLING = 3  # ids that are suggested for one that is not there
 COMPARED = 2000  # ids that are compared with it, letter by letter

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..report.samples import short
-from ..results.choosing import Draw, of_reason, rows_at
-from ..results.rows import Rows
+from ..results.rows import Draw, Rows, of_reason, rows_at
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS

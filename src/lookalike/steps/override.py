@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.labels import Labels
+from ..inputs.ids import Labels
 from ..inputs.overrides import ACTIONS
 from ..methods.method import Method
 from ..values import Int64Array

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..errors import EncodingError, InputDataError, RowError
 from ..hashing import digest_secret
-from ..inputs.reading import not_utf8
-from ..inputs.saved_rows import TEXT, bytes_of_keys
+from ..inputs.read import not_utf8
+from ..inputs.sketch_rows import TEXT, bytes_of_keys
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
 from ..text.shingle import Shingling

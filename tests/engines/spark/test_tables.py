@@ -15,7 +15,7 @@ from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
 from lookalike.engines.spark.files import rows_of as rows_of_file
 from lookalike.engines.spark.tables import Both, Joined, Stepped, StoredTable, pattern_of
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.reading import Reading
+from lookalike.inputs.read import Reading
 from lookalike.steps.totals import Number
 from lookalike.values.tables import SOURCE_BITS
 

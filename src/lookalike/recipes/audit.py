@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
-from ..inputs.again import read_again
-from ..inputs.reading import Reading, read_texts
-from ..inputs.saved_texts import is_saved
+from ..inputs.read import Reading, read_texts
+from ..inputs.sketch_rows import is_saved
+from ..inputs.texts import read_again
 from ..kernels._threads import in_order
-from ..recipes.passages import Passages
+from ..results.rows import Rows, drawn, of_reason, rows_at
 from ..settings.settings import Settings
 from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, from_strings
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .choosing import drawn, of_reason, rows_at
-from .rows import Rows
+from .passages import Passages
 
 EXAMPLES = 20
 PIECE_BYTES = 1 << 20

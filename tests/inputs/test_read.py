@@ -12,9 +12,7 @@ import lookalike as la
 from lookalike.files import streams
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
-from lookalike.inputs.apart import check_apart, file_in_both
-from lookalike.inputs.batches import read_with_ids
-from lookalike.inputs.reading import Reading, read_documents
+from lookalike.inputs.read import Reading, check_apart, file_in_both, read_documents, read_with_ids
 from lookalike.text.texts import Texts
 from lookalike.values.tables import SOURCE_BITS
 
@@ -157,7 +155,7 @@ def test_a_file_on_both_sides_is_refused(folder, tmp_path):
 
 
 def test_texts_are_passed_on_without_a_copy():
-    from lookalike.inputs.reading import text_column
+    from lookalike.inputs.read import text_column
 
     texts = Texts(np.frombuffer(b"xxabcdef", np.uint8), np.array([2, 3, 3, 8]))
     column = text_column(texts)

@@ -1,4 +1,4 @@
-"""Ids as text, and keys of the columns beside the text."""
+"""What documents are called: ids as text, default ids; and keys of the columns beside the text."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +10,10 @@ import lookalike as la
 from lookalike.files.workspace import Workspace
 from lookalike.formats.memory import as_sources
 from lookalike.formats.split import Batch
-from lookalike.inputs import columns as columns_module
-from lookalike.inputs.columns import Ids, column_keys, group_codes, id_column, id_columns
+from lookalike.inputs import ids as ids_module
+from lookalike.inputs.ids import Ids, Labels, as_utf8, column_keys, group_codes, id_column, id_columns
 from lookalike.text.texts import Texts
+from lookalike.values.tables import SOURCE_BITS
 
 
 def batch(ids, others=None):
@@ -139,8 +140,8 @@ def test_the_first_repeat_is_named(parts, n_reference):
 def test_repeats_are_found_by_digests_of_a_secret_of_their_own(monkeypatch):
     """Nobody can know which ids would have one digest, and be refused as one."""
     secrets = []
-    digest = columns_module.digest_documents
-    monkeypatch.setattr(columns_module, "digest_documents", lambda *args: secrets.append(args[3].tolist()) or digest(*args))
+    digest = ids_module.digest_documents
+    monkeypatch.setattr(ids_module, "digest_documents", lambda *args: secrets.append(args[3].tolist()) or digest(*args))
     for _ in range(2):
         stored([[0, 1]], "a").check(0)
     assert len(secrets) == 2 and secrets[0] != secrets[1]
@@ -165,3 +166,63 @@ def test_values_that_cannot_be_compared_name_file_and_column():
         column_keys(source, batch(["i"], {"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), "x")
     same = column_keys(source, batch(["i", "j", "k", "l"], {"x": [1, 1.0, True, "1"]}), "x")
     assert same[0] == same[1] and len(set(same)) == 3
+
+
+class Input:
+    """A source whose labels are file and row, or rows alone."""
+
+    def __init__(self, name=None):
+        self.name = name
+
+    def label(self, number):
+        return number if self.name is None else f"{self.name}:{number}"
+
+    def file(self, number):
+        return self.name
+
+
+POSITIONS, NUMBERS = np.array([0, 1 << SOURCE_BITS, 1 << SOURCE_BITS | 7]), np.array([1, 1, 9])
+
+
+def test_labels_are_made_of_file_and_row():
+    labels = Labels.of([Input("a"), Input("b\udcff")], named=False, all_integers=False)
+    assert labels.kind == pa.string()
+    assert labels.ids(POSITIONS, NUMBERS).to_pylist() == ["a:1", r"b\xff:1", r"b\xff:9"]
+    assert labels.files(POSITIONS, NUMBERS).to_pylist() == ["a", r"b\xff", r"b\xff"]
+    assert as_utf8("é\udc80") == r"é\x80"
+
+
+def test_rows_alone_are_integers():
+    labels = Labels.of([Input(), Input()], named=False, all_integers=False)
+    assert labels.kind == pa.int64() and labels.ids(POSITIONS, NUMBERS).to_pylist() == [1, 1, 9]
+    assert labels.files(POSITIONS, NUMBERS).to_pylist() == [None] * 3
+    assert Labels.of([Input(), Input("b")], named=False, all_integers=False).kind == pa.string()
+    assert Labels.of([], named=False, all_integers=False).kind == pa.string()
+
+
+@pytest.mark.parametrize(
+    ("integers", "kind", "ids"), [(True, pa.int64(), [3, -2, 3]), (False, pa.large_string(), ["3", "-2", "3"])]
+)
+def test_ids_of_a_column_are_as_given(integers, kind, ids):
+    labels = Labels.of([Input("a")], named=True, all_integers=integers)
+    found = labels.ids(POSITIONS, NUMBERS, pa.array(["3", "-2", "3"], pa.large_string()))
+    assert labels.kind == found.type == kind and found.to_pylist() == ids
+
+
+def test_what_is_missing_is_not_made():
+    labels = Labels.of([Input("a"), Input("b")], named=False, all_integers=False)
+    made = []
+
+    def make(positions, numbers, given):
+        made.append(len(positions))
+        return labels.ids(positions, numbers, given)
+
+    for missing in ([False] * 3, [True, False, False], [False, True, False], [True] * 3):
+        missing = np.array(missing)
+        whole = labels.ids(POSITIONS, NUMBERS).to_pylist()
+        found = labels.without(missing, make, POSITIONS, NUMBERS, None)
+        assert found.to_pylist() == [None if gone else label for gone, label in zip(missing, whole, strict=True)]
+    assert made == [3, 2, 2, 0]
+    given = pa.array(["x", None, "z"])
+    named = Labels.of([Input("a")], named=True, all_integers=False)
+    assert named.without(np.array([False, True, False]), named.ids, POSITIONS, NUMBERS, given).to_pylist() == ["x", None, "z"]

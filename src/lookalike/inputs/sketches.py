@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,23 +21,25 @@ from ..files.atomic import reporting
 from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
 from ..files.disk import SIDECAR, recover
 from ..files.folder import AnyPath, is_inside, path_of
-from ..files.inputs import Place, place_of
-from ..files.names import Inputs, shown
+from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
+from ..files.names import Inputs, shown, suffix_of
 from ..files.secrets import SECRET
+from ..files.store import PLANNED
 from ..files.streams import why
-from ..files.urls import as_url
+from ..files.urls import Status, Url, as_url
 from ..formats.memory import as_sources
-from ..formats.registry import format_named
+from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
 from ..formats.split import Split
-from .saved_at import DESCRIPTION, Found, folders_at, mixed, sizes_in
-from .saved_rows import Saved, SavedRows
-from .saved_texts import SAVED
+from .sketch_rows import DESCRIPTION, ROWS, Saved, SavedRows, is_saved
+from .texts import SAVED
 
 FORMAT = 1
 ROW_BYTES = 16  # of a digest, which cannot be compressed
 _Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
 Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
+_LISTED = 8  # files of one folder that are not asked for one by one
 _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.disk``
 
 
@@ -245,7 +248,7 @@ def description_of(split: Split) -> Place:
 
 def files_of_saved(splits: Sequence[Any]) -> list[AnyPath]:
     """Return the folders of saved sketches among some inputs, and the files in them."""
-    saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if split.form is SAVED}
+    saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if is_saved(split)}
     names = ("", DESCRIPTION, SECRET, SIDECAR)
     return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files))]
 
@@ -268,3 +271,73 @@ def _unchanged(saved: Saved, found: Found, path: AnyPath, file: _File) -> Place:
     if (place.size, place.modified_ns) != (file.bytes, file.modified_ns):
         raise InputDataError(f"{shown(path)}: has changed since it was sketched; {needs}")
     return place
+
+
+def folders_at(url: Url) -> list[Url]:
+    """Return the folders of saved sketches that a URL means: itself, or those in it, by name, but unfinished ones."""
+    described = asked(url, (url / DESCRIPTION).entry)
+    if described is not None and not described.is_folder:
+        return [url]
+    return [] if suffix_of(url.name, formats_by_suffix()) else _inside(url)  # of many files each costs one request, not two
+
+
+def _inside(folder: Url) -> list[Url]:
+    """Return the folders of saved sketches in a folder."""
+    names: dict[str, set[str]] = {}
+    for entry in entries_in(folder, recursive=True):
+        if not entry.is_folder:
+            first, _, rest = entry.url.key.removeprefix(f"{folder.key}/").partition("/")
+            names.setdefault(first, set()).add(rest)
+    found = [name for name, held in names.items() if DESCRIPTION in held]
+    visible = (name for name in names if not name.startswith(".") and name not in found)
+    others = [name for name in visible if not _is_unfinished(names[name])]
+    if found and others:
+        raise mixed(folder, found[0], others[0])
+    return [folder / name for name in sorted(found)]
+
+
+def _is_unfinished(names: set[str]) -> bool:
+    """Tell whether a folder is one of sketches that is not whole."""
+    return PLANNED in names and {name.partition("/")[0] for name in names} <= _UNFINISHED
+
+
+def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
+    """The error for a folder that holds saved sketches and something else."""
+    return InputDataError(
+        f"{shown(folder)} holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
+        "name the folders of sketches one by one, or move the rest"
+    )
+
+
+def sizes_in(folder: AnyPath, names: Sequence[str]) -> Iterator[int]:
+    """Yield the sizes of files in a folder."""
+    if not isinstance(folder, Url):
+        for name in names:
+            status = (folder / name).stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(0, "not a file", os.fspath(folder / name))
+            yield status.st_size
+        return
+    known = {entry.url: entry.status for entry in folder.entries(recursive=True) if not entry.is_folder}
+    for name in names:
+        yield (known.get(folder / name) or (folder / name).stat()).st_size
+
+
+class Found:
+    """Files that sketches rest on, looked up; of all paths that will be asked for those in one folder of a store together."""
+
+    def __init__(self, paths: Sequence[AnyPath]) -> None:
+        folders: dict[Url, int] = {}
+        for path in paths:
+            if isinstance(path, Url):
+                folders[path.parent] = folders.get(path.parent, 0) + 1
+        self._known: dict[Url, Status] = {}
+        for folder, n in folders.items():
+            if n >= _LISTED:
+                self._known |= {entry.url: entry.status for entry in entries_in(folder) if not entry.is_folder}
+
+    def place(self, path: AnyPath, relative: str, name: str) -> Place:
+        """Return a file as an input has it."""
+        if isinstance(path, Url) and (status := self._known.get(path)) is not None:
+            return Place(path, relative, name, None, False, *status, NO_DEVICE, path.number)
+        return place_of(path, relative, name)

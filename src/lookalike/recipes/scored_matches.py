@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs.reading import Reading
-from ..recipes.overlapping import MatchTable
+from ..inputs.read import Reading
+from ..results.scored import Scored, Scores
 from ..text.shingle import Shingling
 from ..values import Int64Array
-from .scored import Scored, Scores
+from .overlapping import MatchTable
 
 if TYPE_CHECKING:
-    from ..recipes.overlap import OverlapResult
+    from .overlap import OverlapResult
 
 
 def scored_matches(

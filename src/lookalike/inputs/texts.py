@@ -1,4 +1,4 @@
-"""The texts of documents whose sketches an earlier job saved, read again; and the format under which these are inputs."""
+"""The texts of documents read again: of any inputs by their positions, and of documents whose sketches were saved."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from ..formats.registry import format_named
 from ..formats.split import Batch, Columns, Limit, Record, Split
 from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import give_back, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from .saved_rows import TEXT, SavedRows, no_texts
+from .ids import column_keys, group_codes
+from .read import Reading
+from .sketch_rows import TEXT, SavedRows, no_texts
 
 PIECE_ROWS = 1 << 17
 PIECE_BYTES = 1 << 20
@@ -89,11 +91,6 @@ class _SavedFormat(Format):
 
 
 SAVED = _SavedFormat()
-
-
-def is_saved(split: Any) -> bool:
-    """Tell whether an input is one of saved sketches."""
-    return isinstance(split, Split) and split.form is SAVED
 
 
 class RowsAgain:
@@ -232,3 +229,56 @@ def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Itera
         row = int(rows[-1]) + 1
     if row < len(wanted):
         yield row, no_texts(len(wanted) - row)
+
+
+GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
+
+
+def _batches_with(
+    splits: Sequence[Any], columns: Columns, positions: Int64Array
+) -> Iterator[tuple[Any, Batch, Int64Array, Int64Array]]:
+    """Yield (source, batch, the wanted rows in it, their positions); a source is read up to the last row that is wanted."""
+    wanted = np.unique(positions)
+    for number in np.unique(wanted >> SOURCE_BITS).tolist():
+        source, first = splits[number], number << SOURCE_BITS
+        some = wanted[wanted >> SOURCE_BITS == number] - first
+        source.check_unchanged()
+        row = done = n_bytes = 0
+        for batch in source.batches(columns):
+            n_bytes += batch.texts.n_bytes
+            if n_bytes > GIVEN_BACK:  # what readers keep of what they have freed
+                give_back()
+                n_bytes = 0
+            end = int(np.searchsorted(some, row + len(batch.texts)))
+            if end > done:
+                yield source, batch, some[done:end] - row, some[done:end] + first
+            row, done = row + len(batch.texts), end
+            del batch  # not held while the next is read
+            if done == len(some):
+                break
+        if done < len(some):
+            raise InputDataError(f"{source.name}: row {int(some[done]) + 1} was there at first, and is not now; run again")
+
+
+def read_again(
+    splits: Sequence[Any], reading: Reading, positions: Int64Array, most: int | None = None
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions."""
+    texts, groups = {}, {}
+    columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
+    for source, batch, rows, found in _batches_with(splits, columns, positions):
+        for row, position in zip(rows.tolist(), found.tolist(), strict=True):
+            texts[position] = _text_of(batch, row, reading.html)[:most]
+        if reading.within is not None:
+            codes = group_codes(column_keys(source, batch, reading.within))[rows]
+            groups.update({position: code.tobytes() for position, code in zip(found.tolist(), codes, strict=True)})
+    return texts, groups
+
+
+def _text_of(batch: Batch, row: int, html: bool) -> bytes:
+    """Return the text of a row that is compared."""
+    if not html:
+        return batch.texts.row(row)
+    from ..text.html import extract_texts  # here, for what is not needed to start
+
+    return extract_texts(batch.texts.slice(row, row + 1)).row(0)

@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..engines.engine import Table
-from ..inputs.labels import Labels
-from ..methods.method import Method
-from ..recipes.decide import Decider
+from ..inputs.ids import Labels
+from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
 from ..steps.decide import REMOVED, TALLIES, removed, tally
 from ..steps.rows import POSITIONS, Decide, TellPairs, decide, tell_pairs
+from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import DECISIONS
-from .rows import HeldRows
+from .decide import Decider
 
-_KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
-
-
-def second_columns(method: Method) -> list[pa.Field]:
-    """Return the columns that stand beside scores."""
-    return [pa.field(name, _KINDS[name]) for name in method.added[1:]]
-
-
-def decisions_schema(kind: pa.DataType, second: Sequence[pa.Field], leaders: bool, overridden: bool) -> pa.Schema:
-    """Return the columns of decisions: DECISIONS with ids of a kind, and what a job adds to them."""
-    fields = []
-    for field in DECISIONS:
-        fields.append(field.with_type(kind) if field.name in ("duplicate_of", "cluster") else field)
-        if field.name == "bytes":
-            fields.append(pa.field("id", kind))
-        if field.name == "resemblance":
-            fields += second
-    if leaders:
-        fields.append(pa.field("leader", pa.int64()))
-    if overridden:
-        fields.append(pa.field("override", pa.string()))
-    return pa.schema(fields)
-
-
-def pairs_schema(kind: pa.DataType, second: Sequence[pa.Field]) -> pa.Schema:
-    """Return the columns of pairs with ids of a kind."""
-    ends = [pa.field(name, pa.int64()) for name in ("left", "right")]
-    ids = [pa.field(name, kind) for name in ("left_id", "right_id")]
-    return pa.schema([*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *second])
+Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
 
 class Told:
@@ -127,6 +100,23 @@ class Told:
     def pairs_in_any_order(self) -> Table:
         """The verified pairs in any order, with the positions of their documents."""
         return self.pairs.told(self._matches)
+
+    def near_misses(self, lowest: float) -> Misses:
+        """Yield (left, right, score) of the candidates among kept documents that score below the threshold; lefts are orders.
+
+        They are for reports only, and change no decision. Only kept documents count: a pair in which one is removed says
+        nothing about what might be missing. Each of them was compared with its candidates before, so that this compares no
+        pair that the job did not; the scores were not kept.
+        """
+        decider = self._decider
+        engine, threshold = decider.engine, decider.settings.threshold
+        pairs = engine.join(decider.found.pairs, self.standing, "left", "anti")
+        pairs = engine.store(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
+        near = Decider(engine, decider.found, replace(decider.settings, threshold=lowest), decider.key)
+        for batch in near.verified(pairs).batches():  # not as components: those of all pairs are what texts are divided by
+            score = to_numpy(batch["score"])
+            below = score < threshold
+            yield to_numpy(batch["left"])[below], to_numpy(batch["right"])[below], score[below]
 
 
 class Decisions:

@@ -25,17 +25,16 @@ from ..files.job import FINISHED, JOB
 from ..files.names import describe_skipped, shown
 from ..files.urls import check_on_disk
 from ..inputs.overrides import Overrides
-from ..inputs.saved import Trusted
-from ..inputs.saved_at import DESCRIPTION as SKETCHES
-from ..inputs.saved_texts import SAVED
+from ..inputs.sketch_rows import DESCRIPTION as SKETCHES
+from ..inputs.sketches import Trusted
+from ..inputs.texts import SAVED
 from ..settings.settings import Settings
 from ..steps.decide import REASONS
 from ..values.arrow import string, strings, to_numpy
 from ..values.tables import SOURCE_BITS, check_values
-from .rows import HeldRows, ParquetRows, Rows, collect
-from .saved_inputs import INPUTS, SavedInputs
+from .inputs import INPUTS, SavedInputs
+from .rows import HeldRows, ParquetRows, Rows, collect, decisions_schema, pairs_schema, second_columns
 from .summary import Share, Summary, count
-from .telling import decisions_schema, pairs_schema, second_columns
 
 DESCRIPTION = "result.json"
 FORMAT = 1

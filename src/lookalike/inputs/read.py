@@ -10,15 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..formats.split import Batch, Columns
-from ..text.texts import Texts
+from ..files.folder import AnyPath
+from ..files.inputs import real_of
+from ..files.names import shown
+from ..formats.split import Batch, Columns, Split
+from ..text.texts import Texts, concatenate
 from ..values import Int64Array
-from ..values.arrow import strings, to_arrow
-from ..values.tables import DOCUMENTS, SOURCE_BITS, WITHIN_BYTES
-from .columns import column_keys, group_codes, id_column
-from .labels import default_ids
-from .saved_rows import saved_documents
-from .saved_texts import is_saved
+from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from .ids import column_keys, default_ids, group_codes, id_column, id_columns
+from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
 WITHIN = pa.binary(WITHIN_BYTES)
 
@@ -184,3 +185,129 @@ def text_column(texts: Texts) -> pa.Array:
     """Return texts as an Arrow column, without copying."""
     buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
+
+
+def saved_documents(
+    split: Split, number: int, reading: Any, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants."""
+    data: SavedRows = split.data
+    for batch in replace(data, begin=data.begin + row).batches():
+        n, sizes = len(batch), to_numpy(batch.column("bytes"))
+        if n and int(sizes.max()) > split.limit.most:
+            large = int(np.argmax(sizes))
+            raise InputDataError(
+                f"{split.name}, row {batch.column('number')[large].as_py()}: the document has {sizes[large]:,} bytes, more "
+                f"than the {split.limit.most:,} that one may have; its sketch is in {data.saved.name}, and cannot be left "
+                "out: raise --memory (memory=), of which it can be a tenth, and --max-document (max_document=), if given"
+            )
+        start = (number << SOURCE_BITS) + first + row
+        none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
+        made = {
+            "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
+            "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
+        }  # fmt: skip
+        if reading.id is not None and reading.id_of(number) is None:
+            numbers = to_numpy(batch.column("number"))
+            ids = Batch(no_texts(n), numbers, default_ids(split, numbers))
+            made |= zip(("id", "id_is_text"), id_column(split.name, ids), strict=True)
+        names = [*SKETCHES.names, *(name for name in ("code", "estimate") if name in batch.schema.names)]
+        names += [name for name in reading.schema.names if name not in SKETCHES.names and name != TEXT]
+        columns = [made[name] if name in made else batch.column(name) for name in names]
+        row += n
+        yield no_texts(n), pa.RecordBatch.from_arrays(columns, names)
+
+
+BATCH_BYTES, ROW_BYTES = 64 << 20, 640  # what short documents are counted as: of each some hundred bytes are kept
+
+
+def read_with_ids(
+    sources: list[Any], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
+) -> Iterator[tuple[list[Any], pa.Array]]:
+    """Yield (ids, texts) of many documents at a time; ids are those of a column, or ``file:row``.
+
+    Batches are about as large as ``n_bytes`` and ``n_rows`` say. Documents that are left out because of their size are in none.
+    """
+    ids: list[Any] = []
+    texts: list[Texts] = []
+    size = 0
+    for source in sources:
+        for batch in source.batches(columns):
+            if columns.encoding_errors == "strict":
+                check_encoding(source, batch.numbers, batch.texts)
+            batch = _without_skipped(batch)
+            labels, some = label_rows(source, batch), batch.texts
+            for begin, end in some.cut(n_bytes):
+                ids += labels[begin:end]
+                texts.append(some.slice(begin, end))
+                size += texts[-1].n_bytes
+                if size >= n_bytes or len(ids) >= n_rows:
+                    yield ids, text_column(concatenate(texts))
+                    ids, texts, size = [], [], 0
+            del batch, labels, some
+    if ids:
+        yield ids, text_column(concatenate(texts))
+
+
+def _without_skipped(batch: Batch) -> Batch:
+    """Return the rows of a batch that are not left out; those that are have an empty text, and perhaps no id."""
+    if batch.skipped is None:
+        return batch
+    kept = np.flatnonzero(~batch.skipped)
+    texts = Texts(batch.texts.data, np.append(batch.texts.offsets[kept], batch.texts.offsets[-1]))
+    ids = batch.ids if batch.ids is None or isinstance(batch.ids, list) else batch.ids.to_pylist()
+    return Batch(texts, batch.numbers[kept], None if ids is None else [ids[i] for i in kept.tolist()])
+
+
+def label_rows(source: Any, batch: Batch) -> list[Any]:
+    """Return the ids of a batch: those of the column that was read, or ``file:row``."""
+    if batch.ids is None:
+        return [source.label(number) for number in batch.numbers.tolist()]
+    id_columns(source.name, batch)  # says which row has none
+    return batch.ids if isinstance(batch.ids, list) else list(batch.ids.to_pylist())
+
+
+def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
+    """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
+    known: dict[tuple[int, int], set[str]] = {}
+    for place in (place for source in against for place in getattr(source, "places", ())):
+        known.setdefault((place.device, place.inode), set()).add(real_of(place.path))
+    for place in (place for source in sources for place in getattr(source, "places", ())) if known else ():
+        if real_of(place.path) in known.get((place.device, place.inode), ()):
+            return str(place.name)
+    return None
+
+
+def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
+    """Refuse a file that is both an input and a reference: all of its documents would be removed."""
+    check_documents(sources)
+    name = file_in_both(sources, against)
+    if name is not None:
+        holders = [one for one in against if is_saved(one) and file_in_both(sources, [one])]
+        where = f" (its sketches are in {holders[0].data.saved.name})" if holders else ""
+        way = "leave out the one or the other" if holders else "name it in one of the two places"
+        raise InputDataError(
+            f"{name} is both an input and a reference{where}: every document would be its own duplicate; {way}"
+        )
+
+
+def check_documents(sources: Sequence[Any]) -> None:
+    """Refuse saved sketches where documents are read."""
+    for source in sources:
+        for place in () if is_saved(source) else getattr(source, "places", ()):
+            if (folder := _folder_of_sketches(place.path)) is not None:
+                raise InputDataError(
+                    f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "
+                    "for --against of dedup and pairs (against=)"
+                )
+
+
+def _folder_of_sketches(path: AnyPath) -> AnyPath | None:
+    """Return the folder of saved sketches that a file is one of; None if it is none."""
+    if path.parent.name == ROWS:
+        folder: AnyPath = path.parent.parent
+    elif path.name.startswith("sketches-"):
+        folder = path.parent
+    else:
+        return None
+    return folder if (folder / DESCRIPTION).exists() else None

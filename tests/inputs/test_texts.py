@@ -8,9 +8,9 @@ import pytest
 import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
-from lookalike.inputs import saved_texts
-from lookalike.inputs.saved import as_references, saved_in
-from lookalike.inputs.saved_texts import RowsAgain, SavedTexts, wanted_texts
+from lookalike.inputs import texts as input_texts
+from lookalike.inputs.sketches import as_references, saved_in
+from lookalike.inputs.texts import RowsAgain, SavedTexts, wanted_texts
 
 N = 60
 TEXTS = [f"document number {i} has words of its own such as w{i * 7} and v{i * 11} and x{i * 13}" for i in range(N)]
@@ -77,7 +77,7 @@ def test_what_is_not_wanted_is_empty(start, file, pieces, tmp_path):
 
 
 def test_pieces_of_saved_sketches_are_those_of_the_whole(file, tmp_path, monkeypatch):
-    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 25)
+    monkeypatch.setattr(input_texts, "PIECE_ROWS", 25)
     result = la.dedup(file, threads=1)
     result.save_sketches(tmp_path / "seen")
     (split,) = as_references(tmp_path / "seen")

@@ -1,9 +1,9 @@
-"""Documents whose sketches an earlier job saved: what is known of them, and their texts, read again where they are compared."""
+"""What is known of documents whose sketches an earlier job saved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ from ..files.folder import AnyPath
 from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import Url
-from ..formats.split import Batch, Split
+from ..formats.split import Split
 from ..text.texts import Texts
-from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import SKETCHES, SOURCE_BITS, check_values
-from .columns import id_column
-from .labels import default_ids
+from ..values.arrow import to_arrow, to_numpy
+from ..values.tables import check_values
 
+DESCRIPTION = "sketches.json"
+ROWS = "_sketches"
+"""The folder, inside that of sketches on a store, of the files with rows; it is hidden, so that none is taken for documents."""
 TEXT = "text"
 """The column of the texts that came from no file."""
 _MOST = 1 << 62
@@ -164,35 +165,9 @@ def no_texts(n: int) -> Texts:
     return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
 
 
-def saved_documents(
-    split: Split, number: int, reading: Any, row: int = 0, first: int = 0
-) -> Iterator[tuple[Texts, pa.RecordBatch]]:
-    """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants."""
-    data: SavedRows = split.data
-    for batch in replace(data, begin=data.begin + row).batches():
-        n, sizes = len(batch), to_numpy(batch.column("bytes"))
-        if n and int(sizes.max()) > split.limit.most:
-            large = int(np.argmax(sizes))
-            raise InputDataError(
-                f"{split.name}, row {batch.column('number')[large].as_py()}: the document has {sizes[large]:,} bytes, more "
-                f"than the {split.limit.most:,} that one may have; its sketch is in {data.saved.name}, and cannot be left "
-                "out: raise --memory (memory=), of which it can be a tenth, and --max-document (max_document=), if given"
-            )
-        start = (number << SOURCE_BITS) + first + row
-        none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
-        made = {
-            "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
-            "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
-        }  # fmt: skip
-        if reading.id is not None and reading.id_of(number) is None:
-            numbers = to_numpy(batch.column("number"))
-            ids = Batch(no_texts(n), numbers, default_ids(split, numbers))
-            made |= zip(("id", "id_is_text"), id_column(split.name, ids), strict=True)
-        names = [*SKETCHES.names, *(name for name in ("code", "estimate") if name in batch.schema.names)]
-        names += [name for name in reading.schema.names if name not in SKETCHES.names and name != TEXT]
-        columns = [made[name] if name in made else batch.column(name) for name in names]
-        row += n
-        yield no_texts(n), pa.RecordBatch.from_arrays(columns, names)
+def is_saved(split: Any) -> bool:
+    """Tell whether an input is one of saved sketches."""
+    return isinstance(split, Split) and isinstance(split.data, SavedRows)
 
 
 def keys_of(column: pa.Array) -> pa.Array:
