@@ -40,25 +40,11 @@ from .search import Searched
 GROUP_ROWS = 1 << 13
 Files = list[dict[str, Any]]
 _GEOMETRY = ("permutations", "bands", "rows")
-_AGREEING = (
-    "method",
-    "within",
-    "html",
-    "encoding_errors",
-    "verify",
-    "shingling",
-    "seed",
-    "sketch",
-    "radius",
-    "bits",
-    *_GEOMETRY,
-)
 
 
 def sketching_of(settings: Settings) -> dict[str, Any]:
-    """Return the settings that sketches depend on, and in which jobs that share some must agree."""
-    said = settings.to_dict()
-    found: dict[str, Any] = json.loads(json.dumps({name: said[name] for name in _AGREEING if name in said}))
+    """Return the settings that sketches depend on, and in which jobs that share some must agree, as JSON has them."""
+    found: dict[str, Any] = json.loads(json.dumps(settings.of_sketches()))
     return found
 
 
