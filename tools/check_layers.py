@@ -16,8 +16,6 @@ from house import Module, circles, foreign_private, graph, homes, modules, used_
 RANKS = (("wording",), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
          ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("settings",), ("results",), ("recipes",), ("report", "spark"), ("serve",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
-# In search: costs before indexes before what chooses among them.
-SEARCH = {"costs": 0, "tune": 2}
 ONLY_NUMBA = "kernels/_jit.py"
 THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "functools", "heapq", "importlib",
                   "itertools"}  # fmt: skip
@@ -66,14 +64,6 @@ def check_imports(one: Module) -> Found:
             yield name, line, f"{room} (rank {RANK[room]}) imports {parts[1]} (rank {RANK[parts[1]]})"
         if len(parts) == 4 and parts[1] != room and parts[3].startswith("_"):
             yield name, line, f"{name} is private to {parts[1]}"
-        if room == parts[1] == "search" and len(parts) > 2 and len(inside.parts) > 1 and inside.stem != "__init__":
-            mine, other = SEARCH.get(inside.stem, 1), SEARCH.get(parts[2], 1)
-            if other > mine:
-                yield (
-                    name,
-                    line,
-                    f"search: {inside.stem} imports {parts[2]}; costs come before indexes, and indexes before tune",
-                )
 
 
 def called(node: ast.expr) -> str:

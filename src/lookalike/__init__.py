@@ -19,7 +19,7 @@ _HOMES = {
     "BandingIndex": "search.banding",
     "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
-    "ExhaustiveHammingIndex": "search.exhaustive_hamming",
+    "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.fast_similarity",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
@@ -116,8 +116,8 @@ if TYPE_CHECKING:
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
-    from .search.exhaustive_hamming import ExhaustiveHammingIndex
     from .search.fingerprint_file import FingerprintFile
+    from .search.fingerprints import ExhaustiveHammingIndex
     from .search.hamming import HammingIndex
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
