@@ -79,10 +79,10 @@ test-parts: lint docs
 	$(MAKE) test-library
 	$(MAKE) test-extras EXTRAS=serve
 	$(MAKE) test-spark-few
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
 
 # Jobs, files of our own and command lines against an oracle, and failing calls of the operating system; MINUTES=10.
 fuzz: install
@@ -93,9 +93,18 @@ fuzz: install
 endurance: install
 	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
-# Changes one sign, comparison or constant at a time and sees whether a test notices: a sample of the whole package, an hour or two.
+# Changes one sign, comparison or constant of a file at a time, in a copy of the last commit, and sees whether its tests notice:
+# FILE=src/lookalike/kernels/lookup.py TESTS=tests/kernels/test_lookup.py OF=50.
 mutants: install
-	$(BIN)/python tools/mutate.py --of $(or $(OF),300) --seed $(or $(SEED),1)
+	$(BIN)/python -m pip install --quiet cosmic-ray
+	rm -rf build/mutants && mkdir -p build/mutants && git archive HEAD | tar x -C build/mutants
+	printf '[cosmic-ray]\nmodule-path = "%s"\ntimeout = 300.0\nexcluded-modules = []\ntest-command = "%s -m pytest -q -x %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
+		$(FILE) $(CURDIR)/$(BIN)/python '$(TESTS)' > build/mutants/mutants.toml
+	cd build/mutants && export PYTHONPATH=$$PWD/src NUMBA_CACHE_DIR=$$PWD/.numba_cache PATH=$(CURDIR)/$(BIN):$$PATH && \
+		cosmic-ray init mutants.toml mutants.sqlite && \
+		python -c "import sqlite3; s = sqlite3.connect('mutants.sqlite'); some = '(select job_id from work_items order by job_id limit $(or $(OF),50))'; \
+			[s.execute(f'delete from {table} where job_id not in {some}') for table in ('mutation_specs', 'work_items')]; s.commit()" && \
+		cosmic-ray exec mutants.toml mutants.sqlite && cr-report mutants.sqlite --surviving-only --show-diff
 
 # Changes each term, exponent, sign and constant of the formulas, and scales each result: all of them, within an hour; OF=400 draws some.
 teeth: install

@@ -27,7 +27,7 @@ from numba import njit
 
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM
-from lookalike.formats.sources import Batch, Columns
+from lookalike.formats.split import Batch, Columns
 from lookalike.text.texts import Texts
 
 ROOT = Path(__file__).parents[1]

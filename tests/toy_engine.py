@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from lookalike.engines.engine import Engine
-from lookalike.inputs.again import read_again
-from lookalike.inputs.reading import read_documents
+from lookalike.inputs.read import read_documents
+from lookalike.inputs.texts import read_again
 
 
 class Rows:

@@ -31,11 +31,11 @@ VARIANTS = {
 def cut_small(monkeypatch):
     """Tasks of a cluster get few rows, and units are short."""
     from lookalike.engines.spark import engine as engine_module
-    from lookalike.inputs import saved_texts
+    from lookalike.inputs import texts as input_texts
 
     monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
     monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
-    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 11)
+    monkeypatch.setattr(input_texts, "PIECE_ROWS", 11)
 
 
 def weeks(seed, n=60):

@@ -8,9 +8,9 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from teeth_of import FORMULAS, LEFT_OUT
-from walking import Change, left_alone, walk
 
 KINDS = ("scale", "drop", "exponent", "sign", "constant", "swap")
 NUMBERS = {"Float", "FloatArray", "float", "int", "Any", "NDArray", "Float64Array", "Int64Array", "UInt64Array"}
@@ -152,23 +152,75 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "swap", new
 
 
+class Change(NamedTuple):
+    """One node changed: how, in which function, as people and the lists of reasons name it, and the whole file as it then is."""
+
+    kind: str
+    function: str
+    told: str
+    tree: ast.Module
+
+
 def kept(tree: ast.AST) -> set[int]:
-    """Return the nodes that are no formula: what only tells, checks of ranges, room for arrays, text."""
-    told = left_alone(tree)
+    """Return the nodes that are no formula: annotations, messages of errors, checks of ranges, room for arrays, text."""
+    told: set[int] = set()
     for node in ast.walk(tree):
-        parts: list[ast.AST] = []
-        if isinstance(node, ast.If) and all(isinstance(line, ast.Raise) for line in node.body):
-            parts = [node.test]
-        elif (isinstance(node, ast.Call) and _called(node) in RANGES) or isinstance(node, ast.With):
-            parts = [*node.args] if isinstance(node, ast.Call) else [item.context_expr for item in node.items]
-        elif isinstance(node, ast.ClassDef):
-            parts = [line for line in node.body if not isinstance(line, ast.FunctionDef)]
-        elif isinstance(node, ast.FunctionDef):  # a result that only another function sees is not scaled
-            told.update(id(inner) for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef) and inner is not node)
-        elif isinstance(node, ast.Subscript):
-            parts = [node.slice] if isinstance(node.slice, ast.Constant | ast.UnaryOp | ast.Tuple) else []
-        told.update(id(inner) for part in parts for inner in ast.walk(part))
+        parts: list[ast.AST | None] = []
+        match node:
+            case ast.FunctionDef():  # a result that only another function sees is not scaled
+                inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef) and one is not node]
+                told.update(map(id, inner))
+                parts = [*node.decorator_list, node.returns]
+            case ast.ClassDef():
+                parts = [*node.decorator_list, *(line for line in node.body if not isinstance(line, ast.FunctionDef))]
+            case ast.arg() | ast.AnnAssign():
+                parts = [node.annotation]
+            case ast.Raise() | ast.JoinedStr():
+                parts = [node]
+            case ast.If() if all(isinstance(line, ast.Raise) for line in node.body):
+                parts = [node.test]
+            case ast.Call() if _called(node) in RANGES:
+                parts = [*node.args]
+            case ast.With():
+                parts = [item.context_expr for item in node.items]
+            case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Tuple()):
+                parts = [node.slice]
+        told.update(id(inner) for part in parts if part is not None for inner in ast.walk(part))
     return told
+
+
+def of_file(path: Path, functions: tuple[str, ...]) -> Iterator[Change]:
+    """Yield each change of the formulas of a file, one node at a time; the tree is changed further on."""
+    text = path.read_text(encoding="utf-8")
+    lines, tree = text.splitlines(), ast.parse(text)
+    alone = kept(tree)
+    places = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            for at, node in enumerate(value if isinstance(value, list) else [value]):
+                if not isinstance(node, ast.AST) or id(node) in alone:
+                    continue
+                for kind, new in changes(node):
+                    where = [f.name for f in places if f.lineno <= node.lineno <= (f.end_lineno or 0)]
+                    function = where[-1] if where else ""
+                    if not any(fnmatch(function, pattern) for pattern in functions):
+                        continue
+                    old, changed = ast.unparse(node), ast.unparse(ast.fix_missing_locations(ast.copy_location(new, node)))
+                    told = f"{kind} {function}: `{old}` to `{changed}` in `{lines[node.lineno - 1].strip()}`"
+                    if kind == "scale":  # a function that is scaled is told in one line
+                        told = f"scale {function}: `{'; '.join(n.strip() for n in changed.splitlines() if str(SCALED) in n)}`"
+                    put(parent, field, at, new)
+                    yield Change(kind, function, told, tree)
+                    put(parent, field, at, node)
+
+
+def put(parent: ast.AST, field: str, at: int, node: ast.AST) -> None:
+    """Put a node where another one is."""
+    value = getattr(parent, field)
+    if isinstance(value, list):
+        value[at] = node
+    else:
+        setattr(parent, field, node)
 
 
 def formulas(source: Path) -> dict[str, tuple[str, ...]]:
@@ -182,25 +234,10 @@ def formulas(source: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def of_file(path: Path, functions: tuple[str, ...]) -> Iterator[Change]:
-    """Yield each change of the formulas of a file."""
-    for change in walk(path, changes, kept):
-        if any(fnmatch(change.function, pattern) for pattern in functions):
-            yield change
-
-
-def named(change: Change) -> str:
-    """Return a change as the lists of reasons name it: a function that is scaled is told in one line."""
-    if change.kind != "scale":
-        return f"{change.kind} {change.text}"
-    parts = [line.strip() for line in change.new.splitlines() if str(SCALED) in line]
-    return f"scale {change.function}: `{'; '.join(parts)}`"
-
-
 @cache
 def every(path: Path, functions: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return (kind, change as it is named) of all changes of a file."""
-    return tuple(dict.fromkeys((change.kind, named(change)) for change in of_file(path, functions)))
+    return tuple(dict.fromkeys((change.kind, change.told) for change in of_file(path, functions)))
 
 
 def draw(

@@ -1,7 +1,9 @@
-"""What `teeth.py` reads: where the formulas are, which tests and experiments concern them, and which changes nobody can see."""
+"""What `teeth.py` reads: where the formulas are, which tests concern them, and which changes nobody can see."""
 
-from mutants_of import ROOT as ROOT
-from mutants_of import SOURCE as SOURCE
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = Path("src/lookalike")
 
 ALL = ("*",)
 # Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
@@ -17,8 +19,16 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "sketches/weighted.py": ("estimate",),
     "values/packed.py": ("estimated_resemblance",),
     "values/fingerprints.py": ("distance", "estimated_cosine"),
-    "index/minhash_kind.py": ("chance", "least", "recall_at_threshold", "error_at_threshold", "_estimates", "measure"),
-    "index/simhash_kind.py": ("least", "recall_at_threshold", "error_at_threshold", "share_probed", "_estimates", "measure"),
+    "index/kinds.py": (
+        "chance",
+        "least",
+        "_match",
+        "_enough",
+        "recall_at_threshold",
+        "error_at_threshold",
+        "share_probed",
+        "estimates",
+    ),
     "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
     "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
 }
@@ -46,23 +56,6 @@ SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "kernels": (["tests/kernels/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "LOOKALIKE_KERNELS": "python"}),
 }
-
-# Sections of experiments/sections.py that concern a file, for what no test notices.
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "theory/bbit.py": ("a-storage", "a-words", "a-errors", "a-hamming"),
-    "theory/fractional.py": ("c-variance",),
-    "theory/hamming_costs.py": ("t-costs",),
-    "theory/minhash.py": ("a-errors",),
-    "theory/one_permutation.py": ("b-errors", "b-bits"),
-    "theory/quantization.py": ("a-quantized",),
-    "theory/set_distance.py": ("a-hamming", "a-hamming-ratios"),
-    "theory/simhash.py": ("t-cosine", "a-simhash"),
-    "theory/weak_bits.py": ("t-flips", "t-checked", "t-recall"),
-    "theory/xor_bits.py": ("a-combined", "c-below", "c-three-quarters"),
-}
-
-# Changes that no test kills, and an experiment does: file, start of the change, section.
-EXPERIMENTS: dict[str, dict[str, str]] = {}
 
 LONGER_SUM = "what the sum leaves out, or has more, is below rounding"
 KEPT_OFF = "two matches and two mismatches more keep probabilities off 0 and 1"
@@ -157,15 +150,14 @@ REASONS: dict[str, dict[str, str]] = {
     "values/fingerprints.py": {
         "swap distance: `a, b = pairs_of_rows": "a distance is the same from either side",
     },
-    "index/simhash_kind.py": {
+    "index/kinds.py": {
         "constant least: `1` to `2` in `return": "at distance 0 the cosine is 1, which reaches any threshold",
         "constant recall_at_threshold: `0` to `1`": "at distance 0 the cosine is 1, which reaches any threshold",
         "constant least: `1e-12`": "what rounding may take from a cosine",
         "drop least: `self.threshold - 1e-12`": "what rounding may take from a cosine",
-    },
-    "index/minhash_kind.py": {
-        "constant _estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
+        "constant estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
         "constant recall_at_threshold: `1.0`": "as many slots as there are suffice at any threshold",
+        "constant share_probed: `1` to `2` in `sizes": "a single size weighs alike whatever its weight",
     },
     "theory/fractional.py": {
         "constant check_parts: `1.0` to `1.1` in `whole": "a share above 1 is refused because of the sum",
@@ -199,18 +191,9 @@ def suite_of(name: str) -> str:
     return "kernels" if name.startswith("kernels/") else "formulas"
 
 
-def _named(table: dict[str, dict[str, str]], name: str, change: str) -> str:
-    for start, words in table.get(name, {}).items():
+def reason(name: str, change: str) -> str:
+    """Return why a change may live; empty if it may not."""
+    for start, words in REASONS.get(name, {}).items():
         if change.startswith(start) or (start.startswith("in `") and start in change):
             return words
     return ""
-
-
-def reason(name: str, change: str) -> str:
-    """Return why a change may live; empty if it may not."""
-    return _named(REASONS, name, change)
-
-
-def experiment(name: str, change: str) -> str:
-    """Return the section that is known to kill a change; empty if none is."""
-    return _named(EXPERIMENTS, name, change)

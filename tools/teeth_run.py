@@ -27,7 +27,7 @@ from time import monotonic, process_time, sleep
 from typing import Any
 
 import pytest
-from teeth_changes import named, of_file
+from teeth_changes import of_file
 
 ADDRESS_SPACE = 12 << 30
 TEST_SECONDS, TIMES = 20, 10  # a test may take so many seconds, and so many times what it takes as the code is
@@ -169,13 +169,12 @@ class Runner:
             plain = compile(Path(file).read_text(encoding="utf-8"), file, "exec", dont_inherit=True)
             before = {(_key(code), code) for code in _codes(plain)}  # several of one line can have one name
             for change in of_file(Path(file), self.job.functions[name]):
-                told = named(change)
-                if told not in wanted:
+                if change.told not in wanted:
                     continue
-                wanted.remove(told)
+                wanted.remove(change.told)
                 changed = compile(change.tree, file, "exec", dont_inherit=True)
                 touched = {_key(code) for code in _codes(changed) if (_key(code), code) not in before}
-                yield name, told, changed, touched
+                yield name, change.told, changed, touched
 
     def begin(self, action: Callable[[], None]) -> int:
         """Fork, and return the number of the child, which does something and ends."""

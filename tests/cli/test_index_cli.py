@@ -202,7 +202,7 @@ def test_outputs_have_their_columns_though_nothing_is_found(tmp_path, suffix):
 
 
 def test_an_addition_that_fails_says_what_had_been_added(tmp_path, corpus, capsys, monkeypatch):
-    monkeypatch.setattr("lookalike.inputs.batches.ROW_BYTES", 32 << 20)
+    monkeypatch.setattr("lookalike.inputs.read.ROW_BYTES", 32 << 20)
     (tmp_path / "more.jsonl").write_text(
         json.dumps({"text": "one more", "key": "k9"}) + "\n" + json.dumps({"text": "x", "key": "k0"})
     )

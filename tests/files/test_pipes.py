@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import lookalike as la
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 
 LINES = b"".join(json.dumps({"id": i, "text": f"row {i} {i * 7919} {i * 104729}"}).encode() + b"\n" for i in range(3000))
 PROGRAM = [sys.executable, "-W", "ignore", "-m", "lookalike"]

@@ -15,8 +15,9 @@ import lookalike as la
 from lookalike.cli.main import main
 from lookalike.errors import InputDataError
 from lookalike.files.urls import Url
-from lookalike.formats import _pages, _row_groups
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats import pages, row_groups
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 
 TEXTS = [f"text number {i} of some words, {'and more of them ' * (i % 7)}é" for i in range(60)] + [""]
 COLUMNS = Columns(text="text", id="id", others=("n",))
@@ -60,7 +61,7 @@ def both(tmp_path, bucket):
 
 @pytest.mark.parametrize("name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"])
 def test_the_rows_are_those_of_the_disk(both, name, monkeypatch):
-    monkeypatch.setattr(_row_groups, "BATCH_BYTES", 500)
+    monkeypatch.setattr(row_groups, "BATCH_BYTES", 500)
     (local,), (remote,) = (open_sources([f"{root}/{name}"]) for root in both)
     wanted, found = all_of(local), all_of(remote)
     assert len(found[0]) == len(TEXTS)
@@ -80,8 +81,8 @@ def test_pieces_and_large_pages(both, monkeypatch):
     assert len(pieces[0]) > 1 and [first for first, _ in pieces[0]] == [first for first, _ in pieces[1]]
     assert [all_of(piece)[0] for _, piece in pieces[0]] == [all_of(piece)[0] for _, piece in pieces[1]]
     assert local.expected("text") == remote.expected("text")
-    monkeypatch.setattr(_pages, "LARGE", 50)
-    monkeypatch.setattr(_row_groups, "LARGE", 50)
+    monkeypatch.setattr(pages, "LARGE", 50)
+    monkeypatch.setattr(row_groups, "LARGE", 50)
     (local,), (remote,) = (open_sources([str(root / "plain.parquet")]) for root in both)
     assert all_of(local) == all_of(remote)
 

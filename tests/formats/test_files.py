@@ -227,7 +227,7 @@ def test_empty_inputs(tmp_path, suffix):
 
 def test_same_bytes_out_for_any_threads_and_blocks(tmp_path, monkeypatch, rng):
     from lookalike.files import streams
-    from lookalike.formats import _row_groups
+    from lookalike.formats import row_groups
 
     texts = [" ".join(rng.choice([f"w{i}" for i in range(300)], 40)) for _ in range(200)]
     rows = [{"id": i, "text": t + (" x" if i % 3 else "")} for i, t in enumerate(texts * 2)]
@@ -236,7 +236,7 @@ def test_same_bytes_out_for_any_threads_and_blocks(tmp_path, monkeypatch, rng):
     outputs = []
     for threads, block, batch in ((1, 4 << 20, 4096), (2, 1000, 7), (4, 333, 50)):
         monkeypatch.setattr(streams, "BLOCK", block)
-        monkeypatch.setattr(_row_groups, "BATCH_ROWS", batch)
+        monkeypatch.setattr(row_groups, "BATCH_ROWS", batch)
         for name in ("in.jsonl", "in.parquet"):
             target = tmp_path / f"{threads}.{name}"
             la.dedup(tmp_path / name, id="id", threads=threads, annotate=True).write(target, annotate=True)

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
-from lookalike.formats import _frames
+from lookalike.formats import frames
 from lookalike.formats.memory import as_sources
-from lookalike.formats.sources import Columns
+from lookalike.formats.split import Columns
 
 A = " ".join(f"word{i}" for i in range(60))
 TEXTS = [A, "completely different words stand here", A + " more"]
@@ -66,8 +66,8 @@ def parquet(tmp_path):
 
 @pytest.mark.parametrize("rows", [1, 2, 1 << 14])
 def test_all_kinds_give_the_same_rows(parquet, tmp_path, monkeypatch, rows):
-    monkeypatch.setattr(_frames, "ROWS", rows)
-    monkeypatch.setattr(_frames, "READ_ROWS", rows)
+    monkeypatch.setattr(frames, "ROWS", rows)
+    monkeypatch.setattr(frames, "READ_ROWS", rows)
     expected = [row for row in TABLE.to_pylist() if row["n"] != 12]
     frame = pl.DataFrame(TABLE.to_pandas(), schema_overrides={"kind": pl.Categorical})
     for data in (Dataset(TABLE), Dataset(TABLE, [0, 1, 2]), parquet, parquet.scanner(), frame.lazy()):
@@ -106,7 +106,7 @@ def test_only_columns_that_are_wanted_are_read():
     (made,) = as_sources(pl.DataFrame({"text": TEXTS}).lazy())
     assert made.form is not split.form
     assert [batch.texts.row(0) for batch in made.batches(Columns())] == [A.encode()]
-    streamed = _frames.Streamed(TABLE.schema, 3, some)
+    streamed = frames.Streamed(TABLE.schema, 3, some)
     assert [batch.schema.names for batch in streamed.select(["n"]).batches()] == [["n"]] and read == [["n"]]
 
 
@@ -148,7 +148,7 @@ def test_older_versions_of_polars_collect_all_at_once():
 
 
 def test_what_cannot_be_stored_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(_frames, "READ_ROWS", 1)
+    monkeypatch.setattr(frames, "READ_ROWS", 1)
     kinds = pl.DataFrame({"text": TEXTS, "s": [{"kind": kind} for kind in "xyz"]}, {"text": pl.String, "s": KINDS})
     with pytest.raises(la.InputDataError, match="a column of the frame cannot be stored: Dictionary replacement .*; cast"):
         la.dedup(kinds.lazy())

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.files import streams
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 
 A, B, C = "one two three four five six seven", "quite another text of several words", 'a } third ] one " of \\ signs'
 values = st.recursive(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import _long_text, jsonl
-from lookalike.formats._long_text import text_of
+from lookalike.formats import jsonl, rows
+from lookalike.formats.rows import text_of
 
 
 @given(
@@ -21,7 +21,7 @@ def test_cut_anywhere(text, escaped, chunk):
     text = text.replace("\ud83d", "")
     line = json.dumps(text, ensure_ascii=escaped).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_long_text, "CHUNK", chunk)
+        patch.setattr(rows, "CHUNK", chunk)
         assert text_of(msgspec.Raw(line)) == text.encode()
 
 

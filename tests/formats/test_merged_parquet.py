@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.formats import merged_parquet
-from lookalike.formats._selection import Selection
+from lookalike.formats.format import Selection
 from lookalike.formats.merged_parquet import common_schema, common_tables, row_groups
 from lookalike.formats.sources import open_sources
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, _pages, _row_groups, _row_sizes
-from lookalike.formats._pages import TooLong, pages_of, values_of
-from lookalike.formats._row_sizes import longest_value, text_bytes_per_row, values_per_row
+from lookalike.formats import Columns, Limit, pages, row_groups, row_sizes
+from lookalike.formats.pages import TooLong, pages_of, values_of
+from lookalike.formats.row_sizes import longest_value, text_bytes_per_row, values_per_row
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_room
 
@@ -117,7 +117,7 @@ def test_text_bytes_per_row_are_those_that_arrow_reads(
 
     with pq.ParquetFile(path) as file, open(path, "rb") as raw, pytest.MonkeyPatch.context() as patch:
         chunk, column = file.metadata.row_group(0).column(0), file.schema.column(0)
-        for module in (_pages, _row_sizes):
+        for module in (pages, row_sizes):
             patch.setattr(module, "PIECE", piece)
         found = text_bytes_per_row(raw, chunk, column, len(rows)).tolist()
         if dictionary:
@@ -162,10 +162,10 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     whole, _ = rows_of(path, others=("n",))
     la.dedup(path).write(tmp_path / "whole.parquet")
     read = []
-    monkeypatch.setattr(_row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
-    for module in (_pages, _row_groups):
+    monkeypatch.setattr(row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
+    for module in (pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
-    monkeypatch.setattr(_row_groups, "BATCH_BYTES", 1000)
+    monkeypatch.setattr(row_groups, "BATCH_BYTES", 1000)
     found, sizes = rows_of(path, Limit(700), others=("n",))
     assert found == whole and len(read) == 2 and max(sizes) <= 1300
     la.dedup(path).write(tmp_path / "streamed.parquet")
@@ -183,7 +183,7 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
 def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypatch, codec):
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"text": [f"{i} " * 100 for i in range(100)]}), path, compression=codec, use_dictionary=False)
-    for module in (_pages, _row_groups):
+    for module in (pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
     with pytest.raises(la.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise --memory"):
@@ -192,7 +192,7 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
 
 def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
     """Copies of one long text are a few bytes each in the file."""
-    monkeypatch.setattr(_row_groups, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(row_groups, "MOST_BYTES", 50_000)
     pq.write_table(pa.table({"text": ["short", *["long " * 1000] * 2000]}), tmp_path / "in.parquet")
     rows, sizes = rows_of(tmp_path / "in.parquet")
     assert len(rows) == 2001 and max(sizes) <= 50_000
@@ -230,7 +230,7 @@ def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, columns
     pq.write_table(table, path, data_page_version=version, row_group_size=N // 2)
     (split,) = open_sources([path])
     assert max(each.nbytes for each in split.form.tables(split)) > (0 if "long codes" in columns else 300_000)
-    monkeypatch.setattr(_row_groups, "MOST_BYTES", most)
+    monkeypatch.setattr(row_groups, "MOST_BYTES", most)
     tables = list(split.form.tables(split))
     largest = max(table.slice(i, 1).nbytes for i in range(N))
     assert all(each.nbytes <= 1.2 * max(most, largest) for each in tables)
@@ -258,8 +258,8 @@ def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, mo
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}), path, compression=codec)
     (split,) = open_sources([path])
-    monkeypatch.setattr(_row_groups, "MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(_row_groups, "BATCH_BYTES", 1 << 20)
+    monkeypatch.setattr(row_groups, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(row_groups, "BATCH_BYTES", 1 << 20)
     small = dataclasses.replace(split, limit=Limit(room=4_000_000))
     check_room(tmp_path / "out.parquet", [small], small.limit)
     tables = list(small.form.tables(small))
@@ -321,7 +321,7 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
     data = bytearray(path.read_bytes())
     data[4 + at] ^= 0xFF
     path.write_bytes(data)
-    for module in (_pages, _row_groups):
+    for module in (pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 10)
     try:
         rows_of(path, Limit(1100))

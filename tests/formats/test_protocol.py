@@ -16,7 +16,7 @@ from format_samples import SAMPLES, TESTED, packed, sample
 import lookalike as la
 from lookalike.files import streams
 from lookalike.formats import Columns, Limit
-from lookalike.formats._registry import format_named, formats_by_suffix, names
+from lookalike.formats.registry import format_named, formats_by_suffix, names
 from lookalike.formats.sources import open_sources
 
 pytestmark = pytest.mark.usefixtures("toy")

@@ -232,7 +232,7 @@ def test_parameters_are_written_out(tmp_path, monkeypatch):
     stored = read_manifest(tmp_path / "x").parameters
     assert None not in stored.values()
     assert (stored["bands"], stored["rows"], stored["width"], stored["shingling"]["unicode"]) == (16, 6, 5, "14.0.0")
-    monkeypatch.setattr("lookalike.index.minhash_kind.plan", lambda **given: la.plan(**{"threshold": 0.5} | given))
+    monkeypatch.setattr("lookalike.index.kinds.plan", lambda **given: la.plan(**{"threshold": 0.5} | given))
     with la.Index.open(tmp_path / "x") as index:
         assert index.query(["One two three four five six."])["id"].to_pylist() == [1]
     monkeypatch.setattr("lookalike.text.shingle.UNICODE_VERSION", "15.0.0")

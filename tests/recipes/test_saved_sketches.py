@@ -14,10 +14,10 @@ from weekly import HOW, VARIANTS, said, weeks, written
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
-from lookalike.inputs import saved_texts
-from lookalike.inputs.again import read_again
-from lookalike.inputs.reading import Reading
-from lookalike.inputs.saved import as_references
+from lookalike.inputs import texts as input_texts
+from lookalike.inputs.read import Reading
+from lookalike.inputs.sketches import as_references
+from lookalike.inputs.texts import read_again
 
 THREAD = {"threads": 1}
 
@@ -127,8 +127,8 @@ def test_whether_an_input_is_named_is_checked(named, said, tmp_path):
 def test_only_candidates_are_read_again(files, tmp_path, monkeypatch):
     """Row groups without a candidate are not read; of a job that finds none nothing is."""
     run(files[0], save=tmp_path / "seen")
-    opened, pieces = [], saved_texts.RowsAgain._read
-    monkeypatch.setattr(saved_texts.RowsAgain, "_read", lambda self, row: opened.append(row) or pieces(self, row))
+    opened, pieces = [], input_texts.RowsAgain._read
+    monkeypatch.setattr(input_texts.RowsAgain, "_read", lambda self, row: opened.append(row) or pieces(self, row))
     assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=tmp_path / "seen")[2]["kept"] == 1
     assert not opened
     run(files[1], against=tmp_path / "seen")
@@ -294,7 +294,7 @@ def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
     work = {"work": tmp_path / "job"}
     prepare("spilled", monkeypatch)
     with pytest.raises(RuntimeError), monkeypatch.context() as broken:
-        broken.setattr(saved_texts.RowsAgain, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
+        broken.setattr(input_texts.RowsAgain, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
         run(files[2], against=seen, **work)
     assert run(files[2], against=seen, resume=True, **work) == run(files[2], against=clean)
 

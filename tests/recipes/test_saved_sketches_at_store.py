@@ -13,11 +13,11 @@ import lookalike as la
 from lookalike.files.disk import SIDECAR
 from lookalike.files.store import PLANNED, NewFolderAt
 from lookalike.files.urls import Url
-from lookalike.inputs import saved_at, saved_texts
-from lookalike.inputs.saved import saved_in
-from lookalike.inputs.saved_at import DESCRIPTION, ROWS
+from lookalike.inputs import sketches as folders_of_sketches
+from lookalike.inputs import texts as input_texts
+from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
+from lookalike.inputs.sketches import saved_in
 from lookalike.recipes import saved_sketches
-from lookalike.results.saved_job import SavedJob
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def against(data, folder):
 @pytest.mark.parametrize("listed", [1, 1000])
 def test_two_generations(listed, files, bucket, tmp_path, monkeypatch):
     """Whether the files that they rest on are asked for together, or one by one."""
-    monkeypatch.setattr(saved_at, "_LISTED", listed)
+    monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
     for week, some in enumerate(files[:2]):
         for seen in (bucket / "seen", tmp_path / "seen"):
             found = saved(some, f"{seen}/w{week}", seen if week else None)
@@ -67,7 +67,7 @@ def test_two_generations(listed, files, bucket, tmp_path, monkeypatch):
 
 def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
     """They are columns on the store, of which those that are compared are read."""
-    monkeypatch.setattr(saved_texts, "PIECE_ROWS", 5)
+    monkeypatch.setattr(input_texts, "PIECE_ROWS", 5)
     table = weeks(1)[0]
     with job(table) as result:
         kept = set(result.kept["id"].to_pylist())
@@ -81,8 +81,8 @@ def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_pat
     text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
     with job(files[2], bucket / "seen") as result:
         result.save(tmp_path / "job")
-    opened = SavedJob.open(tmp_path / "job")
-    ids = opened.result.decisions["id"].to_pylist()
+    opened = la.Result.open(tmp_path / "job")
+    ids = opened.decisions["id"].to_pylist()
     assert [text.decode() for text in opened.texts(range(len(ids))).values()] == [text_of[id] for id in ids]
 
 
@@ -134,7 +134,7 @@ def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
 @pytest.mark.parametrize("how", ["gone", "changed"])
 @pytest.mark.parametrize("listed", [1, 1000])
 def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucket, monkeypatch):
-    monkeypatch.setattr(saved_at, "_LISTED", listed)
+    monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
     saved(files[0], bucket / "seen")
     url = bucket / "in/week0-00-0.parquet"
     data = url.read_bytes()

@@ -9,8 +9,8 @@ import pytest
 from same_results import TABLES, corpus, same
 
 import lookalike as la
+from lookalike.recipes import decisions as telling_module
 from lookalike.results import result as result_module
-from lookalike.results import telling as telling_module
 from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
 BASE = [f"word{i}" for i in range(60)]
@@ -128,7 +128,7 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
 
     monkeypatch.setattr("lookalike.engines.local.tables.ROWS", 7)
     monkeypatch.setattr(telling_module.Decisions, "batches", watched)
-    monkeypatch.setattr("lookalike.formats._selection._ADDED", 10)
+    monkeypatch.setattr("lookalike.formats.format._ADDED", 10)
     result = la.dedup(tmp_path / "in.parquet", id="id", threshold=0.6)
     assert made and {len(names) for n, names in made if n > 1} == {2}, "the summary needs two columns of all rows"
     made.clear()

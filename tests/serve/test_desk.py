@@ -220,7 +220,7 @@ def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
     def damaged(*_, **__):
         raise la.IndexFormatError("segment-00000001: damaged")
 
-    monkeypatch.setattr("lookalike.index.opened.OpenIndex.query", damaged)
+    monkeypatch.setattr("lookalike.Index.query", damaged)
     refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
 
 

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 import lookalike as la
-from lookalike.formats.sources import Columns, open_sources
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
 from lookalike.spark import result as result_module
 from lookalike.spark.dedup import _anywhere, _of_driver
 from lookalike.spark.result import SparkResult

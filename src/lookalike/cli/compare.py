@@ -29,7 +29,8 @@ def compare(
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
 
     from ..errors import ParameterError
-    from ..formats.sources import Columns, open_sources
+    from ..formats.sources import open_sources
+    from ..formats.split import Columns
     from ..recipes.compare import compare_texts
     from ..text.shingle import Shingling
     from ..wording import counted

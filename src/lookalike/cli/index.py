@@ -83,9 +83,10 @@ def _documents(
     """
     from dataclasses import replace
 
-    from ..formats.sources import Columns, Limit, open_sources
+    from ..formats.sources import open_sources
+    from ..formats.split import Columns, Limit
     from ..formats.writers import check_before
-    from ..inputs.batches import BATCH_BYTES, ROW_BYTES, read_with_ids
+    from ..inputs.read import BATCH_BYTES, ROW_BYTES, read_with_ids
     from .progress import note_skipped
 
     sources = open_sources(given, **how)
@@ -125,7 +126,7 @@ def add(
     """
     from ..engines.memory import BYTES_PER_ENTRY, Memory
     from ..index.index import Index
-    from ..inputs.batches import BATCH_BYTES
+    from ..inputs.read import BATCH_BYTES
     from ..settings.limits import check_skipping, limit_of
     from ..wording import counted
 

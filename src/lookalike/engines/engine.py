@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..kernels.sift import Halves
 from ..text.texts import Texts
 from ..values import Int64Array
@@ -55,13 +55,12 @@ class Fold(Protocol):
         """Return the array of no rows."""
         ...
 
-    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch, /) -> None:
         """Add the rows of a batch in place."""
         ...
 
-    @property
-    def combine(self) -> Any:
-        """The universal function that puts two arrays together."""
+    def combine(self, one: NDArray[Any], other: NDArray[Any], /) -> NDArray[Any]:
+        """Put two arrays together."""
         ...
 
 
@@ -91,7 +90,7 @@ class Engine(Protocol):
     """The operations that all jobs are made of."""
 
     def source(self, splits: Sequence[Any], reading: Reading) -> Table:
-        """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.reading`` reads.
+        """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.read`` reads.
 
         Of inputs that are saved sketches these are sketches, under their own columns, which come to the step that is mapped
         next as they are. Joined with such documents, rows get the texts that ``SavedTexts`` reads.

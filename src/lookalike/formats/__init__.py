@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "Batch": "_split",
-    "ColumnarFormat": "_columnar",
-    "Columns": "_split",
-    "Format": "_format",
-    "Limit": "_split",
-    "Selection": "_selection",
-    "Split": "_split",
-    "as_text": "_rows",
+    "Batch": "split",
+    "ColumnarFormat": "columnar",
+    "Columns": "split",
+    "Format": "format",
+    "Limit": "split",
+    "Selection": "format",
+    "Split": "split",
+    "as_text": "rows",
 }
 __all__ = sorted(_HOMES)
 
@@ -29,11 +29,11 @@ def __getattr__(name: str) -> Any:
 
 
 if TYPE_CHECKING:
-    from ._columnar import ColumnarFormat as ColumnarFormat
-    from ._format import Format as Format
-    from ._rows import as_text as as_text
-    from ._selection import Selection as Selection
-    from ._split import Batch as Batch
-    from ._split import Columns as Columns
-    from ._split import Limit as Limit
-    from ._split import Split as Split
+    from .columnar import ColumnarFormat as ColumnarFormat
+    from .format import Format as Format
+    from .format import Selection as Selection
+    from .rows import as_text as as_text
+    from .split import Batch as Batch
+    from .split import Columns as Columns
+    from .split import Limit as Limit
+    from .split import Split as Split

@@ -12,11 +12,10 @@ from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import packed
 from ..files.streams import BLOCK, LongLine, read_lines
 from ..text.texts import from_strings
-from ._columnar import ColumnarFormat
-from ._format import Format
-from ._rows import as_text, is_finite, lost, not_utf8, refuse_twice
-from ._selection import Selection, write_lines
-from ._split import Batch, Columns, Record, Split, marked, missing_column, numbers_from, reserved_column
+from .columnar import ColumnarFormat
+from .format import Format, Selection, write_lines
+from .rows import as_text, is_finite, lost, not_utf8, refuse_twice
+from .split import Batch, Columns, Record, Split, marked, missing_column, numbers_from, reserved_column
 
 BATCH_ROWS = 4096
 _NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have

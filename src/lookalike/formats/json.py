@@ -11,9 +11,9 @@ from typing import BinaryIO
 from ..errors import InputDataError
 from ..files.names import packed
 from ..files.streams import lines_of, long_line, read_blocks
-from ._selection import Selection
-from ._split import Record, Split
+from .format import Selection
 from .jsonl import BOM, JsonLines
+from .split import Record, Split
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+'  # but for the quotation mark at its end
 _BRACKETS = re.compile(rb'(?:[^"{}\[\]]++|%b")*+(?:([{\[]++|[}\]]++)|%b(\\?)|)' % (_STRING, _STRING), re.DOTALL)

@@ -16,11 +16,9 @@ from ..errors import InputDataError, ParameterError
 from ..files.names import packed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
-from ._format import Format
-from ._long_text import LONG, text_of
-from ._rows import is_finite, lost, names_in, not_utf8, value_at
-from ._selection import Selection, write_lines
-from ._split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
+from .format import Format, Selection, write_lines
+from .rows import LONG, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _NULL = msgspec.Raw(b"null")

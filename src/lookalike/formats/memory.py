@@ -16,12 +16,12 @@ from ..files.names import Inputs, expanded, is_glob, listed, suffix_of
 from ..files.urls import is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
-from ._columnar import ColumnarFormat, check_columns, outer, table_batch
-from ._format import Format
-from ._frames import ROWS, Streamed, frame_of
-from ._registry import formats_by_suffix, known_suffixes
-from ._split import Batch, Columns, Record, Split, numbers_from
+from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .format import Format
+from .frames import ROWS, Streamed, frame_of
+from .registry import formats_by_suffix, known_suffixes
 from .sources import open_sources
+from .split import Batch, Columns, Record, Split, numbers_from
 
 MAX_PATH = 1024
 ROWS_BYTES = 32 << 20  # of a table in memory that are copied together

@@ -14,10 +14,10 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
-from ._columnar import ColumnarFormat, selected_schema, selected_tables
-from ._rows import as_text, not_utf8, plain_values, refuse_twice
-from ._selection import Selection
-from ._split import ROOM, Record, Split
+from .columnar import ColumnarFormat, selected_schema, selected_tables
+from .format import Selection
+from .rows import as_text, not_utf8, plain_values, refuse_twice
+from .split import ROOM, Record, Split
 
 ROW_GROUP = 1 << 14
 BATCH_BYTES = 4 << 20  # of rows that are converted together

@@ -16,11 +16,11 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
-from ._columnar import ColumnarFormat, check_columns, path_of, table_batch
-from ._row_groups import BUFFER, RowGroups, buffer_of, leaves_of
-from ._selection import Selection
-from ._split import Batch, Columns, Record, Split, marked
+from .columnar import ColumnarFormat, check_columns, path_of, table_batch
+from .format import Selection
 from .merged_parquet import row_groups, together
+from .row_groups import BUFFER, RowGroups, buffer_of, leaves_of
+from .split import Batch, Columns, Record, Split, marked
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

@@ -11,11 +11,9 @@ from ..errors import InputDataError, ParameterError
 from ..files.inputs import SNIFFED, Place, find_places
 from ..files.names import Inputs, Skipped, describe_skipped, listed, suffix_of
 from ..files.streams import read_blocks
-from ._format import Format
-from ._registry import format_named, formats_by_suffix, known_suffixes
-from ._split import ROOM, Batch, Columns, Limit, Split
-
-__all__ = ["ROOM", "Batch", "Columns", "Limit", "Split", "open_sources"]
+from .format import Format
+from .registry import format_named, formats_by_suffix, known_suffixes
+from .split import Split
 
 _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {

@@ -14,9 +14,8 @@ from ..files.inputs import Place
 from ..files.names import packed
 from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
 from ..text.texts import Texts
-from ._format import EXPANSION, Format
-from ._selection import Selection
-from ._split import Batch, Columns, Record, Split, marked, numbers_from
+from .format import EXPANSION, Format, Selection
+from .split import Batch, Columns, Record, Split, marked, numbers_from
 
 BATCH_FILES = 1024
 _SUFFIXES = (

@@ -21,13 +21,12 @@ from ..files.names import listed, shown, suffix_of
 from ..files.store import check_apart_at
 from ..files.urls import as_url
 from ..values.arrow import give_back
-from ._columnar import ColumnarFormat
-from ._format import Format
-from ._registry import format_named, formats_by_suffix, known_suffixes
-from ._selection import Selection
-from ._split import Limit, Record
+from .columnar import ColumnarFormat
+from .format import Format, Selection
 from .memory import made_split, table_split
 from .merged_parquet import together
+from .registry import format_named, formats_by_suffix, known_suffixes
+from .split import Limit, Record
 
 __all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
            "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",

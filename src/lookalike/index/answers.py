@@ -1,4 +1,4 @@
-"""From matches to an answer; and ids, which lie in segments as text."""
+"""Answers: matches with their ids, and documents by their ids, which lie in segments as text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from ..errors import IndexFormatError, InputDataError, ParameterError
 from ..text.texts import Texts, concatenate, from_strings
 from ..values import Float64Array, Int64Array
 from ..values.arrow import to_arrow
-from .kind import Sketches
-from .kinds import AnyKind
-from .lookup import look_up
+from .kind import Kind, Sketches
+from .lookup import look_up, measure
 from .manifest import Manifest
-from .measuring import measure
-from .segments import Segment
+from .segments import Segment, hash_ids
 
 ID_TYPES = {"int": pa.int64(), "str": pa.string(), None: pa.string()}
 NAMES = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
@@ -81,7 +79,7 @@ def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, ki
 
 
 def answer(
-    kind: AnyKind, manifest: Manifest, segments: tuple[Segment, ...], sketches: Sketches,
+    kind: Kind, manifest: Manifest, segments: tuple[Segment, ...], sketches: Sketches,
     texts: list[Texts] | None, top: int | None, first_only: bool, threads: int,
 ) -> Answers:  # fmt: skip
     """Look up sketches, and measure their matches where texts were given and are kept."""
@@ -102,6 +100,28 @@ def all_documents(manifest: Manifest, segments: tuple[Segment, ...]) -> Iterator
             if segment.has_texts:
                 columns["text"] = texts_of(segment, rows)
             yield pa.table(columns)
+
+
+def find(segments: Sequence[Segment], names: Texts) -> tuple[Int64Array, Int64Array]:
+    """Return (segment, row) of the documents of some ids; -1 for those that are not there."""
+    hashes = hash_ids(names)
+    segment_of, row_of = np.full(len(names), -1), np.full(len(names), -1)
+    for number, segment in enumerate(segments):
+        rows = segment.find_ids(names, hashes)
+        segment_of[rows >= 0] = number
+        row_of[rows >= 0] = rows[rows >= 0]
+    return segment_of, row_of
+
+
+def documents_of(manifest: Manifest, segments: Sequence[Segment], names: Texts) -> pa.Table:
+    """Return the documents of some ids, in their order: ``id``, and ``text`` if the index keeps texts."""
+    segment_of, row_of = find(segments, names)
+    there = np.flatnonzero(row_of >= 0)
+    columns = {"id": pa.array(ids_of(segments, segment_of[there], row_of[there], manifest.ids), ID_TYPES[manifest.ids])}
+    if manifest.keep_text:
+        pieces = [texts_of(segments[segment_of[i]], row_of[i : i + 1]) for i in there.tolist()]
+        columns["text"] = pa.concat_arrays(pieces) if pieces else pa.array([], pa.large_string())
+    return pa.table(columns)
 
 
 def id_texts(ids: Any) -> tuple[str | None, Texts]:

@@ -15,12 +15,11 @@ from .answers import check_type, id_texts
 from .kind import Sketches
 from .kinds import plan_kind, read_kind
 from .manifest import NAME, Manifest, read_manifest
-from .opened import OpenIndex
-from .opening import make_folder, open_segments, remove_leftovers, take_lock
-from .state import State
+from .reader import Reader
+from .state import State, make_folder, open_segments, remove_leftovers, take_lock
 
 
-class Index(OpenIndex):
+class Index(Reader):
     """A folder of sketches that documents are added to, looked up in and removed from. Made by ``create`` and ``open``.
 
     One process at a time can change an index; others read a consistent state of it meanwhile (``refresh`` brings them up

@@ -1,7 +1,13 @@
-"""What all kinds of index have in common, and the sketches that they make."""
+"""A kind of index: a method, and how its sketches are stored and looked up.
+
+From sketches come a few 64-bit keys, of which one must match for a document to be looked at, and codes of up to 16 bits, by
+which it is scored. How documents are sketched and how pairs are scored exactly, the method says.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -9,9 +15,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..methods.exact_sets import compare_rows, numbered
+from ..methods.method import Method
 from ..planner import check_targets
 from ..text.shingle import Shingling
-from ..values import Int64Array, UInt64Array
+from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 
 NO_PREFIXES = np.empty((0, 0), np.uint32)
 
@@ -49,7 +57,7 @@ class Sketches:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class Kind(ABC):
     """What all documents of an index have in common.
 
     Parameters
@@ -89,6 +97,88 @@ class Kind:
         return {"kind": self.name} | given | {"shingling": self.shingling.to_dict()}
 
     @property
+    @abstractmethod
     def left_out(self) -> frozenset[str]:
         """Parameters that version 1 of the format did not have, where they say what it did: they are not written."""
-        return frozenset()
+
+    @property
+    @abstractmethod
+    def method(self) -> Method:
+        """What sketches documents and scores pairs of them."""
+
+    @property
+    @abstractmethod
+    def n_keys(self) -> int:
+        """Tables of an index."""
+
+    @property
+    @abstractmethod
+    def n_codes(self) -> int:
+        """Words of 16 bits that the codes of a document fill."""
+
+    @property
+    @abstractmethod
+    def lane(self) -> int:
+        """Bits of a code."""
+
+    @property
+    @abstractmethod
+    def prefix_bits(self) -> int:
+        """Most bits by which a table may be entered."""
+
+    @property
+    @abstractmethod
+    def lowest(self) -> int:
+        """Lowest score there is."""
+
+    @property
+    @abstractmethod
+    def least(self) -> int:
+        """Least score of a match: the estimate reaches the threshold, and the radius is not left."""
+
+    @property
+    @abstractmethod
+    def recall_at_threshold(self) -> float:
+        """Probability that a document at the threshold is looked at, probes apart, and estimated to reach the threshold."""
+
+    @property
+    @abstractmethod
+    def error_at_threshold(self) -> float:
+        """Standard error of an estimate of the threshold."""
+
+    @property
+    @abstractmethod
+    def estimates(self) -> tuple[Float64Array, Float64Array]:
+        """Estimates and their standard errors for every score there is, from the lowest."""
+
+    @abstractmethod
+    def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
+        """Sketch documents given by their shingle hashes; ``asking``: they are to be looked up, too, and not only added."""
+
+    @property
+    def radius(self) -> int:
+        """Bits in which keys may differ."""
+        return 0
+
+    @property
+    def probes(self) -> int | None:
+        """Places of the one table that a query looks at; None where it looks at its own keys."""
+        return None
+
+    def share_probed(self, tables: Sequence[tuple[int, int]]) -> float:
+        """Return the share found of what no probe should miss, in tables of (bits of a prefix, documents)."""
+        return 1.0
+
+    def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
+        """Return the prefixes that some queries look at in a table, the likeliest first; none where they look at their keys."""
+        return NO_PREFIXES
+
+    def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
+        """Return (estimates, standard errors) of scores."""
+        estimated, error = self.estimates
+        return estimated[score - self.lowest], error[score - self.lowest]
+
+    def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
+        """Return the exact scores of pairs of documents, all of which are given by their shingle hashes."""
+        rows = self.method.comparable(numbered([(values, offsets)])).rows
+        return np.clip(compare_rows(rows, left, right, 0.0), 0.0, 1.0)

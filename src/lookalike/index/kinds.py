@@ -1,21 +1,243 @@
-"""The two kinds of index: MinHash bands and SimHash fingerprints, in one form.
-
-A kind says how documents are sketched. From sketches come a few 64-bit keys, of which one must match for a document to be
-looked at, and codes of up to 16 bits, by which it is scored.
-"""
+"""The two kinds of index there are: bands of MinHash signatures, and SimHash fingerprints."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
 
-from ..errors import IndexFormatError, ParameterError
-from .minhash_kind import PLANNED, MinHashKind, plan_codes
-from .simhash_kind import SimHashKind
+import numpy as np
 
-__all__ = ["KINDS", "AnyKind", "MinHashKind", "SimHashKind", "make_kind", "plan_kind", "read_kind"]
+from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
+from ..kernels.bbit import pack_lanes
+from ..methods.minhash import MinHashMethod
+from ..methods.simhash import SimHashMethod
+from ..planner import Plan, choose_sketch, plan
+from ..search.weak_bits import MAX_PREFIX, WeakBits
+from ..sketches.fast_similarity import FastSimilarity
+from ..sketches.simhash import SimHash
+from ..theory import banding, shares, simhash
+from ..theory.hamming_search import combinations_within, probed_share
+from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
+from ..values.arrays import MAX_PERMUTATIONS, whole
+from .kind import NO_PREFIXES, Kind, Sketches
 
-AnyKind = MinHashKind | SimHashKind
+SLOTS, WORD = 256, 16  # of a document; bits of a stored word
+LANES = (1, 2, 4, 8, 16)  # what divides a stored word
+PLANNED = ("standard_error", "sketch_bytes")
+BITS, MOST_PROBES = 64, 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinHashKind(Kind):
+    """Bands of a MinHash signature as keys, the lowest bits of more slots, side by side in words of 16, as codes.
+
+    Parameters
+    ----------
+    bands, rows : int >= 1, optional
+        In place of the planner's choice.
+    bits : {1, 2, 4, 8, 16}, default 16
+        Of a slot. The 16 are those of its value; fewer are taken from the value mixed with its place.
+    """
+
+    bands: int | None = None
+    rows: int | None = None
+    bits: int = WORD
+    slots: int = SLOTS
+    name = "minhash"
+    prefix_bits = 32
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        whole("slots", self.slots, 1, MAX_PERMUTATIONS)
+        if self.bits not in LANES:
+            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}; got {self.bits}")
+        FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Bands and rows, and the slots set aside for estimates."""
+        chosen = plan(threshold=self.threshold, recall=self.recall, bands=self.bands, rows=self.rows)
+        return replace(chosen, permutations=chosen.bands * chosen.rows + self.slots, estimation_slots=self.slots)
+
+    @cached_property
+    def method(self) -> MinHashMethod:
+        return MinHashMethod(plan=self.plan, seed=self.seed, exact=False, coded=False)
+
+    def resolved(self) -> Self:
+        return replace(super().resolved(), bands=self.plan.bands, rows=self.plan.rows)
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        return frozenset(("bits", "slots")) if (self.bits, self.slots) == (WORD, SLOTS) else frozenset()
+
+    @property
+    def n_keys(self) -> int:
+        return self.plan.bands
+
+    @property
+    def lane(self) -> int:
+        return self.bits
+
+    @property
+    def n_codes(self) -> int:
+        return -(-self.slots * self.bits // WORD)
+
+    @property
+    def chance(self) -> float:
+        """Probability that two unequal slots have equal codes."""
+        return 2.0**-self.bits
+
+    @property
+    def lowest(self) -> int:
+        """Whole codes are counted if they are equal, packed ones if they differ."""
+        return 0 if self.bits == WORD else -self.slots
+
+    @cached_property
+    def least(self) -> int:
+        return self._enough + self.lowest
+
+    @cached_property
+    def _enough(self) -> int:
+        """Least number of equal slots with which an estimate reaches the threshold."""
+        return int(np.ceil(self.slots * self._match - 1e-9))
+
+    @property
+    def _match(self) -> float:
+        """Probability that two codes are equal, of documents at the threshold."""
+        return self.threshold * (1 - self.chance) + self.chance
+
+    @property
+    def recall_at_threshold(self) -> float:
+        looked_at = float(banding.candidate_probability(self.threshold, self.plan.bands, self.plan.rows))
+        return looked_at * shares.reach_probability(self._match, min(1.0, self._enough / self.slots), self.slots)
+
+    @property
+    def error_at_threshold(self) -> float:
+        return float((self._match * (1 - self._match) / self.slots) ** 0.5 / (1 - self.chance))
+
+    @cached_property
+    def estimates(self) -> tuple[Float64Array, Float64Array]:
+        equal = np.arange(self.slots + 1)
+        estimated = np.clip((equal / self.slots - self.chance) / (1 - self.chance), 0, 1)
+        return estimated, np.asarray(shares.share_error(equal, self.slots) / (1 - self.chance), np.float64)
+
+    def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
+        n = len(offsets) - 1
+        made = self.method.sketch(values, offsets, np.zeros(n, np.uint64))
+        if self.bits == WORD:
+            codes = made.estimates.astype(np.uint16)
+        else:
+            codes = np.zeros((n, self.n_codes), np.uint16)
+            pack_lanes(made.estimates, self.bits, codes)
+        return Sketches(made.keys, codes, offsets[1:] == offsets[:-1], self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimHashKind(Kind):
+    """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes.
+
+    With ``probes`` there is one key, the plain fingerprint.
+
+    Parameters
+    ----------
+    radius : int in [0, 7], default 3
+        Bits in which fingerprints of near-duplicates may differ.
+    probes : int in [1, 20000], optional
+        Runs of the one table that a query looks at: its own, and those that it would be in if its weakest bits were others.
+
+    References
+    ----------
+    Thesis on probabilistic SimHash matching, chapters IV and V.
+    """
+
+    radius: int = 3
+    probes: int | None = None
+    name = "simhash"
+    lane, n_codes, lowest = 1, BITS // WORD, -BITS
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        SimHash(bits=BITS, seed=self.seed)
+        if not 0 <= self.radius <= 7:
+            raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
+        if self.probes is not None and not 1 <= self.probes <= MOST_PROBES:
+            raise ParameterError(f"probes must be in 1..{MOST_PROBES:,}; got {self.probes}")
+
+    @cached_property
+    def method(self) -> SimHashMethod:
+        return SimHashMethod(radius=self.radius, seed=self.seed, verify="sketch")
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        return frozenset(("probes",)) if self.probes is None else frozenset()
+
+    @property
+    def n_keys(self) -> int:
+        """Of radius + 1 blocks one is free of differences. What is probed needs one table."""
+        return self.radius + 1 if self.probes is None else 1
+
+    @property
+    def prefix_bits(self) -> int:
+        """Those of a block, or of the longest prefix that is probed."""
+        return BITS // self.n_keys if self.probes is None else MAX_PREFIX
+
+    @cached_property
+    def least(self) -> int:
+        distances = np.arange(self.radius + 1)
+        enough = distances[simhash.cosine(distances, BITS) >= self.threshold - 1e-12]
+        return -int(enough.max(initial=-1)) if len(enough) else 1
+
+    @property
+    def _farthest(self) -> int:
+        """Most bits in which a match differs."""
+        return max(0, -self.least)
+
+    @property
+    def recall_at_threshold(self) -> float:
+        return float(simhash.within_radius(self.threshold, -self.least, BITS)) if self.least <= 0 else 0.0
+
+    @property
+    def error_at_threshold(self) -> float:
+        return float(simhash.cosine_variance(self.threshold, BITS) ** 0.5)
+
+    @cached_property
+    def estimates(self) -> tuple[Float64Array, Float64Array]:
+        distance = np.arange(BITS, -1, -1)
+        return np.asarray(simhash.cosine(distance, BITS), np.float64), np.asarray(
+            simhash.cosine_error(distance, BITS), np.float64
+        )
+
+    def share_probed(self, tables: Sequence[tuple[int, int]]) -> float:
+        """Say it by a model: sums of bits are normal and independent, as those of many features of like weights are."""
+        if self.probes is None:
+            return 1.0
+        sizes = [(bits, n) for bits, n in tables if n] or [(MAX_PREFIX, 1)]
+        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS) for bits, n in sizes)
+        return sum(found) / sum(n for _, n in sizes)
+
+    def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
+        if self.probes is None:
+            return NO_PREFIXES
+        every = combinations_within(prefix_bits, self._farthest)
+        weak = WeakBits(BITS - prefix_bits, prefix_bits, self._farthest, min(self.probes, every))
+        return weak.prefixes(sketches.keys, sketches.margins, 0, len(sketches))
+
+    def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
+        """Fingerprint documents; a feature weighs as often as it occurs. Margins come along where probes will ask for them."""
+        made = self.method.fingerprints(values, offsets, margins=asking and self.probes is not None)
+        words = made.words[:, 0]
+        margins = None if made.margins is None else made.margins.astype(np.float32, copy=False)
+        turns = (self.prefix_bits * np.arange(self.n_keys)).astype(np.uint64)
+        keys = (words[:, None] << turns) | ((words[:, None] >> np.uint64(1)) >> (np.uint64(63) - turns))
+        return Sketches(keys, words[:, None].view(np.uint16), np.diff(offsets) == 0, self, margins)
+
+
+KINDS: dict[str, type[MinHashKind | SimHashKind]] = {"minhash": MinHashKind, "simhash": SimHashKind}
 _TYPES: dict[str, tuple[type, ...]] = {
     "threshold": (float, int), "recall": (float, int), "unit": (str,), "width": (int,), "normalization": (str,),
     "fold_case": (bool,), "seed": (int,), "bands": (int,), "rows": (int,), "bits": (int,), "slots": (int,), "radius": (int,),
@@ -23,10 +245,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-KINDS: dict[str, type[AnyKind]] = {"minhash": MinHashKind, "simhash": SimHashKind}
-
-
-def make_kind(kind: str, **parameters: Any) -> AnyKind:
+def make_kind(kind: str, **parameters: Any) -> Kind:
     """Return the kind of a name."""
     if kind not in tuple(KINDS):
         raise ParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
@@ -42,15 +261,34 @@ def make_kind(kind: str, **parameters: Any) -> AnyKind:
     return KINDS[kind](**parameters)
 
 
-def plan_kind(kind: str, **given: Any) -> AnyKind:
+def plan_kind(kind: str, **given: Any) -> Kind:
     """Return the kind of a name, with all that is left to defaults and to the planner written out."""
     if kind == MinHashKind.name:
         make_kind(kind, **{name: value for name, value in given.items() if name not in PLANNED})  # what is wrong is named first
-        given = plan_codes(given)
+        given = _planned_codes(given)
     return make_kind(kind, **given).resolved()
 
 
-def read_kind(parameters: dict[str, Any], place: object) -> tuple[AnyKind, int]:
+def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with ``standard_error`` or ``sketch_bytes`` replaced by the planner's choice of bits and slots."""
+    rest = dict(given)
+    error, size = (rest.pop(name, None) for name in PLANNED)
+    if error is None and size is None:
+        return rest
+    if "slots" in rest:
+        raise ParameterError("slots fix the standard error and the bytes: give slots, a standard error or a number of bytes")
+    if size is not None:
+        size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
+    bits = LANES if rest.get("bits") not in LANES else (rest["bits"],)
+    chosen = choose_sketch(rest["threshold"], error, size, bits=bits, combined=())
+    if chosen.slots > MAX_PERMUTATIONS:
+        raise ParameterError(
+            f"a standard error of {error} takes {chosen.slots:,} slots; an index has at most {MAX_PERMUTATIONS:,}"
+        )
+    return {"bits": chosen.bits, "slots": chosen.slots} | rest
+
+
+def read_kind(parameters: dict[str, Any], place: object) -> tuple[Kind, int]:
     """Return the kind that an index was made with, and the number of the rules by which its texts became shingles."""
     given = dict(parameters)
     shingling = given.pop("shingling", None)
@@ -68,3 +306,23 @@ def read_kind(parameters: dict[str, Any], place: object) -> tuple[AnyKind, int]:
             "use the version that made it, or make it anew from the texts"
         )
     return kind, rules
+
+
+def check_rules(path: Path, kind: Kind, rules: int, keep_text: bool) -> None:
+    """Check that the shingles of an index are made by the rules that this version follows."""
+    newest = kind.shingling.to_dict().get("rules", 1)
+    if rules == newest:
+        return
+    again = "make a new one with the same options (lookalike index create NEW)"
+    if keep_text:
+        way = (
+            f"export its texts (lookalike index export {path} -o texts.parquet), {again}, "
+            "and add them (lookalike index add NEW texts.parquet --id id)"
+        )
+    else:
+        way = f"{again}, and add the documents to it (lookalike index add NEW FILES)"
+    raise IncompatibleSketchError(
+        f"{path}: an older version of lookalike made this index, by rules {rules} for shingles; this version follows rules "
+        f"{newest}, by which some texts have other shingles, and would not be found. To add or look up documents, {way}; "
+        f"lookalike index info {path} shows the options"
+    )

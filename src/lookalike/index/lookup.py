@@ -1,21 +1,51 @@
-"""Sketches looked up in all segments of an index: the best matches of each."""
+"""Texts sketched, sketches looked up in all segments, and the best matches of each compared with what was asked."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels._threads import in_order
-from ..values import Int64Array
-from .kind import Sketches
-from .kinds import AnyKind
+from ..text.keyed import KeyedHashes
+from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
+from ..values import Float64Array, Int64Array
+from .kind import Kind, Sketches
 from .segments import MOST_ROWS, Room, Segment
 
 MOST_PREFIXES = 1 << 20  # of queries that are looked up together
 FEW = 128  # queries that are not worth sharing among threads
+BLOCK_BYTES = 4 << 20  # of texts that are compared together
+
+
+def sketch_texts(kind: Kind, given: Any, threads: int, asking: bool) -> tuple[Sketches, list[Texts] | None]:
+    """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are.
+
+    ``asking``: they are to be looked up, too.
+    """
+    if threads < 1:
+        raise ParameterError(f"threads must be at least 1; got {threads}")
+    if isinstance(given, Sketches):
+        if given.kind != kind:
+            raise IncompatibleSketchError(f"this index was made with {kind}; the sketches with {given.kind}")
+        return given, None
+
+    def work(piece: Texts) -> Sketches:
+        return kind.sketch(*kind.shingling.hashes(piece), asking)
+
+    texts = as_texts(given)
+    if len(texts) == 1 and texts[0].n_bytes <= PIECE_BYTES:
+        return work(texts[0]), texts
+    pieces = (some.slice(*bounds) for some in texts for bounds in some.cut())
+    parts = list(in_order(work, pieces, threads)) or [work(from_strings([]))]
+    keys, codes, empty = (np.concatenate([getattr(p, name) for p in parts]) for name in ("keys", "codes", "empty"))
+    margins = [part.margins for part in parts if part.margins is not None]
+    return Sketches(keys, codes, empty, kind, np.concatenate(margins) if margins else None), texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +63,7 @@ class Found:
 
 
 def look_up(
-    kind: AnyKind,
+    kind: Kind,
     segments: Sequence[Segment],
     sketches: Sketches,
     top: int | None,
@@ -53,7 +83,7 @@ def look_up(
 
 
 def _look_up_some(
-    kind: AnyKind, segments: Sequence[Segment], sketches: Sketches, top: int | None, first_only: bool, asked: Int64Array
+    kind: Kind, segments: Sequence[Segment], sketches: Sketches, top: int | None, first_only: bool, asked: Int64Array
 ) -> Found:
     """Look up some of the sketches, one segment after the other."""
     most = -1 if first_only else 0 if top is None else min(top, MOST_ROWS)
@@ -78,3 +108,25 @@ def _look_up_some(
         asking = query[order]
         order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < top]
     return Found(query[order], segment_of[order], row[order], score[order])
+
+
+def measure(kind: Kind, segments: Sequence[Segment], asked: Texts, found: Found) -> Float64Array:
+    """Return how alike queries, given by their texts, and their matches are: by hashes under a key drawn for it.
+
+    Equal texts are shingled once: a thousand copies that ten queries find are one text, and not ten thousand.
+    """
+    out = np.empty(len(found.query))
+    hashing = KeyedHashes(kind.shingling, os.urandom(16)) if len(out) else None
+    rows = list(zip(found.query.tolist(), found.segment.tolist(), found.row.tolist(), strict=True))
+    begin = 0
+    while hashing is not None and begin < len(rows):
+        numbers, left, right, size = dict[bytes, int](), list[int](), list[int](), 0
+        while begin + len(left) < len(rows) and size <= BLOCK_BYTES:
+            query, segment, row = rows[begin + len(left)]
+            for side, text in ((left, asked.row(query)), (right, segments[segment].text(row))):
+                size += 0 if text in numbers else len(text)
+                side.append(numbers.setdefault(text, len(numbers)))
+        values = hashing.hashes(from_bytes(list(numbers)))
+        out[begin : begin + len(left)] = kind.measure(*values, np.array(left), np.array(right))
+        begin += len(left)
+    return out

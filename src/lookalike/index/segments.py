@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError
-from ..files.arrays import ArrayFile, write_arrays
-from ..files.layout import Streamed, is_count
+from ..files.arrays import ArrayFile
+from ..files.layout import is_count
 from ..kernels import lookup as kernel
 from ..kernels.hashing import digest_rows
 from ..kernels.hits import room_for
@@ -20,13 +19,10 @@ from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
 from .kind import Kind, Sketches
-from .kinds import AnyKind
 
 MOST_ROWS = (1 << 32) - 1
 Cells = tuple[memoryview, memoryview]
-Places = NDArray[np.integer[Any]]
 LEAST_ROOM = 1 << 12  # for candidates, and for matches
-KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
 NONE = np.empty(0, np.bool_)
 
 
@@ -35,65 +31,6 @@ def hash_ids(ids: Texts) -> UInt64Array:
     digests = np.empty((len(ids), 2), np.uint64)
     digest_rows(ids.data, ids.offsets, 0, len(ids), digests)
     return np.ascontiguousarray(digests[:, 0])
-
-
-def _prefix_bits(n: int, most: int) -> int:
-    return max(1, min(most, int(n).bit_length() - KEYS_A_RUN))
-
-
-def _tables(
-    name: str, n_tables: int, n: int, n_keys: int, prefix_bits: int, key: Callable[[int], tuple[UInt64Array, Places]]
-) -> dict[str, Streamed]:
-    """Return the arrays of sorted tables; ``key`` gives the keys of one table and their rows."""
-    last: dict[int, Any] = {}
-
-    def sort(table: int) -> Any:
-        if table not in last:
-            last.clear()
-            keys, rows = key(table)
-            order = np.argsort(keys, kind="stable")
-            keys, rows = keys[order], rows.astype(np.uint32, copy=False)[order]
-            starts = np.empty((1 << prefix_bits) + 1, np.uint32)
-            kernel.start_runs(keys, np.uint64(prefix_bits), starts)
-            last[table] = keys, rows, starts
-        return last[table]
-
-    def pieces(table: int, part: int) -> Iterator[NDArray[Any]]:
-        yield sort(table)[part]
-
-    shapes = (((n_keys,), np.uint64), ((n_keys,), np.uint32), (((1 << prefix_bits) + 1,), np.uint32))
-    return {
-        f"{name}_{part}-{table:02}": Streamed(dtype, shape, pieces(table, i))
-        for table in range(n_tables)
-        for i, (part, (shape, dtype)) in enumerate(zip(("keys", "rows", "starts"), shapes, strict=True))
-    }
-
-
-def write_segment(path: Path, kind: Kind, ids: Texts, sketches: Sketches, texts: Texts | None, meta: dict[str, Any]) -> None:
-    """Write some documents as a segment."""
-    full = np.flatnonzero(~sketches.empty)
-    ids_hash = hash_ids(ids)
-    arrays: dict[str, Any] = describe(
-        kind, len(ids), len(full), lambda table: (np.ascontiguousarray(sketches.keys[full, table]), full),
-        lambda table: (ids_hash, np.arange(len(ids))),
-    )  # fmt: skip
-    arrays |= {"codes": sketches.codes, **_ragged("id", [ids])}
-    if texts is not None:
-        arrays |= _ragged("text", [texts])
-    write_arrays(path, arrays, meta | {"rows": len(ids), "full": len(full)})
-
-
-def describe(kind: Any, n: int, n_full: int, key: Any, id_key: Any) -> dict[str, Any]:
-    """Return the tables of a segment of ``n`` rows, of which ``n_full`` have shingles; keys come when asked for."""
-    tables = _tables("band", kind.n_keys, n, n_full, _prefix_bits(n_full, kind.prefix_bits), key)
-    return tables | _tables("id", 1, n, n, _prefix_bits(n, 32), id_key)
-
-
-def _ragged(name: str, parts: list[Texts]) -> dict[str, Any]:
-    """Return the arrays of texts that come in parts."""
-    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    data = Streamed(np.uint8, (int(sizes.sum()),), (part.data[part.offsets[0] : part.offsets[-1]] for part in parts))
-    return {f"{name}_bytes": data, f"{name}_offsets": np.concatenate([[0], np.cumsum(sizes)])}
 
 
 class Room:
@@ -124,7 +61,7 @@ class Segment:
         Rows that do not count any more.
     """
 
-    def __init__(self, path: Path, kind: AnyKind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
+    def __init__(self, path: Path, kind: Kind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
         self.path = path
         self.file = ArrayFile(path)
         self.removed = removed
@@ -137,7 +74,7 @@ class Segment:
         self._check_shapes(kind, full, keep_text)
         self.file.hold()
 
-    def _check_shapes(self, kind: AnyKind, full: int, keep_text: bool) -> None:
+    def _check_shapes(self, kind: Kind, full: int, keep_text: bool) -> None:
         """Check names, types and shapes of all arrays, so that no kernel reads beyond one."""
         names = ["codes", "id_bytes", "id_offsets", *(["text_bytes", "text_offsets"] if keep_text else [])]
         tables = [("band", i, full, kind.prefix_bits) for i in range(kind.n_keys)] + [("id", 0, self.n_rows, 32)]
@@ -264,7 +201,7 @@ class Segment:
         """Whether the texts are kept."""
         return "text_bytes" in self.file
 
-    def search(self, kind: AnyKind, asked: Sketches, most: int, room: Room) -> tuple[Int64Array, Int64Array, Int64Array] | None:
+    def search(self, kind: Kind, asked: Sketches, most: int, room: Room) -> tuple[Int64Array, Int64Array, Int64Array] | None:
         """Return (place in ``asked``, row, score) of the matches of one or more sketches; None where there are none.
 
         ``most``: see ``kernels.lookup.search``; ``room``: is used, and can be used again.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .saved_texts import is_saved
+from .sketch_rows import is_saved
 
 
 class Amounts:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ..errors import ParameterError
 from ..formats.sources import open_sources
-from ..inputs.reading import Reading, read_documents
+from ..inputs.read import Reading, read_documents
 from .dedup import dedup
 
 FORMATS = ("parquet", "jsonl")

@@ -12,11 +12,11 @@ from typing import Any
 
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
-from ..steps.decide import Settle, settle, settled_schema
+from ..steps.decide import settle, settled_schema
 from ..steps.pairs import MEMBERS, distinct, sides
-from ..steps.rounds import Resolve, resolve
-from ..steps.verify import BUNDLED, Bundling, Verify, bundle, verify
-from ..steps.walk import Walk, name, walk
+from ..steps.rounds import resolve
+from ..steps.verify import BUNDLED, bundle, verify
+from ..steps.walk import name, walk
 from ..text.shingle import Shingling
 from ..values.tables import MATCHES, STANDING
 from .rounds import Rounds
@@ -67,12 +67,17 @@ class Decider:
     @property
     def _comparing(self) -> dict[str, Any]:
         s = self.settings
-        return {"method": s.method, "shingling": s.shingling, "threshold": s.threshold, "boundary": self.found.boundary}
+        return {
+            "method": s.method,
+            "shingling": s.shingling,
+            "threshold": s.threshold,
+            "key": self.key,
+            "boundary": self.found.boundary,
+        }
 
     def _walked(self, closed: Table, all_pairs: bool) -> Table:
         """Return the matches inside bundles: of removed documents with kept ones, or all."""
-        settings = Walk(all_pairs=all_pairs, **self._comparing)
-        walking = partial(walk, settings=settings, key=self.key)
+        walking = partial(walk, all_pairs=all_pairs, **self._comparing)
         stem = "matches-of-all" if all_pairs else "matches"
         return self.engine.store(self.engine.map(self._compared(closed), walking, MATCHES), f"{stem}{self.label}")
 
@@ -89,7 +94,7 @@ class Decider:
     def kept_matches(self, matches: Table) -> Table:
         """Choose from all matches those of removed documents with kept ones."""
         stream = self.engine.meet(matches, None, ("right", "left"))
-        resolving = partial(resolve, settings=Resolve(boundary=self.found.boundary))
+        resolving = partial(resolve, boundary=self.found.boundary)
         return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
 
     def _decided(self, all_pairs: bool) -> Table:
@@ -111,19 +116,19 @@ class Decider:
     def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
         engine = self.engine
-        bundling = Bundling(most=None if engine.joins_in_place else PARTNERS)
-        bundled = engine.map(engine.meet(pairs, "left", "right"), partial(bundle, settings=bundling), BUNDLED)
+        bundling = partial(bundle, most=None if engine.joins_in_place else PARTNERS)
+        bundled = engine.map(engine.meet(pairs, "left", "right"), bundling, BUNDLED)
         rows = self._compared(bundled)
         if not engine.joins_in_place:
             rows = engine.meet(rows, "bundle", "order")
-        return engine.map(rows, partial(verify, settings=Verify(**self._comparing), key=self.key), MATCHES)
+        return engine.map(rows, partial(verify, **self._comparing), MATCHES)
 
     @property
     def _slices(self) -> SliceWalk | None:
         """Who decides about what is in no component, where the engine has slices."""
         if self.engine.slices is None:
             return None
-        return SliceWalk(self.engine, self.engine.slices, self._compared, Walk(**self._comparing), self.key, self.label)
+        return SliceWalk(self.engine, self.engine.slices, self._compared, self._comparing, self.label)
 
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""
@@ -153,8 +158,8 @@ class Decider:
         """Add to each document what becomes of it; ``sketches`` have order and empty, and what is to be passed on."""
         rows = self.engine.join(sketches, self.found.leaders, "order", "left")
         rows = self.engine.join(self.engine.join(rows, standing, "order", "left"), standing, "leader", "left")
-        settling = Settle(boundary=self.found.boundary, empty=self.settings.empty)
-        return self.engine.map(rows, partial(settle, settings=settling), settled_schema(rows.schema))
+        settling = partial(settle, boundary=self.found.boundary, empty=self.settings.empty)
+        return self.engine.map(rows, settling, settled_schema(rows.schema))
 
     def at(self, threshold: float) -> Decider:
         """Return what decides about the same pairs at another threshold."""

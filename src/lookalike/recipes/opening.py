@@ -18,10 +18,9 @@ from ..files.names import skipped_in
 from ..files.urls import check_on_disk
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
-from ..inputs.apart import check_apart
-from ..inputs.reading import Reading
-from ..inputs.saved import as_references
-from ..inputs.saved_texts import is_saved
+from ..inputs.read import Reading, check_apart
+from ..inputs.sketch_rows import is_saved
+from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
 from ..settings.settings import Settings, added_columns
 from ..wording import printable
@@ -93,11 +92,11 @@ class Opened:
     key: bytes = field(repr=False)
 
 
-def open_job(
-    data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Engine | str | None = None
-) -> Opened:
+def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
     """Open inputs, work folder and engine."""
-    clock = Clock()
+    clock, against = Clock(), settings.against
+    engine: Engine | str | None = settings.engine
+    settings = settings.lasting()
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
     inputs = as_sources(data, **how)

@@ -20,12 +20,11 @@ from ..engines.memory import FLOOR, Memory
 from ..engines.progress import share_of
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
-from ..formats.sources import Columns
+from ..formats.split import Columns
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.amounts import Amounts
-from ..inputs.apart import check_documents, file_in_both
+from ..inputs.read import check_documents, file_in_both
 from ..kernels._threads import in_order
-from ..results.scored_matches import scored_matches
 from ..settings.limits import check_skipping, limit_of
 from ..settings.settings import available_threads
 from ..text.keyed import KeyedHashes
@@ -38,6 +37,7 @@ from ..wording import Brief, counted, spelled
 from .overlapping import Found, MatchTable, taken
 from .passages import Passages, Rows, count_tokens
 from .progress import no_progress, shown
+from .scored_matches import scored_matches
 
 MEASURES = ("containment", "resemblance")
 ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")

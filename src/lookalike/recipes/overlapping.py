@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..files.workspace import Workspace
-from ..inputs.columns import Ids
+from ..inputs.ids import Ids
 from ..values import Float64Array, Int64Array
 from ..values.arrow import to_arrow
 from .passages import Passages

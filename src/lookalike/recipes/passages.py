@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..files.workspace import Workspace
-from ..formats.sources import Batch, Columns
-from ..inputs.columns import Ids, id_columns
-from ..inputs.reading import check_encoding, with_ids
+from ..formats.split import Batch, Columns
+from ..inputs.ids import Ids, id_columns
+from ..inputs.read import check_encoding, with_ids
 from ..kernels import overlap as kernel
 from ..kernels._spread import spread
 from ..kernels.hits import room_for

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..engines.engine import Engine, Slices, Table
-from ..steps.pairs import Between, between
-from ..steps.verify import Sift, halves, sift
-from ..steps.walk import Walk, walk
+from ..steps.pairs import between
+from ..steps.verify import halves, sift
+from ..steps.walk import walk
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES, PAIRS
@@ -28,17 +29,16 @@ class SliceWalk:
     ----------
     compared : callable
         Adds to documents what they are compared by.
-    key : bytes
-        Enters the hashes by which texts are compared.
+    comparing : dict
+        How they are compared: what ``walk`` is told.
     label : str
         Ends the names of what is stored.
     """
 
     def __init__(
-        self, engine: Engine, slices: Slices, compared: Callable[[Table], Table], settings: Walk, key: bytes, label: str
+        self, engine: Engine, slices: Slices, compared: Callable[[Table], Table], comparing: dict[str, Any], label: str
     ) -> None:
-        self._engine, self._slices, self._compared = engine, slices, compared
-        self._settings, self._key, self._label = settings, key, label
+        self._engine, self._slices, self._compared, self._comparing, self._label = engine, slices, compared, comparing, label
 
     def kept_of(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones."""
@@ -49,7 +49,7 @@ class SliceWalk:
         while todo:
             begin, end, n = todo.pop(0)
             rows = self._compared(self._slices.together(self._left_of(pairs, begin, end, gone)))
-            walking = partial(walk, settings=self._settings, key=self._key)
+            walking = partial(walk, **self._comparing)
             walked = engine.store(engine.map(rows, walking, MATCHES), f"matches-slice{self._label}-{begin}-{end}")
             rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
             gone = np.unique(np.concatenate([gone, *rights]))
@@ -62,14 +62,14 @@ class SliceWalk:
 
     def _left_of(self, pairs: Table, begin: int, end: int, gone: Int64Array) -> Table:
         """Choose the pairs whose right document is in a slice, and whose left one is not gone."""
-        some = self._engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
+        some = self._engine.map(pairs, partial(between, begin=begin, end=end), PAIRS)
         return self._engine.join(some, self._engine.rows(pa.table({"order": gone})), "left", "anti")
 
     def sifted(self, pairs: Table, label: str = "") -> Table:
         """Leave out pairs that cannot match, where the method knows a cheaper way than to compare them."""
-        method = self._settings.method
-        if not method.exact or method.score != "resemblance":
+        how = self._comparing
+        if not how["method"].exact or how["method"].score != "resemblance":
             return pairs
-        how = Sift(shingling=self._settings.shingling, threshold=self._settings.threshold)
-        hashed, sifted = partial(halves, settings=how, key=self._key), partial(sift, settings=how)
+        hashed = partial(halves, shingling=how["shingling"], key=how["key"])
+        sifted = partial(sift, threshold=how["threshold"])
         return self._engine.store(self._slices.sift(pairs, hashed, sifted), f"sifted{self._label}{label}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.reading import Reading
+from ..inputs.read import Reading
 from ..settings.settings import Settings
 from ..text.shingle import Shingling
 from ..values import Int64Array

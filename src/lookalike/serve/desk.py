@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from .. import __version__
 from ..errors import IndexFormatError, InputDataError, LookalikeError, MissingExtraError, OutputError, ParameterError
-from ..index.opened import OpenIndex
+from ..index.index import Index
 from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
@@ -201,7 +201,7 @@ def routes_of_index(store: Store) -> list[Route]:
     ]
 
 
-def _ids(index: OpenIndex, text: str) -> list[int] | list[str]:
+def _ids(index: Index, text: str) -> list[int] | list[str]:
     """Return an id, in a list, of the type that the index has."""
     if index.id_type != "int":
         return [text]
@@ -211,7 +211,7 @@ def _ids(index: OpenIndex, text: str) -> list[int] | list[str]:
     return [int(text)]
 
 
-def _score(index: OpenIndex) -> str:
+def _score(index: Index) -> str:
     """Return what an index estimates."""
     return "cosine" if index.kind.name == "simhash" else "resemblance"
 

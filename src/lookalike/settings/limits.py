@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..engines.memory import FLOOR, Memory, parse_bytes
 from ..errors import ParameterError
-from ..formats.sources import ROOM, Limit
+from ..formats.split import ROOM, Limit
 
 LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
 ON_ERROR = ("stop", "skip")

@@ -21,7 +21,7 @@ from ..engines.spark.files import WRITTEN, write_file
 from ..files.disk import NewFolder
 from ..files.folder import AnyPath
 from ..files.store import NewFolderAt
-from ..inputs.saved_at import ROWS
+from ..inputs.sketch_rows import ROWS
 from ..recipes.saved_sketches import Files, Saving
 from ..steps.pairs import MEMBERS
 from ..steps.sketch import kept, kept_sketches, kept_sketches_schema

@@ -1,7 +1,7 @@
 """What searches of fingerprints cost in time and memory, from constants of the machine: the thesis' chapter VI, corrected.
 
 The thesis counts the steps of Manku's tables (6.10-6.15) and of probabilistic matching (6.16-6.20) with unknown constants.
-Here they have names and are measured (``lookalike tune``). Corrected: bisection costs log2 n steps whatever the prefix
+Here they have names, and are measured (``make bench-hamming``). Corrected: bisection costs log2 n steps whatever the prefix
 (6.10); the tables of a batch multiply the computing, not the reading (6.15); a batch of queries also pays for each bucket it
 looks up (6.19). Added: the price of a random access, which on today's machines is most of a query.
 """
@@ -9,7 +9,7 @@ looks up (6.19). Added: the price of a random access, which on today's machines 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import comb, log2
 
 import numpy as np
@@ -63,7 +63,6 @@ class Costs:
     key: float = 2.0
     sort: float = 6.0
     read: float = 1.0
-    source: str = field(default="defaults", compare=False)
 
     def at(self, constant: str, n: float) -> float:
         """Return ``probe``, ``lookup`` or ``gather`` for n stored fingerprints; beyond the last size they go on rising."""
@@ -71,6 +70,9 @@ class Costs:
         place, sizes = log2(max(n, 1.0)), [log2(size) for size in self.sizes]
         rise = max(0.0, values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
         return float(np.interp(place, sizes, values)) + rise * max(0.0, place - sizes[-1])
+
+
+DEFAULT = Costs()
 
 
 def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> float:

@@ -13,7 +13,7 @@ from lookalike.engines.local.documents import Documents
 from lookalike.files import streams
 from lookalike.files.workspace import Workspace
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.reading import Reading
+from lookalike.inputs.read import Reading
 from lookalike.text import html
 from lookalike.values.tables import SOURCE_BITS
 

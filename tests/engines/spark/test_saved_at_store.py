@@ -16,8 +16,8 @@ from lookalike import spark
 from lookalike.files.disk import SIDECAR
 from lookalike.files.store import PLANNED, NewFolderAt
 from lookalike.files.urls import Url
-from lookalike.inputs.saved import saved_in
-from lookalike.inputs.saved_at import DESCRIPTION, ROWS
+from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
+from lookalike.inputs.sketches import saved_in
 
 
 @pytest.fixture(autouse=True)

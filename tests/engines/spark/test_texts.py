@@ -15,7 +15,7 @@ from lookalike.engines.spark import texts as spark_texts
 from lookalike.engines.spark.texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
 from lookalike.errors import InputDataError
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.reading import Reading
+from lookalike.inputs.read import Reading
 from lookalike.values.tables import SOURCE_BITS
 
 GIVEN = pa.schema([("order", pa.int64()), *WHERE])

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ...errors import InputDataError
 from ...files.workspace import Workspace
 from ...inputs.amounts import Amounts
-from ...inputs.reading import Reading, read_documents
-from ...inputs.saved_texts import is_saved, wanted_texts
+from ...inputs.read import Reading, read_documents
+from ...inputs.sketch_rows import is_saved
+from ...inputs.texts import wanted_texts
 from ...text.texts import Texts
 from ..engine import Batches
 from ..progress import share_of

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
-from ...inputs.reading import Reading
+from ...inputs.read import Reading
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrow import to_numpy

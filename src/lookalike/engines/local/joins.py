@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
-from ...inputs.reading import text_column
+from ...inputs.read import text_column
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import number_type, runs

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ... import __version__
 from ...errors import OutputError
 from ...files.folder import AnyPath, files_in, new_folder, path_of, remove_tree
-from ...inputs.reading import Reading
+from ...inputs.read import Reading
 from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Fold, Step, Table

@@ -18,9 +18,9 @@ import pyarrow as pa
 from ...errors import InputDataError, RowError
 from ...files.folder import AnyPath
 from ...formats.memory import table_split
-from ...formats.sources import Limit
-from ...inputs.reading import Reading, read_split
-from ...inputs.saved_texts import is_saved
+from ...formats.split import Limit
+from ...inputs.read import Reading, read_split
+from ...inputs.sketch_rows import is_saved
 from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ...files.folder import AnyPath
 from ...files.urls import Url
-from ...inputs.reading import Reading
+from ...inputs.read import Reading
 from ..engine import Batches, Step
 from .files import TableFiles, read_rows, rows_of
 from .joining import Joining

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ... import __version__
 from ...errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
 from ...files.folder import AnyPath
-from ...inputs.reading import read_split
+from ...inputs.read import read_split
 from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS

@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 
 from ...errors import InputDataError
 from ...files.folder import AnyPath, new_file, parquet_file
-from ...inputs.reading import Reading, read_split, text_column
-from ...inputs.saved_texts import SavedTexts, is_saved
+from ...inputs.read import Reading, read_split, text_column
+from ...inputs.sketch_rows import is_saved
+from ...inputs.texts import SavedTexts
 from ...text.texts import from_arrow_array
 from ...values import Int64Array
 from ...values.arrays import runs

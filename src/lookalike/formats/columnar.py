@@ -1,0 +1,167 @@
+"""Formats of Arrow tables, whose columns have types and keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from ..text.texts import from_arrow_array
+from ..values.arrow import to_arrow
+from .format import Format, Selection
+from .rows import dots, plain_rows, refuse_twice
+from .split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
+
+_RECORDS = 1024
+
+
+class ColumnarFormat(Format):
+    """A format whose splits are tables with a schema."""
+
+    first_number = 1
+    """The number of the first row."""
+
+    def schema(self, split: Split) -> pa.Schema:
+        """Return the Arrow schema, its metadata included."""
+        raise NotImplementedError
+
+    def compression(self, split: Split) -> str:
+        """Return the compression of parquet files that are written after it."""
+        return "snappy"
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns, in tables of a size that fits into memory."""
+        raise NotImplementedError
+
+    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns, in tables that fit into memory as Python's objects."""
+        return self.tables(split)
+
+    def check_writing(self, split: Split, converted: bool) -> None:
+        """Raise InputDataError if rows, ``converted`` or not, cannot be written within the limit; by default, they can."""
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Yield the number of each row and a dictionary of its values as JSON has them."""
+        number = self.first_number
+        for table in self.tables_to_convert(split):
+            for batch in table.to_batches(_RECORDS):
+                yield from plain_rows(batch, split.name, number)
+                number += len(batch)
+
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
+        """Raise InputDataError if the schema names one of these."""
+        check_names_free(split, self.schema(split).names, names)
+
+
+def path_of(fields: Any, name: str) -> tuple[str, ...]:
+    """Return the column of a schema, or the field of a struct, that a name means, and the fields inside it: ``doc.text``.
+
+    A column whose name has points comes first. None at all: there is no such column.
+    """
+    kinds = {field.name: field.type for field in fields}
+    if name in kinds:
+        return (name,)
+    for before, after in dots(name):
+        if pa.types.is_struct(kinds.get(before, pa.null())) and (inner := path_of(kinds[before], after)):
+            return before, *inner
+    return ()
+
+
+def names_of(fields: Any) -> list[str]:
+    """Return the names by which columns can be asked for, those inside structs as ``doc.text``."""
+    return [
+        path for field in fields
+        for path in ([f"{field.name}.{i}" for i in names_of(field.type)] if pa.types.is_struct(field.type) else [field.name])
+    ]  # fmt: skip
+
+
+def outer(schema: pa.Schema, names: Sequence[str]) -> list[str]:
+    """Return the columns that have or hold those named, each once."""
+    return list(dict.fromkeys(path_of(schema, name)[0] for name in names))
+
+
+def column_of(batch: Any, name: str) -> pa.Array:
+    """Return a column of a record batch, or what is inside one, null where a struct around it is."""
+    first, *inner = path_of(batch.schema, name)
+    column = batch.column(first)
+    for field in inner:
+        column = pc.struct_field(column, [column.type.get_field_index(field)])
+    return column
+
+
+def check_columns(split: Split, schema: pa.Schema, columns: Columns) -> None:
+    """Raise InputDataError if a schema lacks a column that is wanted, names one twice, or has one that is reserved."""
+    for name in columns.wanted:
+        if not (path := path_of(schema, name)):
+            raise missing_column(split.name, "schema", "column", name, names_of(schema), columns)
+        fields: Any = schema
+        for end, inner in enumerate(path):
+            named = [".".join((*path[:end], field.name)) for field in fields]
+            refuse_twice(split.name, "schema", named, [".".join(path[: end + 1])])
+            fields = next(field.type for field in fields if field.name == inner)
+    check_names_free(split, schema.names, columns.reserved)
+
+
+def check_names_free(split: Split, found: Sequence[str], names: Sequence[str]) -> None:
+    """Raise InputDataError if a schema names a column that annotation would add."""
+    for name in names:
+        if name in found:
+            raise reserved_column(split.name, "schema", "column", name)
+
+
+def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
+    """Take the columns of a job out of an Arrow record batch."""
+    try:
+        texts = from_arrow_array(column_of(batch, columns.text))
+    except InputDataError as error:
+        raise InputDataError(f"{name}, column {columns.text!r}: {error}") from None
+    return Batch(
+        texts,
+        numbers_from(first, len(batch)),
+        None if columns.id is None else column_of(batch, columns.id),
+        {other: column_of(batch, other) for other in columns.others},
+    )
+
+
+def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
+    """Return the schema of ``selected_tables``."""
+    schema = form.schema(selection.split)
+    for field in selection.added_schema:
+        schema = schema.append(field)
+    return schema
+
+
+def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool = False) -> Iterator[pa.Table]:
+    """Yield the selected rows as Arrow tables, additions appended."""
+    row, additions = 0, selection.additions()
+    selection.split.check_unchanged()
+    for table in (form.tables_to_convert if converted else form.tables)(selection.split):
+        end = row + len(table)
+        selection.check_count(end) if end > len(selection.mask) else None
+        if selection.added is not None:
+            added = additions(row, end)
+            for name in added.column_names:
+                table = table.append_column(name, added.column(name))
+            del added
+        mask, row = selection.mask[row:end], end
+        chosen = table if mask.all() else _filtered(table, mask)
+        del table  # not held while the next is read, nor beside what is chosen of it
+        yield chosen
+        del chosen
+        pa.default_memory_pool().release_unused()  # of what was freed much would be kept
+    selection.check_count(row)
+    selection.split.check_unchanged()
+
+
+def _filtered(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
+    """Return the rows where ``mask`` is set; run by run where Arrow filters no columns of some type."""
+    try:
+        return table.filter(to_arrow(mask))
+    except pa.ArrowNotImplementedError:
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]))).reshape(-1, 2)
+        return pa.concat_tables([table.slice(0, 0), *(table.slice(begin, end - begin) for begin, end in bounds.tolist())])

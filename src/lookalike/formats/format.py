@@ -1,0 +1,299 @@
+"""What a format is: how its files are recognised, read and written; the rows that are to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError, OutputError
+from ..files.disk import NewFolder
+from ..files.inputs import Place
+from ..files.streams import BLOCK, compression_of, read_blocks
+from ..text.texts import from_strings
+from .registry import format_named
+from .rows import names_in, value_at
+from .split import Batch, Columns, Record, Split, missing_column, reserved_column
+
+_RECORDS = 4096
+_ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
+
+Added = Callable[[int, int], pa.Table]
+
+
+class Selection:
+    """The rows of one split that are to be written, and what is added to them.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (n_rows,)
+        Rows to write.
+    added : callable, optional
+        From rows of the split, the first and the one after the last, to an Arrow table of columns to append to them.
+    encoding_errors : {"strict", "replace"}, default "strict"
+        Whether U+FFFD takes the place of invalid UTF-8 where a row is converted.
+    """
+
+    def __init__(
+        self, split: Split, mask: NDArray[np.bool_], added: Added | None = None, encoding_errors: str = "strict"
+    ) -> None:  # fmt: skip
+        self.split = split
+        self.mask = mask
+        self.added = added
+        self.encoding_errors = encoding_errors
+
+    @property
+    def added_schema(self) -> pa.Schema:
+        """The schema of what is added."""
+        return pa.schema([]) if self.added is None else self.added(0, min(1, len(self.mask))).schema
+
+    def check_count(self, n_rows: int) -> None:
+        """Raise InputDataError if the split has another number of rows than it had."""
+        if n_rows != len(self.mask):
+            raise InputDataError(f"{self.split.name}: {len(self.mask)} rows were read at first, {n_rows} now; run again")
+
+    def additions(self) -> Callable[[int, int], pa.Table]:
+        """Return what gives the additions of some rows, which are made for many rows at once."""
+        made: dict[int, pa.Table] = {}
+
+        def some(first: int, last: int) -> pa.Table:
+            assert self.added is not None
+            parts: list[pa.Table] = []
+            while first < last or not parts:
+                begin = first // _ADDED * _ADDED
+                if begin not in made:
+                    made.clear()
+                    made[begin] = self.added(begin, min(begin + _ADDED, len(self.mask)))
+                end = min(last, begin + _ADDED)
+                parts.append(made[begin].slice(first - begin, end - first))
+                first = end
+            return pa.concat_tables(parts)
+
+        return some
+
+    def _additions(self) -> Iterator[Record]:
+        assert self.added is not None
+        for begin in range(0, len(self.mask), _ADDED):
+            for batch in self.added(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
+                yield from batch.to_pylist()
+
+    def lines(self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes]) -> Iterator[bytes]:
+        """Yield the selected ones of the rows' own bytes, additions appended by ``annotate``."""
+        additions = self._additions() if self.added is not None else None
+        count = 0
+        self.split.check_unchanged()
+        for count, line in enumerate(raw_rows, 1):
+            self.check_count(count) if count > len(self.mask) else None
+            added = next(additions) if additions is not None else None
+            if self.mask[count - 1]:
+                yield line if added is None else annotate(line, added)
+        self.check_count(count)
+        self.split.check_unchanged()
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Yield the rows as dictionaries, each with its number, additions appended."""
+        additions = self._additions() if self.added is not None else None
+        count = 0
+        for count, (number, record) in enumerate(self.split.records(self.encoding_errors), 1):
+            self.check_count(count) if count > len(self.mask) else None
+            added = next(additions) if additions is not None else {}
+            if self.mask[count - 1]:
+                yield number, {**record, **added}
+        self.check_count(count)
+        self.split.check_unchanged()
+
+
+def write_lines(stream: BinaryIO, lines: Iterable[bytes], feed: bool = False) -> bool:
+    """Write lines, a line feed first if one is missing (``feed``); return whether one is missing at the end."""
+    for line in lines:
+        if feed:
+            stream.write(b"\n")
+        stream.write(line)
+        feed = not line.endswith(b"\n")
+    return feed
+
+
+BATCH_ROWS = 4096
+EXPANSION = 4  # of compressed lines, about
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """There is nothing to choose about how the format is read."""
+
+
+class Format:
+    """A file format. ``formats/NAME.py``, or an entry point ``NAME`` of "lookalike.formats", holds one as ``FORMAT``.
+
+    A format must have ``name``, ``suffixes`` and ``rows``; with ``write`` it can be an output too. All else has a default,
+    which a format replaces to be faster, or to keep the bytes of rows as they were. A format has no state: what it reads is in
+    the split.
+    """
+
+    name: str
+    suffixes: tuple[str, ...] = ()
+    """In lower case, with the point, those that compress included: ".csv", ".csv.gz"."""
+
+    Options: type[Any] = NoOptions
+    """A frozen dataclass: how files are read."""
+
+    written_as: str | None = None
+    """The format that a split becomes in an output folder; None: its own."""
+
+    own_id: str | None = None
+    """The column of ids, where rows have one whatever they are; None: the user names one, or none."""
+
+    rows_are_files = False
+    """A file is a row: the files of an input make one split, ids are their names, and no output file can hold several."""
+
+    has_columns = True
+    """Rows have columns beside the text."""
+
+    untyped = False
+    """All values are text, so that a number is known by its looks alone."""
+
+    counts_rows = False
+    """How many rows there will be (``expected``) is known, not judged by the beginning of the file."""
+
+    compressible = True
+    """The suffix of a name may say that the file is compressed as a whole."""
+
+    holds_provenance = False
+    """A file says itself how it was made; otherwise a file beside it does."""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle by name."""
+        return format_named, (self.name,)
+
+    def sniff(self, head: bytes) -> bool:
+        """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""
+        return True
+
+    def delimited(self, delimiter: str) -> Format:
+        """Return the format whose fields a character separates that a user names; where nothing does, the same."""
+        return self
+
+    def splits(self, places: Sequence[Place], options: Any) -> list[Split]:
+        """Return what files are read as: a split each, or all in one."""
+        return [
+            Split(form=self, name=place.name, relative=place.relative, places=(place,), options=options) for place in places
+        ]
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Yield the number of each row, as a user counts it, and a dictionary of all its columns.
+
+        Raises
+        ------
+        InputDataError
+            If the file cannot be read, or is invalid UTF-8 and ``encoding_errors`` is "strict"; the message names file and row.
+        """
+        raise NotImplementedError
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        """Yield batches of the columns wanted.
+
+        Raises
+        ------
+        InputDataError
+            As ``rows``; also if a column is missing, or is reserved.
+        """
+        some: list[tuple[int, Record]] = []
+        size = 0
+        for number, row in self.rows(split, columns.encoding_errors):
+            _check_row(split, number, row, columns)
+            some.append((number, row))
+            size += len(value_at(row, columns.text) or "")
+            if len(some) == BATCH_ROWS or size > BLOCK:
+                yield _batch(some, columns)
+                some, size = [], 0
+        if some:
+            yield _batch(some, columns)
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write the selected rows of several splits, of any formats, into one stream, additions appended.
+
+        Raises
+        ------
+        InputDataError, OutputError
+            If rows cannot be written in this format.
+        """
+        raise OutputError(f"files of the format {self.name} cannot be written; write .jsonl instead")
+
+    def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
+        """Write the selected rows of one split of this format into an output folder."""
+        form = format_named(self.written_as or self.name)
+        (name,) = self.names_in_folder(selection.split)
+        with folder.file(name, compress=form.compressible) as stream:
+            form.write(stream, [selection], provenance)
+
+    def names_in_folder(self, split: Split) -> list[str]:
+        """Return the names of the files that a split becomes in an output folder."""
+        return [split.relative if self.written_as is None else f"{split.relative}.{self.written_as}"]
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return pieces of a split that can be read apart, each with its first row, from 0; by default there is one."""
+        return [(0, split)]
+
+    def label(self, split: Split, number: int) -> Any:
+        """Return the default id of a row: ``file:row``."""
+        return f"{split.name}:{number}"
+
+    def file(self, split: Split, number: int) -> str | None:
+        """Return the name of the file that a row comes from, or None if it was in memory."""
+        return split.name
+
+    def identity(self, split: Split) -> Record:
+        """Return name, bytes and time of change, as they were when the file was first met."""
+        place = split.place
+        if place.spool is not None:
+            return {"name": split.name, "bytes": place.size, "read_once": True}
+        return {"name": split.name, "bytes": place.size, "modified_ns": place.modified_ns}
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Judge (rows, bytes of text) by the size of the file and its beginning."""
+        place = split.place
+        start = next(read_blocks(place.path, 1 << 16), b"")
+        size = place.size * (1 if compression_of(place.path) is None else EXPANSION)
+        return int(size * max(1, start.count(b"\n")) / max(1, len(start))), size
+
+    def text_columns(self, split: Split) -> list[str] | None:
+        """Return the names of all columns if they are known without reading the rows and hold only text, else None."""
+        return None
+
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
+        """Raise InputDataError if a row has a column of one of these names."""
+        for number, row in self.rows(split, "replace"):
+            _check_free(split, number, row, names)
+
+
+def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
+    """Return the columns wanted of some rows."""
+    return Batch(
+        from_strings([value_at(row, columns.text) for _, row in rows], rows[0][0], columns.encoding_errors),
+        np.array([number for number, _ in rows], np.int64),
+        None if columns.id is None else [value_at(row, columns.id) for _, row in rows],
+        {name: [value_at(row, name) for _, row in rows] for name in columns.others},
+    )
+
+
+def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) -> None:
+    """Raise InputDataError if a row has a column of one of these names."""
+    for name in names:
+        if name in row:
+            raise reserved_column(split.name, f"row {number}", "field", name)
+
+
+def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
+    """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
+    for name in columns.wanted:
+        try:
+            value_at(row, name)
+        except KeyError:
+            raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns) from None
+    _check_free(split, number, row, columns.reserved)
+    if not isinstance(text := value_at(row, columns.text), (str, type(None))):
+        raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")

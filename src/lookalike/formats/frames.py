@@ -1,0 +1,156 @@
+"""Tables of other libraries: frames of pandas and polars, and those that are read some rows at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from ..errors import InputDataError, OutputError
+from .rows import refuse_twice
+
+ROWS = 1 << 14  # of a table that are copied together
+READ_ROWS = 1 << 10  # that another library reads or computes together
+_Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """Rows that another library reads, the same each time.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many; 0: nobody knows without reading them.
+    read : callable
+        From names of columns, None for all, to batches.
+    names : list of str, optional
+        The columns that are wanted.
+    """
+
+    schema: pa.Schema
+    n_rows: int
+    read: _Read
+    names: list[str] | None = None
+
+    def __len__(self) -> int:
+        """Return how many rows there are, as far as that is known."""
+        return self.n_rows
+
+    def select(self, names: Sequence[str]) -> Streamed:
+        """Return some columns; the others are not read."""
+        return replace(self, schema=pa.schema([self.schema.field(name) for name in names]), names=list(names))
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Read the rows, a limited number at a time."""
+        for batch in self.read(self.names):
+            for begin in range(0, len(batch), ROWS):
+                yield batch.slice(begin, ROWS)
+
+
+def frame_of(data: Any) -> pa.Table | Streamed | None:
+    """Return the table behind a frame or data set of another library, or None if ``data`` is neither."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "datasets" and hasattr(data, "_indices"):
+        return _dataset(data)
+    if library == "pyarrow" and "pyarrow.dataset" in sys.modules:
+        from pyarrow import dataset
+
+        if isinstance(data, dataset.Dataset):
+            return Streamed(data.schema, 0, partial(_scanned, data))
+        if isinstance(data, dataset.Scanner):
+            return _spooled(data.to_reader(), lambda: data.projected_schema)
+    if library == "polars" and hasattr(data, "collect_batches"):
+        frames = data.collect_batches(chunk_size=READ_ROWS)
+        return _spooled((b for some in frames for b in some.to_arrow().to_batches()), lambda: _eager(data.limit(0)).schema)
+    if library == "polars" and hasattr(data, "collect"):
+        return _eager(data)
+    if hasattr(type(data), "collect"):
+        hint = "; frames of Spark are for lookalike.spark.dedup" if library == "pyspark" else ""
+        raise InputDataError(f"got a {type(data).__name__}: call collect() first{hint}")
+    if library != "pandas" and not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_arrow"):
+        return None
+    return _whole(data, library) if hasattr(data, "columns") else None
+
+
+def _eager(lazy: Any) -> pa.Table:
+    """Return all rows of a lazy frame of polars."""
+    table: pa.Table = lazy.collect().to_arrow()
+    return table
+
+
+def _whole(frame: Any, library: str) -> pa.Table:
+    """Return the table of a frame that is in memory."""
+    refuse_twice("frame", "columns", [str(name) for name in frame.columns])
+    try:
+        if library == "pandas":
+            return pa.Table.from_pandas(frame, preserve_index=False)
+        return frame.to_arrow() if hasattr(frame, "to_arrow") else pa.table(frame)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise InputDataError(
+            f"a {type(frame).__name__} must have columns of one type each: {error}; convert or drop the column"
+        ) from None
+
+
+def _dataset(data: Any) -> pa.Table | Streamed:
+    """Return a data set of Hugging Face: its table or, if it is a selection in some order, rows that are read when needed."""
+    table: pa.Table = data.data.table
+    if data._indices is None:
+        return table
+
+    def read(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+        some = data if names is None else data.select_columns(names)
+        for part in some.with_format("arrow").iter(batch_size=READ_ROWS):
+            yield from part.to_batches()
+
+    return Streamed(table.schema, len(data), read)
+
+
+def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """Read a data set of Arrow, little ahead."""
+    return data.to_batches(columns=names, batch_size=READ_ROWS, batch_readahead=1, fragment_readahead=1)  # type: ignore[no-any-return]
+
+
+def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> Streamed:
+    """Write rows that may not come the same twice to a temporary file, which goes when nobody needs it any more."""
+    import tempfile  # here, for what is not needed to start
+
+    plain, rows = (_decoded(batch) for batch in batches), 0
+    first = next(plain, None)
+    schema = _decoded(pa.RecordBatch.from_pylist([], schema_of())).schema if first is None else first.schema
+    try:
+        with tempfile.NamedTemporaryFile(prefix="lookalike-", suffix=".arrow") as file:
+            with pa.ipc.new_file(file, schema) as writer:
+                while first is not None:
+                    writer.write_batch(first)
+                    rows += len(first)
+                    first = next(plain, None)
+            file.flush()
+            stored = pa.OSFile(file.name)  # which stays open without its name
+    except pa.ArrowException as error:
+        raise InputDataError(f"a column of the frame cannot be stored: {error}; cast or drop it") from None
+    except OSError as error:
+        raise OutputError(
+            f"a lazy frame cannot be stored in a temporary file: {error.strerror or error}; name a folder with room for it in "
+            "TMPDIR"
+        ) from None
+    return Streamed(schema, rows, partial(_stored, stored, schema))
+
+
+def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch without dictionaries, of which a file can have only one for all batches."""
+    columns = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
+def _stored(file: pa.OSFile, schema: pa.Schema, names: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """Read a temporary file."""
+    wanted = None if names is None else [schema.get_field_index(name) for name in names]
+    reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=wanted))
+    for i in range(reader.num_record_batches):
+        batch = reader.get_batch(i)
+        yield batch if names is None else batch.select(names)

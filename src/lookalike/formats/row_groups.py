@@ -1,0 +1,321 @@
+"""Rows of parquet files in batches of bounded size, however the file is laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from .columnar import path_of
+from .pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
+from .row_sizes import held_of, longest_value, text_bytes_per_row, values_per_row
+from .split import ROOM, Split
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+BATCH_ROWS = 4096
+BATCH_BYTES = 8 << 20
+MOST_BYTES = 32 << 20  # of a batch whose values are as long as the longest
+VALUE = 16  # bytes of a value beside those of a text: a number, its levels, its place in a list
+PYTHON = 64  # more bytes for each level of a value that is converted to Python's objects
+READER = 12 << 10  # of what reads a column, beside its pages
+BUFFER = 1 << 20
+BUFFERS = 32 << 20  # of all columns
+COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
+_TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+
+
+def n_leaves(kind: pa.DataType) -> int:
+    """The number of columns in the file that hold a column of some type."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return n_leaves(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return n_leaves(kind.value_type)
+    return sum(n_leaves(kind.field(i).type) for i in range(kind.num_fields)) or 1
+
+
+def leaves_of(schema: pa.Schema, names: Sequence[str] | None = None) -> list[tuple[int, int]]:
+    """Return (place in the schema, place of its columns in the file) of all columns, or of those named, also inside structs."""
+    found, leaf = [], 0
+    paths: dict[str, set[tuple[str, ...]]] = {}
+    for path in [(name,) for name in schema.names] if names is None else [path_of(schema, name) for name in names]:
+        paths.setdefault(path[0], set()).add(path[1:])
+    for place, field in enumerate(schema):
+        spans = [_leaves_in(field.type, inner) for inner in paths.get(field.name, ())]
+        found += sorted({(place, leaf + begin + i) for begin, n in spans for i in range(n)})
+        leaf += n_leaves(field.type)
+    return found
+
+
+def _leaves_in(kind: pa.DataType, path: Sequence[str]) -> tuple[int, int]:
+    """Return where the columns of what is inside a type begin, and their number."""
+    begin = 0
+    for name in path:
+        place = kind.get_field_index(name)
+        begin += sum(n_leaves(kind.field(i).type) for i in range(place))
+        kind = kind.field(place).type
+    return begin, n_leaves(kind)
+
+
+def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
+    """Return how many bytes of a column are read ahead: fewer of many columns, which are read side by side."""
+    return max(READER, min(most, BUFFERS // max(1, int(metadata.num_columns))))
+
+
+def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
+    """Return how many rows, up to so many, never have more bytes than the most together, if no row has."""
+    while rows > 1 and int(np.add.reduceat(sizes, np.arange(0, len(sizes), rows)).max()) > most:
+        rows //= 2
+    return rows
+
+
+class _Group(NamedTuple):
+    """How a row group is read: so many rows at a time, of one column, if any, value by value; alone, or with others."""
+
+    number: int
+    rows: int
+    streamed: int | None
+    alone: bool
+
+
+class RowGroups:
+    """The rows of a parquet file.
+
+    Parameters
+    ----------
+    raw : file
+        The same file, to be read by its bytes.
+    split : Split
+        Its limit holds for the texts.
+    names : sequence of str, optional
+        Columns that are wanted; default: all.
+    text : str, optional
+        The column of texts, whose sizes determine the number of rows at a time; default: all columns.
+    large : int, optional
+        Bytes of a page from which on texts are read value by value. How rows are cut into batches depends on it.
+    converted : bool
+        Whether values become Python's objects, which take more.
+    """
+
+    def __init__(
+        self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None,
+        large: int | None = None, converted: bool = False,
+    ) -> None:  # fmt: skip
+        self._file, self._raw, self._split, self._names = file, raw, split, names
+        self._each, self._most_bytes = (PYTHON, MOST_BYTES // 4) if converted else (0, MOST_BYTES)
+        self._large = LARGE if large is None else max(LARGE, large)
+        # each is made anew whenever it is asked for
+        schema, self._metadata, self._columns = file.schema_arrow, file.metadata, file.schema
+        self._schema, self._buffer = schema, buffer_of(file.metadata)
+        self._leaves = leaves_of(schema, names)
+        sized = [leaf for _, leaf in (self._leaves if text is None else leaves_of(schema, [text]))]
+        groups = [self._metadata.row_group(i) for i in range(self._metadata.num_row_groups)]
+        n_bytes = sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in sized)
+        rows = BATCH_BYTES * max(1, self._metadata.num_rows) // max(1, n_bytes)
+        self._rows = max(1, min(BATCH_ROWS, rows))
+        self._plain = len(set(schema.names)) == len(schema.names) and not any(
+            "." in name for name in (*schema.names, *(names or ()))
+        )
+
+    def check(self) -> None:
+        """Raise InputDataError if rows cannot be written again within the memory; pages are looked at where sizes do not do."""
+        for number in range(self._metadata.num_row_groups):
+            chunks = [self._metadata.row_group(number).column(leaf) for _, leaf in self._leaves]
+            if sum(map(self._most, chunks)) > self._split.limit.room:
+                self._group(number)
+
+    def _most(self, chunk: Any) -> int:
+        """Return more bytes than a column chunk can take, as far as its sizes are true."""
+        n_bytes = int(chunk.total_uncompressed_size + chunk.total_compressed_size)
+        of_value = VALUE + self._each * (1 + str(chunk.path_in_schema).count("."))
+        longest = n_bytes if chunk.physical_type == "BYTE_ARRAY" and "." in chunk.path_in_schema else 0
+        return READER + 10 * n_bytes + COPIES * int(chunk.num_values) * (of_value + longest)
+
+    def _group(self, number: int) -> _Group:
+        """Look at the pages of a row group."""
+        group, streamed, held = self._metadata.row_group(number), None, 0
+        n_rows, rows = max(1, group.num_rows), self._rows
+        flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
+        lists: dict[int, int] = {}
+        texts: dict[int, int] = {}  # bytes of the longest
+        for place, leaf in self._leaves:
+            chunk = group.column(leaf)
+            field, pages = self._schema.field(place), self._pages(chunk)
+            largest = max((page.n_bytes for page in pages or ()), default=0)
+            if pages is not None and largest > self._large:
+                if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
+                    streamed = place
+                    data = [page for page in pages if page.kind != DICTIONARY]
+                    rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in data)])
+                    continue
+                if largest > 2 * self._split.limit.most:
+                    raise self._too_large_a_page(field.name, number, chunk, largest)
+            column = self._columns.column(leaf)
+            longest = self._longest(chunk, column, pages)
+            if chunk.physical_type == "BYTE_ARRAY":
+                texts[leaf] = longest
+            n_bytes = VALUE + self._each * (1 + column.path.count(".")) + longest
+            (lists if column.max_repetition_level else flat)[leaf] = n_bytes
+            held += READER + min(self._buffer, chunk.total_compressed_size)
+            held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
+        of_row = max(1, sum(flat.values()))
+        total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
+        rows, most = max(1, rows), self._most_bytes
+        largest, alone = of_row + total, total > most or of_row * min(rows, n_rows) > most
+        sizes: NDArray[np.int64] | None = None
+        row: int | None = None
+        fitting = 0 if alone else rows
+
+        def is_too_large() -> bool:
+            return self._names is None and held + COPIES * largest > self._split.limit.room
+
+        for exact in (False, True):
+            if fitting == rows and not is_too_large():
+                break
+            more = self._sizes(group, texts if exact else {**flat, **lists}, exact)
+            if more is None or not len(more):
+                break
+            sizes = more if sizes is None else sizes + more
+            row = int(np.argmax(sizes))
+            largest = int(sizes[row])
+            if fitting < rows:  # how rows are cut must not depend on the memory
+                fitting = _fitting(sizes, rows, max(most, largest + most // 4) if exact else most)
+        if is_too_large():
+            raise self._too_large(number, row, held, largest, {**flat, **lists}, texts)
+        if row is None or not alone:
+            fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
+        return _Group(number, max(1, fitting), streamed, alone)
+
+    def _sizes(self, group: Any, of_values: dict[int, int], exact: bool = False) -> NDArray[np.int64] | None:
+        """Return the bytes of each row by those of a value; if exact, how many more texts really have. None: cannot be told."""
+        sizes = np.zeros(group.num_rows, np.int64)
+        try:
+            for leaf, n_bytes in of_values.items():
+                chunk, column = group.column(leaf), self._columns.column(leaf)
+                counts: int | NDArray[np.int64] = 1
+                if deepest := column.max_repetition_level:
+                    if chunk.num_values < group.num_rows:
+                        return None  # each row has a value: damaged
+                    counts = values_per_row(self._raw, chunk, deepest, group.num_rows)
+                if exact:
+                    sizes += text_bytes_per_row(self._raw, chunk, column, group.num_rows) - n_bytes * counts
+                else:
+                    sizes += n_bytes * counts
+        except (OSError, IndexError, ValueError, KeyError):
+            return None  # of another compression, or damaged: Arrow will say so
+        return sizes
+
+    def _pages(self, chunk: Any) -> list[Page] | None:
+        """Return the pages of a column chunk; None if they are damaged: Arrow will say so."""
+        try:
+            return list(pages_of(self._raw, chunk))
+        except (OSError, IndexError, ValueError):
+            return None
+
+    def _longest(self, chunk: Any, column: Any, pages: list[Page] | None) -> int:
+        """Return the bytes of the longest text in a column chunk at most."""
+        if chunk.physical_type != "BYTE_ARRAY":
+            return int(column.length)
+        try:
+            return self._most_bytes if pages is None else longest_value(self._raw, chunk, pages)
+        except (OSError, IndexError, ValueError):
+            return self._most_bytes
+
+    def _too_large(
+        self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int], texts: dict[int, int]
+    ) -> InputDataError:
+        """The error for a row group whose rows cannot be written again within the memory."""
+        group, room, sizes = self._metadata.row_group(number), self._split.limit.room, {}
+        for leaf, n_bytes in of_values.items():
+            sizes[leaf] = n_bytes * group.column(leaf).num_values
+            if row is not None and (of_rows := self._sizes(group, {leaf: n_bytes})) is not None:
+                more = self._sizes(group, {leaf: texts[leaf]}, exact=True) if leaf in texts else None
+                sizes[leaf] = int(of_rows[row] + (0 if more is None else more[row]))
+        worst, of_which = max(sizes, key=lambda leaf: sizes[leaf]), "a row at most" if row is None else f"its row {row + 1:,}"
+        place = next(place for place, leaf in self._leaves if leaf == worst)
+        name, needed = self._schema.field(place).name, held + COPIES * largest
+        return InputDataError(
+            f"{self._split.name}, row group {number + 1}: writing its rows takes about {needed / 1e6:,.0f} MB "
+            f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for "
+            f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
+            f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns"
+        )
+
+    def _too_large_a_page(self, name: str, number: int, chunk: Any, n_bytes: int) -> InputDataError:
+        return InputDataError(
+            f"{self._split.name}, column {name!r}, row group {number + 1}: a page of {n_bytes:,} bytes, "
+            f"compressed with {chunk.compression}, can be read in one piece only, which may have at most "
+            f"{2 * self._split.limit.most:,}: "
+            "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
+        )
+
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
+        """Yield the rows of some row groups in batches, each with the numbers of its rows whose texts are left out."""
+        last = self._metadata.num_row_groups if last is None else last
+        described = (self._group(number) for number in range(first, last))
+        for (rows, streamed, alone), some in groupby(described, lambda group: (group.rows, group.streamed, group.alone)):
+            apart = alone or streamed is not None
+            for numbers in ([group.number] for group in some) if apart else ([group.number for group in some],):
+                if streamed is None:
+                    for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
+                        yield batch, []
+                        del batch  # not held while the next is read
+                else:
+                    yield from self._streamed(numbers[0], rows, streamed)
+
+    def _streamed(self, number: int, rows: int, place: int) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
+        """Yield the rows of a row group, of which one column is read value by value."""
+        schema, group, limit = self._schema, self._metadata.row_group(number), self._split.limit
+        field = schema.field(place)
+        wanted = [f for f in schema if self._names is None or f.name in self._names]
+        others = [f.name for f in wanted if f.name != field.name]
+        leaf = next(leaf for where, leaf in self._leaves if where == place)
+        values = values_of(self._raw, group.column(leaf), field.nullable, limit.most)
+        row = sum(self._metadata.row_group(i).num_rows for i in range(number))
+        for other in self._others(number, rows, others):
+            begin = end = size = 0
+            texts: list[bytes | None] = []
+            left_out: list[int] = []
+            while end < len(other):
+                value = next(values, b"")
+                end += 1
+                if isinstance(value, TooLong):
+                    if not limit.skip:
+                        raise self._split.too_large(f"row {row + end}", value.n_bytes)
+                    left_out.append(len(texts))
+                    value = None
+                size += len(value or b"")
+                texts.append(value)
+                del value
+                if size > BATCH_BYTES or end == len(other):
+                    columns = {name: other.column(name).slice(begin, end - begin) for name in others}
+                    columns[field.name] = _column(texts, field.type)
+                    texts.clear()
+                    made = [columns[f.name] for f in wanted]
+                    yield pa.RecordBatch.from_arrays(made, schema=pa.schema(wanted, schema.metadata)), left_out
+                    del columns, made
+                    begin, size, left_out = end, 0, []
+            row += len(other)
+
+    def _others(self, number: int, rows: int, names: list[str]) -> Iterator[Any]:
+        """Yield batches of the columns that are not read value by value; there may be none."""
+        if names:
+            yield from self._file.iter_batches(rows, row_groups=[number], columns=names, use_threads=False)
+            return
+        n = self._metadata.row_group(number).num_rows
+        for begin in range(0, n, rows):
+            yield range(begin, min(n, begin + rows))
+
+
+def _column(values: list[bytes | None], kind: pa.DataType) -> pa.Array:
+    """Return values as a column."""
+    wide = pa.array(values, pa.large_binary())
+    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+        wide = wide.view(pa.large_string())
+    return wide.cast(kind)

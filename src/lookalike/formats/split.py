@@ -1,0 +1,238 @@
+"""What a job reads: splits of inputs, the columns it wants of them, and batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from ..files.inputs import Place
+from ..files.streams import MOST, Noted, read_lines, why
+from ..text.texts import Texts, without
+from ..values import Int64Array
+
+if TYPE_CHECKING:
+    from .format import Format
+
+Record = dict[str, Any]
+ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are written: texts and tables may be held meanwhile
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that a job needs: the text, the id (None: made from file and row), and others by name.
+
+    ``reserved`` are names that the rows must not have, since annotation adds columns of these names. ``prefix`` begins the
+    names of the options that name the text and the id.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    others: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
+    encoding_errors: str = "strict"
+    prefix: str = ""
+
+    @property
+    def wanted(self) -> list[str]:
+        """The names of the columns that must be there, the text first; a name may come twice."""
+        return [self.text, *([self.id] if self.id is not None else []), *self.others]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How large a document may be.
+
+    Parameters
+    ----------
+    most : int
+        Bytes of its text and, in formats of lines, of its line or record.
+    skip : bool
+        Whether larger ones are passed over; otherwise they are an error.
+    room : int
+        Bytes that reading and writing all columns of rows may take beside what is small.
+    """
+
+    most: int = MOST
+    skip: bool = False
+    room: int = 1 << 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some rows in a row: texts, their numbers as a user counts them, ids and other columns where asked for.
+
+    ``skipped`` marks rows that are larger than the limit of their split; their text is empty. None: no row is.
+    """
+
+    texts: Texts
+    numbers: Int64Array
+    ids: list[Any] | pa.Array | None = None
+    others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
+    skipped: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """Rows of one format, read together; they can be read again, to be written out as they were.
+
+    It is a value and pickles, so that another process can read the same rows, unless its rows lie in memory or in a temporary
+    copy of what can be read only once.
+
+    Parameters
+    ----------
+    name : str
+        For messages and ids.
+    relative : str
+        The name in an output folder.
+    places : tuple of Place
+        The files that it is made of; none if its rows are in memory.
+    options : object
+        How the format is read: an instance of ``form.Options``.
+    data : object
+        Rows that are in memory.
+    limit : Limit
+        How large documents may be; a format reads no more than that of one.
+    groups : tuple of int, optional
+        The row groups of a file that are read, the first and the one after the last; None: the whole file.
+    noted : callable, optional
+        Told how many bytes of the files are read, as they are on the disk, while batches are.
+    """
+
+    form: Format
+    name: str
+    relative: str
+    places: tuple[Place, ...] = ()
+    options: Any = None
+    data: Any = None
+    limit: Limit = Limit()
+    groups: tuple[int, int] | None = None
+    noted: Noted = None
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return self.form.name
+
+    @property
+    def place(self) -> Place:
+        """The file, where there is only one."""
+        (place,) = self.places
+        return place
+
+    def batches(self, columns: Columns) -> Iterator[Batch]:
+        """Read the columns wanted, in batches of rows."""
+        for batch in self.form.read(self, columns):
+            yield self._limited(batch)
+            del batch  # not held while the next is read
+
+    def _limited(self, batch: Batch) -> Batch:
+        """Refuse texts that are larger than the limit, or leave them out."""
+        sizes = np.diff(batch.texts.offsets)
+        if not len(sizes) or sizes.max() <= self.limit.most:
+            return batch
+        large = sizes > self.limit.most
+        if not self.limit.skip:
+            row = int(np.argmax(large))
+            raise self.too_large(f"row {batch.numbers[row]}", int(sizes[row]))
+        skipped = large if batch.skipped is None else large | batch.skipped
+        return replace(batch, texts=without(batch.texts, large), skipped=skipped)
+
+    def lines(self) -> Iterator[list[bytes]]:
+        """Read the lines of the file, a list a block, each with its line feed (the last may lack it)."""
+        number = 0
+        for lines in read_lines(self.place.path, self.limit.most, noted=self.noted):
+            if not lines[-1]:
+                raise self.too_large(f"line {number + len(lines)}")
+            yield lines
+            number += len(lines)
+
+    def too_large(self, row: str, n_bytes: int | None = None) -> InputDataError:
+        """The error for a document that is larger than the limit; ``n_bytes``: None if it was not read to its end."""
+        size = (
+            f"has {n_bytes:,} bytes, more than the {self.limit.most:,}"
+            if n_bytes
+            else f"has more than the {self.limit.most:,} bytes"
+        )
+        return InputDataError(
+            f"{self.name}, {row}: the document {size} that one may have; raise --memory (memory=), of which it can be a "
+            "tenth, and --max-document (max_document=), if given; or leave it out: --max-document BYTES --on-error skip "
+            "(max_document=, on_error='skip')"
+        )
+
+    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+        """Read all rows again, whole: the number of each and a dictionary."""
+        self.check_unchanged()
+        yield from self.form.rows(self, encoding_errors)
+
+    def label(self, number: int) -> Any:
+        """Return the default id of the row of a number."""
+        return self.form.label(self, number)
+
+    def file(self, number: int) -> str | None:
+        """Return the file that the row of a number comes from, or None if it was in memory."""
+        return self.form.file(self, number)
+
+    def identity(self) -> Record:
+        """Return what tells this input from another: name, size, time of change."""
+        return self.form.identity(self)
+
+    def expected(self, text: str) -> tuple[int, int]:
+        """Return about how many rows, and how many bytes in the column of that name, there will be."""
+        return self.form.expected(self, text)
+
+    def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return this input cut into pieces of about so many bytes on the disk, each with the number of its first row."""
+        return self.form.pieces(self, n_bytes)
+
+    def check_free(self, names: Sequence[str]) -> None:
+        """Raise InputDataError if a column of one of these names, which annotation would add, is there already."""
+        self.form.check_free(self, names)
+
+    def check_unchanged(self) -> None:
+        """Raise InputDataError if a file is known to have changed since it was first met."""
+        for place in self.places:
+            try:
+                status = place.path.stat()
+            except OSError as error:
+                raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
+            if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
+                raise InputDataError(f"{place.name}: the file changed during the run; run again")
+
+
+def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
+    """Return a mask of ``n`` rows that marks some; None if it marks none."""
+    if not rows:
+        return None
+    mask = np.zeros(n, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def missing_column(
+    source: str, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
+) -> InputDataError:
+    """The error for a column that is not there."""
+    for option, given in (("text", columns.text), ("id", columns.id)):
+        if name == given and not way_out:
+            option = columns.prefix + option
+            way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
+    return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}")
+
+
+def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
+    """The error for a column that annotation would write a second time."""
+    return InputDataError(
+        f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
+        "rename it, or run without --annotate"
+    )
+
+
+def numbers_from(first: int, count: int) -> Int64Array:
+    """Row numbers ``first``, ``first + 1``, ..."""
+    return np.arange(first, first + count, dtype=np.int64)

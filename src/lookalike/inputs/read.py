@@ -1,0 +1,313 @@
+"""Inputs read as documents: what every job begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..files.folder import AnyPath
+from ..files.inputs import real_of
+from ..files.names import shown
+from ..formats.split import Batch, Columns, Split
+from ..text.texts import Texts, concatenate
+from ..values import Int64Array
+from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from .ids import column_keys, default_ids, group_codes, id_column, id_columns
+from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
+
+WITHIN = pa.binary(WITHIN_BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Which columns of the inputs a job needs, and how they are read.
+
+    Parameters
+    ----------
+    id, priority, order_by, within : str, optional
+        Columns of ids, of what the keep policy orders by, of what takes the place of positions where rows have none, and of
+        groups.
+    html : bool
+        The texts are web pages, of which the main text is compared.
+    free : tuple of str
+        Columns that annotation adds, which inputs must not have.
+    n_references : int
+        How many of the inputs, at the front, hold reference documents.
+    unnamed : (bool, bool)
+        Whether the references, and the others, have no column of ids while some inputs do: theirs are the default ones.
+    skip : bool
+        Whether documents that are too large are left out, and marked.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    priority: str | None = None
+    order_by: str | None = None
+    within: str | None = None
+    encoding_errors: str = "strict"
+    html: bool = False
+    free: tuple[str, ...] = ()
+    n_references: int = 0
+    unnamed: tuple[bool, bool] = (False, False)
+    skip: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the documents."""
+        schema = DOCUMENTS
+        kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary(), "within": WITHIN}
+        for name, kind in kinds.items():
+            if getattr(self, name) is not None:
+                schema = schema.append(pa.field(name, kind))
+                if name == "id":
+                    schema = schema.append(pa.field("id_is_text", pa.bool_()))
+        return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
+
+    @property
+    def boundary(self) -> int:
+        """The position of the first document that is no reference."""
+        return self.n_references << SOURCE_BITS
+
+    def id_of(self, number: int) -> str | None:
+        """Return the column of ids that an input has."""
+        return None if self.unnamed[number >= self.n_references] else self.id
+
+
+def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
+    """Refuse texts that are not UTF-8."""
+    invalid = texts.find_invalid()
+    if invalid is not None:
+        raise InputDataError(f"{source.name}, row {numbers[invalid[0]]}: {not_utf8(invalid[1])}")
+
+
+def not_utf8(place: int) -> str:
+    """Say that a text is not valid UTF-8 from some byte on."""
+    return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to continue"
+
+
+def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) -> Iterator[Batch]:
+    """Yield the batches of a source beyond some rows, web pages turned into their text."""
+    for batch in source.batches(columns):
+        if skipped >= len(batch.texts):
+            skipped -= len(batch.texts)
+            continue
+        if skipped:
+            texts = Texts(batch.texts.data, batch.texts.offsets[skipped:])
+            ids = None if batch.ids is None else batch.ids[skipped:]
+            others = {name: values[skipped:] for name, values in batch.others.items()}
+            large = None if batch.skipped is None else batch.skipped[skipped:]
+            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, large), 0
+        if html:
+            from ..text.html import extract_texts  # here, for what is not needed to start
+
+            if columns.encoding_errors == "strict":
+                check_encoding(source, batch.numbers, batch.texts)
+            batch = replace(batch, texts=extract_texts(batch.texts))
+        yield batch
+        del batch  # not held while the next is read
+
+
+def read_documents(
+    splits: Sequence[Any], reading: Reading, rows_of: Int64Array | None = None
+) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
+    """Yield (number of the input, texts, documents) of all inputs, references first, batch by batch.
+
+    Of saved sketches texts are empty, and documents are sketches, which ``sketch`` lets pass.
+    """
+    done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
+    begun = np.flatnonzero(done)
+    for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
+        for texts, documents in read_split(splits[number], number, reading, int(done[number])):
+            yield number, texts, documents
+            del documents, texts
+
+
+def read_split(
+    source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield (texts, documents) of one input, or a piece of it, beyond some rows, batch by batch."""
+    reads = saved_documents if is_saved(source) else read_texts
+    yield from reads(source, number, reading, row, first)
+
+
+def read_texts(
+    source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
+    given = (reading.priority, reading.order_by, reading.within)
+    others = tuple(dict.fromkeys(name for name in given if name is not None))
+    free = reading.free if number >= reading.n_references else ()
+    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors)
+    for batch in read_batches(source, columns, reading.html, row):
+        documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
+        row += len(texts)
+        del batch
+        yield texts, documents
+        del documents, texts
+
+
+def documents_of(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
+    """Return the rows of a batch as documents."""
+    n = len(batch.texts)
+    position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
+    found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
+    if reading.id is not None:
+        if reading.id_of(number) is None:
+            batch = replace(batch, ids=default_ids(source, batch.numbers))
+        found += id_column(source.name, with_ids(source, batch))
+    for name in (reading.priority, reading.order_by):
+        if name is not None:
+            found.append(strings(column_keys(source, batch, name), pa.large_binary()))
+    if reading.within is not None:
+        codes = group_codes(column_keys(source, batch, reading.within))
+        found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    if reading.skip:
+        found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
+    return pa.RecordBatch.from_arrays(found, schema=reading.schema)
+
+
+def with_ids(source: Any, batch: Batch) -> Batch:
+    """Name those rows after file and row whose id was left out with the rest of the row."""
+    if batch.skipped is None or not isinstance(batch.ids, list):
+        return batch
+    rows = zip(batch.ids, batch.skipped.tolist(), batch.numbers.tolist(), strict=True)
+    ids = [str(source.label(number)) if skipped and given is None else given for given, skipped, number in rows]
+    return replace(batch, ids=ids)
+
+
+def text_column(texts: Texts) -> pa.Array:
+    """Return texts as an Arrow column, without copying."""
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
+
+
+def saved_documents(
+    split: Split, number: int, reading: Any, row: int = 0, first: int = 0
+) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+    """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants."""
+    data: SavedRows = split.data
+    for batch in replace(data, begin=data.begin + row).batches():
+        n, sizes = len(batch), to_numpy(batch.column("bytes"))
+        if n and int(sizes.max()) > split.limit.most:
+            large = int(np.argmax(sizes))
+            raise InputDataError(
+                f"{split.name}, row {batch.column('number')[large].as_py()}: the document has {sizes[large]:,} bytes, more "
+                f"than the {split.limit.most:,} that one may have; its sketch is in {data.saved.name}, and cannot be left "
+                "out: raise --memory (memory=), of which it can be a tenth, and --max-document (max_document=), if given"
+            )
+        start = (number << SOURCE_BITS) + first + row
+        none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
+        made = {
+            "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
+            "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
+        }  # fmt: skip
+        if reading.id is not None and reading.id_of(number) is None:
+            numbers = to_numpy(batch.column("number"))
+            ids = Batch(no_texts(n), numbers, default_ids(split, numbers))
+            made |= zip(("id", "id_is_text"), id_column(split.name, ids), strict=True)
+        names = [*SKETCHES.names, *(name for name in ("code", "estimate") if name in batch.schema.names)]
+        names += [name for name in reading.schema.names if name not in SKETCHES.names and name != TEXT]
+        columns = [made[name] if name in made else batch.column(name) for name in names]
+        row += n
+        yield no_texts(n), pa.RecordBatch.from_arrays(columns, names)
+
+
+BATCH_BYTES, ROW_BYTES = 64 << 20, 640  # what short documents are counted as: of each some hundred bytes are kept
+
+
+def read_with_ids(
+    sources: list[Any], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
+) -> Iterator[tuple[list[Any], pa.Array]]:
+    """Yield (ids, texts) of many documents at a time; ids are those of a column, or ``file:row``.
+
+    Batches are about as large as ``n_bytes`` and ``n_rows`` say. Documents that are left out because of their size are in none.
+    """
+    ids: list[Any] = []
+    texts: list[Texts] = []
+    size = 0
+    for source in sources:
+        for batch in source.batches(columns):
+            if columns.encoding_errors == "strict":
+                check_encoding(source, batch.numbers, batch.texts)
+            batch = _without_skipped(batch)
+            labels, some = label_rows(source, batch), batch.texts
+            for begin, end in some.cut(n_bytes):
+                ids += labels[begin:end]
+                texts.append(some.slice(begin, end))
+                size += texts[-1].n_bytes
+                if size >= n_bytes or len(ids) >= n_rows:
+                    yield ids, text_column(concatenate(texts))
+                    ids, texts, size = [], [], 0
+            del batch, labels, some
+    if ids:
+        yield ids, text_column(concatenate(texts))
+
+
+def _without_skipped(batch: Batch) -> Batch:
+    """Return the rows of a batch that are not left out; those that are have an empty text, and perhaps no id."""
+    if batch.skipped is None:
+        return batch
+    kept = np.flatnonzero(~batch.skipped)
+    texts = Texts(batch.texts.data, np.append(batch.texts.offsets[kept], batch.texts.offsets[-1]))
+    ids = batch.ids if batch.ids is None or isinstance(batch.ids, list) else batch.ids.to_pylist()
+    return Batch(texts, batch.numbers[kept], None if ids is None else [ids[i] for i in kept.tolist()])
+
+
+def label_rows(source: Any, batch: Batch) -> list[Any]:
+    """Return the ids of a batch: those of the column that was read, or ``file:row``."""
+    if batch.ids is None:
+        return [source.label(number) for number in batch.numbers.tolist()]
+    id_columns(source.name, batch)  # says which row has none
+    return batch.ids if isinstance(batch.ids, list) else list(batch.ids.to_pylist())
+
+
+def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
+    """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
+    known: dict[tuple[int, int], set[str]] = {}
+    for place in (place for source in against for place in getattr(source, "places", ())):
+        known.setdefault((place.device, place.inode), set()).add(real_of(place.path))
+    for place in (place for source in sources for place in getattr(source, "places", ())) if known else ():
+        if real_of(place.path) in known.get((place.device, place.inode), ()):
+            return str(place.name)
+    return None
+
+
+def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
+    """Refuse a file that is both an input and a reference: all of its documents would be removed."""
+    check_documents(sources)
+    name = file_in_both(sources, against)
+    if name is not None:
+        holders = [one for one in against if is_saved(one) and file_in_both(sources, [one])]
+        where = f" (its sketches are in {holders[0].data.saved.name})" if holders else ""
+        way = "leave out the one or the other" if holders else "name it in one of the two places"
+        raise InputDataError(
+            f"{name} is both an input and a reference{where}: every document would be its own duplicate; {way}"
+        )
+
+
+def check_documents(sources: Sequence[Any]) -> None:
+    """Refuse saved sketches where documents are read."""
+    for source in sources:
+        for place in () if is_saved(source) else getattr(source, "places", ()):
+            if (folder := _folder_of_sketches(place.path)) is not None:
+                raise InputDataError(
+                    f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "
+                    "for --against of dedup and pairs (against=)"
+                )
+
+
+def _folder_of_sketches(path: AnyPath) -> AnyPath | None:
+    """Return the folder of saved sketches that a file is one of; None if it is none."""
+    if path.parent.name == ROWS:
+        folder: AnyPath = path.parent.parent
+    elif path.name.startswith("sketches-"):
+        folder = path.parent
+    else:
+        return None
+    return folder if (folder / DESCRIPTION).exists() else None

@@ -1,0 +1,189 @@
+"""What is known of documents whose sketches an earlier job saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import InputDataError
+from ..files.folder import AnyPath
+from ..files.names import shown
+from ..files.streams import of_store
+from ..files.urls import Url
+from ..formats.split import Split
+from ..text.texts import Texts
+from ..values.arrow import to_arrow, to_numpy
+from ..values.tables import check_values
+
+DESCRIPTION = "sketches.json"
+ROWS = "_sketches"
+"""The folder, inside that of sketches on a store, of the files with rows; it is hidden, so that none is taken for documents."""
+TEXT = "text"
+"""The column of the texts that came from no file."""
+_MOST = 1 << 62
+_TYPES = {
+    "position": [pa.int64()], "number": [pa.int64()], "bytes": [pa.int64()], "digest": [pa.binary(16)],
+    "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()], TEXT: [pa.large_binary()],
+}  # fmt: skip
+_WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job say
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A folder of saved sketches.
+
+    Parameters
+    ----------
+    folder : Path or Url
+        Absolute.
+    name : str
+        As it was given, for messages.
+    checksum : str
+        Of its description.
+    token : str
+        What tells its secret from others.
+    settings : dict
+        How the documents were sketched.
+    text : str
+        The column of the inputs that holds the text.
+    id : str or None
+        The column that ids came from.
+    text_ids : bool
+        Whether some ids are no integers.
+    files : tuple of (str, int)
+        Names, and the rows of each.
+    """
+
+    folder: AnyPath
+    name: str
+    checksum: str
+    token: str
+    settings: dict[str, Any]
+    text: str
+    id: str | None
+    text_ids: bool
+    files: tuple[tuple[str, int], ...]
+
+    def path(self, name: str) -> AnyPath:
+        """Return the path of a file of the folder."""
+        return self.folder / name
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRows:
+    """Some rows of saved sketches: those of one input, or of a piece of it.
+
+    Parameters
+    ----------
+    begin, end : int
+        Which rows of all files.
+    origin : Split or None
+        The input that the documents came from; None: their texts were saved.
+    """
+
+    saved: Saved
+    begin: int
+    end: int
+    origin: Split | None
+
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Read some columns, by default all but texts."""
+        first, last = 0, -1
+        for name, n in self.saved.files:
+            if self.begin < first + n and first < self.end:
+                try:
+                    with _opened(self.saved.path(name)) as file:
+                        known = self._columns(file.schema_arrow)
+                        if file.metadata.num_rows != n:
+                            raise ValueError(f"{n:,} rows were written, {file.metadata.num_rows:,} are there")
+                        for batch in self._of_file(file, first, known if names is None else list(names)):
+                            last = self._check(batch, last)
+                            yield batch
+                except (OSError, ValueError, pa.ArrowException) as error:
+                    if isinstance(error, InputDataError):
+                        raise
+                    what = "cannot be read" if of_store(error) else "damaged"
+                    again = "" if of_store(error) else "; save the sketches again"
+                    raise InputDataError(f"{shown(self.saved.path(name))}: {what}: {error}{again}") from None
+            first += n
+
+    def _columns(self, schema: pa.Schema) -> list[str]:
+        """Return the columns of a file but texts, if they are those that sketches have."""
+        names = schema.names
+        needed = ["position", "number", "bytes", "digest", "keys", *(["id", "id_is_text"] if self.saved.id is not None else [])]
+        needed += ["within"] if self.saved.settings.get("within") is not None else []
+        needed += [TEXT] if self.origin is None else []
+        for name, kind in zip(names, schema.types, strict=True):
+            wide = name in _WIDE and pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0
+            if not (wide or kind in _TYPES.get(name, ())) or (name == "keys" and kind.byte_width % 8):
+                raise ValueError(f"its column {name} is of the type {kind}")
+        if len(set(names)) < len(names) or not set(needed) <= set(names):
+            raise ValueError(f"its columns are {', '.join(names)}; expected {', '.join(needed)}")
+        return [name for name in names if name != TEXT]
+
+    def _check(self, batch: pa.RecordBatch, last: int) -> int:
+        """Check some rows; return the last position, which that of the next row is above."""
+        files = len(self.origin.places) if self.origin is not None and self.origin.form.rows_are_files else _MOST
+        check_values(batch, {"position": (0, _MOST), "number": (0, files), "bytes": (0, _MOST)}, ("keys",))
+        if "position" in batch.schema.names and len(batch):
+            positions = to_numpy(batch.column("position"))
+            if positions[0] <= last or not (np.diff(positions) > 0).all():
+                raise ValueError("its column position does not ascend")
+            last = int(positions[-1])
+        if "id" in batch.schema.names:
+            batch.column("id").filter(pc.invert(batch.column("id_is_text"))).cast(pa.int64())
+        return last
+
+    def _of_file(self, file: Any, first: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        for group in range(file.metadata.num_row_groups):
+            n = file.metadata.row_group(group).num_rows
+            begin, end = max(self.begin - first, 0), min(self.end - first, n)
+            if begin < end:
+                table = file.read_row_group(group, names, use_threads=False).select(names).slice(begin, end - begin)
+                if len(table) != end - begin:
+                    raise ValueError("it is cut short")
+                yield from table.combine_chunks().to_batches()
+            first += n
+
+
+def _opened(path: AnyPath) -> Any:
+    """Open a file whose pages are checked as they are read; on a store, a row group is asked for at once."""
+    import pyarrow.parquet as pq  # here, for what is not needed to start
+
+    if isinstance(path, Url):
+        return pq.ParquetFile(path.open_anywhere(), pre_buffer=True, page_checksum_verification=True)
+    return pq.ParquetFile(path, page_checksum_verification=True)
+
+
+def no_texts(n: int) -> Texts:
+    """Return so many empty texts."""
+    return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
+
+
+def is_saved(split: Any) -> bool:
+    """Tell whether an input is one of saved sketches."""
+    return isinstance(split, Split) and isinstance(split.data, SavedRows)
+
+
+def keys_of(column: pa.Array) -> pa.Array:
+    """Return keys, saved as bytes, as lists of numbers."""
+    width = column.type.byte_width // 8
+    data = np.frombuffer(column.buffers()[1] or b"", np.int64)
+    inside = to_arrow(data[column.offset * width : (column.offset + len(column)) * width])
+    missing = to_numpy(column.is_null())
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pa.Array.from_buffers(pa.list_(pa.int64(), width), len(column), [valid], children=[inside])
+
+
+def bytes_of_keys(column: pa.Array) -> pa.Array:
+    """Return keys, as ``sketch`` makes them, as bytes that Parquet keeps as they are; null stays null."""
+    width = column.type.list_size
+    values = to_numpy(column.values, 0)[column.offset * width : (column.offset + len(column)) * width]
+    missing = to_numpy(column.is_null())
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pa.Array.from_buffers(pa.binary(8 * width), len(column), [valid, pa.py_buffer(np.ascontiguousarray(values))])

@@ -1,0 +1,343 @@
+"""Folders of sketches that an earlier job saved, and how they become inputs of another.
+
+Such a folder has one or more files of Parquet with a row for each document that the job kept, in the order of its inputs, a
+description (``DESCRIPTION``), and the secret that the digests of texts were made with. Texts stay in the files that they came
+from; those that came from no file are a column beside the sketches.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from ..errors import InputDataError, ParameterError
+from ..files.atomic import reporting
+from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
+from ..files.disk import SIDECAR, recover
+from ..files.folder import AnyPath, is_inside, path_of
+from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
+from ..files.names import Inputs, shown, suffix_of
+from ..files.secrets import SECRET
+from ..files.store import PLANNED
+from ..files.streams import why
+from ..files.urls import Status, Url, as_url
+from ..formats.memory import as_sources
+from ..formats.registry import format_named, formats_by_suffix
+from ..formats.sources import open_sources
+from ..formats.split import Split
+from .sketch_rows import DESCRIPTION, ROWS, Saved, SavedRows, is_saved
+from .texts import SAVED
+
+FORMAT = 1
+ROW_BYTES = 16  # of a digest, which cannot be compressed
+_Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
+Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
+_LISTED = 8  # files of one folder that are not asked for one by one
+_OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.disk``
+
+
+class _Rows(Struct):
+    """A file of sketches."""
+
+    name: Annotated[str, Meta(pattern=r"^(_sketches/)?[A-Za-z0-9][A-Za-z0-9._=-]*\Z")]
+    rows: Count
+    bytes: Count
+
+
+class _File(Struct):
+    """A file that documents came from."""
+
+    name: FileName
+    path: FileName
+    bytes: Count
+    modified_ns: int
+
+
+class _Input(Struct):
+    """An input, and how many of the rows are its documents; without files their texts are saved.
+
+    ``named``: default ids are made from its name and the row, not from the row alone; files say this themselves.
+    """
+
+    name: FileName
+    rows: Count
+    format: str | None
+    files: Annotated[list[_File], Meta(min_length=1)] | None
+    named: bool = False
+
+
+class _Settings(Struct):
+    """Of the settings, those that are read before it is known that all agree with the job's."""
+
+    method: str
+    verify: str
+    html: bool
+    encoding_errors: Literal["strict", "replace"]
+    permutations: _Slots | None = None
+    bands: _Slots | None = None
+    rows: _Slots | None = None
+
+
+class _Sketches(Struct):
+    """What the description of saved sketches says."""
+
+    secret: str
+    settings: _Settings
+    text: str
+    id: str | None
+    text_ids: bool
+    files: list[_Rows]
+    inputs: list[_Input]
+
+
+def as_references(
+    data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
+    trust: Trusted = (),
+) -> list[Any]:  # fmt: skip
+    """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
+    items = list(data) if isinstance(data, list | tuple) else [data]
+    if not isinstance(data, list | tuple) or any(isinstance(one, os.PathLike) for one in items):
+        found = any(map(saved_in, items))
+    else:  # of texts the first is no such folder
+        found = bool(items) and all(map(saved_in, items))
+    if not found:
+        return as_sources(data, glob=glob, format=format, delimiter=delimiter)
+    return open_references(items, glob=glob, format=format, delimiter=delimiter, trust=trust)
+
+
+def open_references(
+    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
+    delimiter: str | None = None, but: str | None = None, trust: Trusted = (),
+) -> Inputs:  # fmt: skip
+    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` does."""
+    replaced = None if but is None else path_of(but)
+    if isinstance(replaced, Path):
+        with reporting(replaced):
+            recover(replaced)
+    folders = [(path, saved_in(path)) for path in paths]
+    saved = dict.fromkeys(
+        folder
+        for path, found in folders
+        for folder in found
+        if replaced is None or _is(folder, path_of(path)) or not _is(folder, replaced)
+    )
+    others = [path for path, found in folders if not found]
+    rest = open_sources(others, glob=glob, format=format, delimiter=delimiter) if others else Inputs()
+    trusted = places_named(trust)
+    return Inputs([*(split for folder in saved for split in open_saved(folder, trusted)), *rest], rest.skipped)
+
+
+def _is(folder: AnyPath, other: AnyPath) -> bool:
+    """Tell whether two paths mean one folder."""
+    return is_inside(folder, other) and is_inside(other, folder)
+
+
+def saved_in(path: Any) -> Sequence[AnyPath]:
+    """Return the folders of saved sketches that a path means: itself, or those in it, by name; none if it is no such path."""
+    if not isinstance(path, str | os.PathLike):
+        return []
+    if (url := as_url(path)) is not None:
+        return folders_at(url)
+    folder = Path(path)
+    try:
+        if (folder / DESCRIPTION).is_file():
+            return [folder]
+        entries = sorted(folder.iterdir()) if folder.is_dir() else []
+        inside = [entry for entry in entries if not entry.name.startswith(".")]
+        found = [entry for entry in inside if (entry / DESCRIPTION).is_file()]
+    except (OSError, ValueError):
+        return []
+    for entry in entries:
+        old = _OLD.fullmatch(entry.name)
+        if old and (entry / DESCRIPTION).is_file() and not (folder / old[1]).exists():
+            raise InputDataError(
+                f"{shown(folder / old[1])} is missing: a run was killed that was about to replace it; run that again, or "
+                f"rename {shown(entry)} to {shown(old[1])}"
+            )
+    if found and len(found) < len(inside):
+        raise mixed(folder, found[0].name, next(entry for entry in inside if entry not in found).name)
+    return found
+
+
+def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str | None = None) -> list[Split]:
+    """Return the documents of a folder as inputs, one for each input that they came from."""
+    path = folder / DESCRIPTION
+    try:
+        described = read_description(path, _Sketches, FORMAT, "saved sketches")
+    except OSError as error:
+        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}") from None
+    if checksum not in (None, described.checksum):  # before any place that it names is looked at
+        raise InputDataError(
+            f"{shown(path)}: these sketches are not those that the result was made with, so the texts can be others; run dedup "
+            "again"
+        )
+    said = described.typed
+    saved = Saved(
+        folder=folder.absolute(), name=shown(folder), checksum=described.checksum, token=said.secret,
+        settings=described.said["settings"], text=said.text, id=said.id, text_ids=said.text_ids,
+        files=tuple((file.name, file.rows) for file in said.files),
+    )  # fmt: skip
+    _check_files(saved, said)
+    return list(_splits(saved, said.inputs, None if described.own else trusted))
+
+
+def _check_files(saved: Saved, said: _Sketches) -> None:
+    """Check that the files of a folder are there, as long as they were, and have a row for each document."""
+    done = 0
+    try:
+        for done, size in enumerate(sizes_in(saved.folder, [file.name for file in said.files])):
+            file = said.files[done]
+            if size != file.bytes:
+                raise damaged(saved.path(file.name), f"{file.bytes:,} bytes were written, {size:,} are there")
+            if size < ROW_BYTES * file.rows:
+                raise damaged(saved.path(file.name), f"{size:,} bytes cannot hold {file.rows:,} rows")
+    except OSError as error:
+        raise InputDataError(f"{shown(error.filename or saved.folder)}: cannot be read: {why(error)}") from None
+    if sum(file.rows for file in said.files) != sum(one.rows for one in said.inputs):
+        raise damaged(saved.path(DESCRIPTION), "the inputs have not as many documents as the files have rows")
+
+
+def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None) -> Iterator[Split]:
+    """Yield the inputs of a folder, each with its rows; of a job that kept nothing, one without rows."""
+    if not inputs:
+        yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None))
+    names = dict.fromkeys(file.path for one in inputs for file in one.files or ())
+    for name in names:
+        check_trusted(saved.folder, [name], trusted)
+    begin, paths = 0, {name: path_of(name) for name in names}
+    found = Found(list(paths.values()))
+    for one in inputs:
+        end, origin = begin + one.rows, None
+        places: tuple[Place, ...] = ()
+        if one.files is not None:
+            form = _format_of(saved, one)
+            places = tuple(_unchanged(saved, found, paths[file.path], file) for file in one.files)
+            (origin,) = form.splits(places, form.Options())
+        data = SavedRows(saved, begin, end, origin)
+        yield Split(form=SAVED, name=one.name, relative=one.name, places=places, options=one.named, data=data)
+        begin = end
+
+
+def _format_of(saved: Saved, one: _Input) -> Any:
+    """Return the format of an input that lies in files."""
+    try:
+        form = format_named(str(one.format))
+    except ParameterError as error:
+        raise damaged(saved.path(DESCRIPTION), error) from None
+    if len(one.files or ()) > 1 and not form.rows_are_files:
+        raise damaged(saved.path(DESCRIPTION), f"{one.name} is several files of the format {one.format}")
+    return form
+
+
+def description_of(split: Split) -> Place:
+    """Return the file that describes the folder of some saved documents."""
+    saved: Saved = split.data.saved
+    name = f"{saved.name}/{DESCRIPTION}"
+    try:
+        return place_of(saved.path(DESCRIPTION), name, name)
+    except OSError as error:
+        raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
+
+
+def files_of_saved(splits: Sequence[Any]) -> list[AnyPath]:
+    """Return the folders of saved sketches among some inputs, and the files in them."""
+    saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if is_saved(split)}
+    names = ("", DESCRIPTION, SECRET, SIDECAR)
+    return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files))]
+
+
+def described_place(place: Place) -> dict[str, Any]:
+    """Return what is kept of a file: its name as it was given, where it is, and what tells whether it changed."""
+    return {
+        "name": place.name, "path": os.fspath(place.path.absolute()), "bytes": place.size, "modified_ns": place.modified_ns,
+    }  # fmt: skip
+
+
+def _unchanged(saved: Saved, found: Found, path: AnyPath, file: _File) -> Place:
+    """Return the file that documents came from, if it is as it was when they were sketched."""
+    needs = f"{saved.name} needs this file: restore it, or save the sketches again"
+    try:
+        place = found.place(path, path.name, file.name)
+    except (OSError, ValueError) as error:
+        reason = why(error) if isinstance(error, OSError) else error
+        raise InputDataError(f"{shown(path)}: cannot be read: {reason}; {needs}") from None
+    if (place.size, place.modified_ns) != (file.bytes, file.modified_ns):
+        raise InputDataError(f"{shown(path)}: has changed since it was sketched; {needs}")
+    return place
+
+
+def folders_at(url: Url) -> list[Url]:
+    """Return the folders of saved sketches that a URL means: itself, or those in it, by name, but unfinished ones."""
+    described = asked(url, (url / DESCRIPTION).entry)
+    if described is not None and not described.is_folder:
+        return [url]
+    return [] if suffix_of(url.name, formats_by_suffix()) else _inside(url)  # of many files each costs one request, not two
+
+
+def _inside(folder: Url) -> list[Url]:
+    """Return the folders of saved sketches in a folder."""
+    names: dict[str, set[str]] = {}
+    for entry in entries_in(folder, recursive=True):
+        if not entry.is_folder:
+            first, _, rest = entry.url.key.removeprefix(f"{folder.key}/").partition("/")
+            names.setdefault(first, set()).add(rest)
+    found = [name for name, held in names.items() if DESCRIPTION in held]
+    visible = (name for name in names if not name.startswith(".") and name not in found)
+    others = [name for name in visible if not _is_unfinished(names[name])]
+    if found and others:
+        raise mixed(folder, found[0], others[0])
+    return [folder / name for name in sorted(found)]
+
+
+def _is_unfinished(names: set[str]) -> bool:
+    """Tell whether a folder is one of sketches that is not whole."""
+    return PLANNED in names and {name.partition("/")[0] for name in names} <= _UNFINISHED
+
+
+def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
+    """The error for a folder that holds saved sketches and something else."""
+    return InputDataError(
+        f"{shown(folder)} holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
+        "name the folders of sketches one by one, or move the rest"
+    )
+
+
+def sizes_in(folder: AnyPath, names: Sequence[str]) -> Iterator[int]:
+    """Yield the sizes of files in a folder."""
+    if not isinstance(folder, Url):
+        for name in names:
+            status = (folder / name).stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(0, "not a file", os.fspath(folder / name))
+            yield status.st_size
+        return
+    known = {entry.url: entry.status for entry in folder.entries(recursive=True) if not entry.is_folder}
+    for name in names:
+        yield (known.get(folder / name) or (folder / name).stat()).st_size
+
+
+class Found:
+    """Files that sketches rest on, looked up; of all paths that will be asked for those in one folder of a store together."""
+
+    def __init__(self, paths: Sequence[AnyPath]) -> None:
+        folders: dict[Url, int] = {}
+        for path in paths:
+            if isinstance(path, Url):
+                folders[path.parent] = folders.get(path.parent, 0) + 1
+        self._known: dict[Url, Status] = {}
+        for folder, n in folders.items():
+            if n >= _LISTED:
+                self._known |= {entry.url: entry.status for entry in entries_in(folder) if not entry.is_folder}
+
+    def place(self, path: AnyPath, relative: str, name: str) -> Place:
+        """Return a file as an input has it."""
+        if isinstance(path, Url) and (status := self._known.get(path)) is not None:
+            return Place(path, relative, name, None, False, *status, NO_DEVICE, path.number)
+        return place_of(path, relative, name)

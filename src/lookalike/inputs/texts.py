@@ -1,0 +1,284 @@
+"""The texts of documents read again: of any inputs by their positions, and of documents whose sketches were saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import InputDataError
+from ..files.inputs import place_of
+from ..files.names import shown
+from ..formats.format import Format
+from ..formats.registry import format_named
+from ..formats.split import Batch, Columns, Limit, Record, Split
+from ..text.texts import Texts, from_arrow_array
+from ..values import Int64Array
+from ..values.arrow import give_back, to_arrow, to_numpy
+from ..values.tables import SOURCE_BITS
+from .ids import column_keys, group_codes
+from .read import Reading
+from .sketch_rows import TEXT, SavedRows, no_texts
+
+PIECE_ROWS = 1 << 17
+PIECE_BYTES = 1 << 20
+"""Bytes on the disk of the pieces of an input of which those are read that have a text that is wanted."""
+_ROW = (1 << SOURCE_BITS) - 1
+
+
+class _SavedFormat(Format):
+    """Rows of saved sketches; read as an input of any other format they are the documents that were kept.
+
+    ``options`` says of an input that came from no file whether its documents were named after it.
+    """
+
+    name = "saved sketches"
+
+    def __reduce__(self) -> str:
+        """Pickle as the one of this file."""
+        return "SAVED"
+
+    def label(self, split: Split, number: int) -> Any:
+        """Return what the document was called."""
+        origin = split.data.origin
+        if origin is None:
+            return super().label(split, number) if split.options else number
+        return origin.label(number)
+
+    def file(self, split: Split, number: int) -> str | None:
+        """Return the file that the document came from, or the name of an input that had one."""
+        origin = split.data.origin
+        if origin is None:
+            return split.name if split.options else None
+        found: str | None = origin.file(number)
+        return found
+
+    def identity(self, split: Split) -> Record:
+        """Return the folder, what tells it from others, and which rows of it."""
+        data = split.data
+        return {
+            "name": split.name,
+            "sketches": data.saved.name,
+            "checksum": data.saved.checksum,
+            "rows": [data.begin, data.end],
+        }
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Return the number of rows; of their texts few are read."""
+        return split.data.end - split.data.begin, 0
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return runs of rows."""
+        data, found = split.data, []
+        for begin in range(data.begin, data.end, PIECE_ROWS):
+            end = min(begin + PIECE_ROWS, data.end)
+            found.append((begin - data.begin, replace(split, data=replace(data, begin=begin, end=end))))
+        return found
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        """Read the kept documents again, from where they came from."""
+        known = [to_numpy(batch.column(0)) for batch in split.data.batches(["number"])]
+        numbers = np.concatenate([np.empty(0, np.int64), *known])
+        texts, done = SavedTexts(split, columns, as_they_are=True), 0
+        while done < len(numbers):
+            first, batch = texts.at(done)
+            done = first + len(batch.texts)
+            yield replace(batch, numbers=numbers[first:done])
+
+
+SAVED = _SavedFormat()
+
+
+class RowsAgain:
+    """Some rows of an input, read again; they are asked for in ascending order.
+
+    Parameters
+    ----------
+    pieces : sequence of (int, Split)
+        What is read, and the first row of each piece; those without a row that is wanted are passed over.
+    rows : ndarray of int64
+        Ascending. Places are those in this array.
+    """
+
+    def __init__(self, pieces: Sequence[tuple[int, Split]], columns: Columns, rows: Int64Array) -> None:
+        self._pieces, self._columns, self._rows = pieces, columns, rows
+        self._firsts = np.array([first for first, _ in pieces], np.int64)
+        self._piece, self._row = -1, 0
+        self._batches: Iterator[Batch] = iter(())
+        self._held: tuple[int, Batch] | None = None
+
+    def at(self, place: int) -> tuple[int, Batch]:
+        """Return (first place, rows) of some rows, that at a place among them."""
+        held = self._held
+        if held is None or place >= held[0] + len(held[1].texts):
+            self._held = held = None
+            self._held = held = self._read(int(self._rows[place]))
+        return held
+
+    def _read(self, row: int) -> tuple[int, Batch]:
+        piece = int(np.searchsorted(self._firsts, row, side="right")) - 1
+        if piece != self._piece:
+            self._piece, self._row = piece, int(self._firsts[piece])
+            self._batches = self._pieces[piece][1].batches(self._columns)
+        while True:
+            batch = next(self._batches, None)
+            if batch is None:
+                raise InputDataError(f"{self._pieces[piece][1].name} has fewer rows than when it was sketched")
+            first, self._row = self._row, self._row + len(batch.texts)
+            if row < self._row:
+                break
+            del batch  # not held while the next is read
+        begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
+        return begin, _chosen(batch, self._rows[begin:end] - first)
+
+
+class SavedTexts(RowsAgain):
+    """Saved documents, read again from where they came from.
+
+    Parameters
+    ----------
+    split : Split
+        Of saved sketches.
+    columns : Columns, optional
+        What is read beside the text.
+    only : ndarray of int64, optional
+        The rows that will be wanted, ascending; default: all. Places then are those in this array.
+    as_they_are : bool, default False
+        Whether web pages are given as such, not the texts in them.
+    """
+
+    def __init__(
+        self, split: Split, columns: Columns | None = None, only: Int64Array | None = None, as_they_are: bool = False
+    ) -> None:
+        data: SavedRows = split.data
+        self._saved = data.saved
+        self._html, self._as_they_are = bool(data.saved.settings["html"]), as_they_are
+        known = [np.empty((2, 0), np.int64)]
+        known += [np.stack([to_numpy(c) for c in batch.columns]) for batch in data.batches(["position", "bytes"])]
+        positions, self._sizes = np.concatenate(known, 1)
+        given = columns or Columns(encoding_errors=data.saved.settings["encoding_errors"])
+        limit = Limit(split.limit.most)  # what was sketched cannot be left out now
+        if data.origin is None:
+            rows, names = np.arange(data.begin, data.end), (TEXT, data.saved.id and "id")
+            pieces = list(_own_pieces(data, limit))
+        else:
+            rows, names = positions & _ROW, (data.saved.text, data.saved.id)
+            pieces = replace(data.origin, limit=limit).pieces(PIECE_BYTES)
+        if only is not None:
+            rows, self._sizes = rows[only], self._sizes[only]
+        super().__init__(pieces, replace(given, text=names[0], id=None if given.id is None else names[1]), rows)
+
+    def _read(self, row: int) -> tuple[int, Batch]:
+        begin, batch = super()._read(row)
+        if self._html and self._as_they_are:
+            return begin, batch
+        if self._html:
+            from ..text.html import extract_texts  # here, for what is not needed to start
+
+            batch = replace(batch, texts=extract_texts(batch.texts))
+        if (np.diff(batch.texts.offsets) != self._sizes[begin : begin + len(batch.texts)]).any():
+            name = self._pieces[self._piece][1].name
+            raise InputDataError(
+                f"{name} has other texts than when it was sketched; {self._saved.name} needs the file: restore it, or save the "
+                "sketches again"
+            )
+        return begin, batch
+
+
+def _chosen(batch: Batch, rows: Int64Array) -> Batch:
+    """Return some rows of a batch."""
+    places, texts = to_arrow(rows), batch.texts
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
+    column = pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
+
+    def some(values: Any) -> Any:
+        return [values[row] for row in rows.tolist()] if isinstance(values, list) else values.take(places)
+
+    others = {name: some(values) for name, values in batch.others.items()}
+    ids = None if batch.ids is None else some(batch.ids)
+    return Batch(from_arrow_array(column.take(places)), batch.numbers[rows], ids, others)
+
+
+def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
+    """Yield the files that have some rows, cut into pieces, as inputs that have the texts; and the first row of each."""
+    form, first = format_named("parquet"), 0
+    for name, n in data.saved.files:
+        if data.begin < first + n and first < data.end:
+            path = data.saved.path(name)
+            (split,) = form.splits([place_of(path, name, shown(path))], form.Options())
+            for row, piece in replace(split, limit=limit).pieces(PIECE_BYTES):
+                yield first + row, piece
+        first += n
+
+
+def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Iterator[tuple[int, Texts]]:
+    """Yield (first row, texts) of all rows from one on, batch by batch; those that are not wanted are empty, and not read."""
+    only = np.flatnonzero(wanted[row:]) + row
+    texts, done = SavedTexts(split, only=only) if len(only) else None, 0
+    while texts is not None and done < len(only):
+        some = texts.at(done)[1].texts
+        rows, done = only[done : done + len(some)], done + len(some)
+        sizes = np.zeros(int(rows[-1]) + 1 - row, np.int64)
+        sizes[rows - row] = np.diff(some.offsets)
+        data = some.data[some.offsets[0] : some.offsets[-1]]
+        yield row, Texts(data, np.concatenate([[0], np.cumsum(sizes)]))
+        row = int(rows[-1]) + 1
+    if row < len(wanted):
+        yield row, no_texts(len(wanted) - row)
+
+
+GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
+
+
+def _batches_with(
+    splits: Sequence[Any], columns: Columns, positions: Int64Array
+) -> Iterator[tuple[Any, Batch, Int64Array, Int64Array]]:
+    """Yield (source, batch, the wanted rows in it, their positions); a source is read up to the last row that is wanted."""
+    wanted = np.unique(positions)
+    for number in np.unique(wanted >> SOURCE_BITS).tolist():
+        source, first = splits[number], number << SOURCE_BITS
+        some = wanted[wanted >> SOURCE_BITS == number] - first
+        source.check_unchanged()
+        row = done = n_bytes = 0
+        for batch in source.batches(columns):
+            n_bytes += batch.texts.n_bytes
+            if n_bytes > GIVEN_BACK:  # what readers keep of what they have freed
+                give_back()
+                n_bytes = 0
+            end = int(np.searchsorted(some, row + len(batch.texts)))
+            if end > done:
+                yield source, batch, some[done:end] - row, some[done:end] + first
+            row, done = row + len(batch.texts), end
+            del batch  # not held while the next is read
+            if done == len(some):
+                break
+        if done < len(some):
+            raise InputDataError(f"{source.name}: row {int(some[done]) + 1} was there at first, and is not now; run again")
+
+
+def read_again(
+    splits: Sequence[Any], reading: Reading, positions: Int64Array, most: int | None = None
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions."""
+    texts, groups = {}, {}
+    columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
+    for source, batch, rows, found in _batches_with(splits, columns, positions):
+        for row, position in zip(rows.tolist(), found.tolist(), strict=True):
+            texts[position] = _text_of(batch, row, reading.html)[:most]
+        if reading.within is not None:
+            codes = group_codes(column_keys(source, batch, reading.within))[rows]
+            groups.update({position: code.tobytes() for position, code in zip(found.tolist(), codes, strict=True)})
+    return texts, groups
+
+
+def _text_of(batch: Batch, row: int, html: bool) -> bytes:
+    """Return the text of a row that is compared."""
+    if not html:
+        return batch.texts.row(row)
+    from ..text.html import extract_texts  # here, for what is not needed to start
+
+    return extract_texts(batch.texts.slice(row, row + 1)).row(0)
