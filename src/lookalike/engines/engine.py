@@ -46,13 +46,12 @@ class Fold(Protocol):
         """Return the array of no rows."""
         ...
 
-    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
+    def add(self, total: NDArray[Any], batch: pa.RecordBatch, /) -> None:
         """Add the rows of a batch in place."""
         ...
 
-    @property
-    def combine(self) -> Any:
-        """The universal function that puts two arrays together."""
+    def combine(self, one: NDArray[Any], other: NDArray[Any], /) -> NDArray[Any]:
+        """Put two arrays together."""
         ...
 
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
-from ..steps.decide import Settle, settle, settled_schema
-from ..steps.pairs import MEMBERS, Between, between, distinct, sides
-from ..steps.rounds import Resolve, resolve
-from ..steps.verify import BUNDLED, Bundling, Sift, Verify, bundle, halves, sift, verify
-from ..steps.walk import Walk, name, walk
+from ..steps.decide import settle, settled_schema
+from ..steps.pairs import MEMBERS, between, distinct, sides
+from ..steps.rounds import resolve
+from ..steps.verify import BUNDLED, bundle, halves, sift, verify
+from ..steps.walk import name, walk
 from ..text.shingle import Shingling
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES, PAIRS, STANDING
@@ -70,12 +70,17 @@ class Decider:
     @property
     def _comparing(self) -> dict[str, Any]:
         s = self.settings
-        return {"method": s.method, "shingling": s.shingling, "threshold": s.threshold, "boundary": self.found.boundary}
+        return {
+            "method": s.method,
+            "shingling": s.shingling,
+            "threshold": s.threshold,
+            "key": self.key,
+            "boundary": self.found.boundary,
+        }
 
     def _walked(self, closed: Table, all_pairs: bool) -> Table:
         """Return the matches inside bundles: of removed documents with kept ones, or all."""
-        settings = Walk(all_pairs=all_pairs, **self._comparing)
-        walking = partial(walk, settings=settings, key=self.key)
+        walking = partial(walk, all_pairs=all_pairs, **self._comparing)
         stem = "matches-of-all" if all_pairs else "matches"
         return self.engine.store(self.engine.map(self._compared(closed), walking, MATCHES), f"{stem}{self.label}")
 
@@ -92,7 +97,7 @@ class Decider:
     def kept_matches(self, matches: Table) -> Table:
         """Choose from all matches those of removed documents with kept ones."""
         stream = self.engine.meet(matches, None, ("right", "left"))
-        resolving = partial(resolve, settings=Resolve(boundary=self.found.boundary))
+        resolving = partial(resolve, boundary=self.found.boundary)
         return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
 
     def _decided(self, all_pairs: bool) -> Table:
@@ -114,12 +119,12 @@ class Decider:
     def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
         engine = self.engine
-        bundling = Bundling(most=None if engine.joins_in_place else PARTNERS)
-        bundled = engine.map(engine.meet(pairs, "left", "right"), partial(bundle, settings=bundling), BUNDLED)
+        bundling = partial(bundle, most=None if engine.joins_in_place else PARTNERS)
+        bundled = engine.map(engine.meet(pairs, "left", "right"), bundling, BUNDLED)
         rows = self._compared(bundled)
         if not engine.joins_in_place:
             rows = engine.meet(rows, "bundle", "order")
-        return engine.map(rows, partial(verify, settings=Verify(**self._comparing), key=self.key), MATCHES)
+        return engine.map(rows, partial(verify, **self._comparing), MATCHES)
 
     def _by_slices(self, pairs: Table) -> Table:
         """Decide slice after slice of the keep order: each is walked together with the kept documents that it may match.
@@ -129,22 +134,21 @@ class Decider:
         """
         engine = self.engine
         assert engine.slices is not None and engine.together is not None
-        settings = Walk(**self._comparing)
         found: list[Table] = []
         gone = np.empty(0, np.int64)
         todo, first = engine.slices(pairs), True
         while todo:
             begin, end, n = todo.pop(0)
-            part = engine.map(pairs, partial(between, settings=Between(begin=begin, end=end)), PAIRS)
+            part = engine.map(pairs, partial(between, begin=begin, end=end), PAIRS)
             part = engine.join(part, engine.rows(pa.table({"order": gone})), "left", "anti")
             rows = self._compared(engine.together(part))
-            walked = engine.store(engine.map(rows, partial(walk, settings=settings, key=self.key), MATCHES),
+            walked = engine.store(engine.map(rows, partial(walk, **self._comparing), MATCHES),
                                   f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
             rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
             gone = np.unique(np.concatenate([gone, *rights]))
             found.append(walked)
             if first and todo and 2 * len(gone) < n:
-                later = engine.map(pairs, partial(between, settings=Between(begin=end, end=todo[-1][1])), PAIRS)
+                later = engine.map(pairs, partial(between, begin=end, end=todo[-1][1]), PAIRS)
                 later = engine.join(later, engine.rows(pa.table({"order": gone})), "left", "anti")
                 pairs = self._sifted(later, f"-{end}")
                 todo = engine.slices(pairs)
@@ -156,8 +160,8 @@ class Decider:
         settings, engine = self.settings, self.engine
         if engine.sieve is None or not settings.method.exact or settings.method.score != "resemblance":
             return pairs
-        how = Sift(shingling=settings.shingling, threshold=settings.threshold)
-        hashed, sifted = partial(halves, settings=how, key=self.key), partial(sift, settings=how)
+        hashed = partial(halves, shingling=settings.shingling, key=self.key)
+        sifted = partial(sift, threshold=settings.threshold)
         return engine.store(engine.sieve(pairs, hashed, sifted), f"sifted{self.label}{label}")
 
     def _all_kept(self, pairs: Table) -> Table:
@@ -185,8 +189,8 @@ class Decider:
         """Add to each document what becomes of it; ``sketches`` have order and empty, and what is to be passed on."""
         rows = self.engine.join(sketches, self.found.leaders, "order", "left")
         rows = self.engine.join(self.engine.join(rows, standing, "order", "left"), standing, "leader", "left")
-        settling = Settle(boundary=self.found.boundary, empty=self.settings.empty)
-        return self.engine.map(rows, partial(settle, settings=settling), settled_schema(rows.schema))
+        settling = partial(settle, boundary=self.found.boundary, empty=self.settings.empty)
+        return self.engine.map(rows, settling, settled_schema(rows.schema))
 
     def at(self, threshold: float) -> Decider:
         """Return what decides about the same pairs at another threshold."""

@@ -14,7 +14,7 @@ from ..engines.engine import Table
 from ..inputs.ids import Labels
 from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
 from ..steps.decide import REMOVED, TALLIES, removed, tally
-from ..steps.rows import POSITIONS, Decide, TellPairs, decide, tell_pairs
+from ..steps.rows import POSITIONS, columns_needed, decision_rows, pair_rows
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .decide import Decider
@@ -78,18 +78,19 @@ class Told:
     def _made(self, schema: pa.Schema, some: Table) -> Table:
         """Make some columns of the decisions about some documents, of which there are the sketches."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
-        telling = Decide(
-            schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
-        )  # fmt: skip
-        rows = decider.settled(some.select(self._own(telling.needed)), self.standing)
-        theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
+        needed = columns_needed(schema)
+        rows = decider.settled(some.select(self._own(needed)), self.standing)
+        theirs = [name for name in sketches.schema.names if f"keeper_{name}" in needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
         if {"n_exact", "n_duplicates"} & set(schema.names):
             rows = engine.join(rows, self._tallies, "order", "left")
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
-        return engine.map(rows, partial(decide, settings=telling), schema)
+        step = partial(
+            decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        )  # fmt: skip
+        return engine.map(rows, step, schema)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -161,10 +162,11 @@ class Pairs:
         """Return some pairs, in any order, with the positions of their documents."""
         engine, some, decider = self._decider.engine, self._documents, self._decider
         rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
-        telling = TellPairs(
-            schema=self.schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        schema = pa.schema([*self.schema, *POSITIONS])
+        step = partial(
+            pair_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
         )  # fmt: skip
-        return engine.map(rows, partial(tell_pairs, settings=telling), telling.told)
+        return engine.map(rows, step, schema)
 
     def table(self, matches: Table) -> pa.Table:
         """Return some pairs, in the order of the input."""

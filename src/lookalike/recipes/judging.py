@@ -16,7 +16,7 @@ from ..results.result import Result
 from ..results.rows import filtered, of_reason
 from ..results.summary import Summary, count
 from ..settings.settings import Settings
-from ..steps.totals import BYTES, EMPTY, TEXT_IDS, Number
+from ..steps.totals import BYTES, EMPTY, N_ROWS, TEXT_IDS
 from ..values.arrow import to_arrow
 from .decide import Decider, Deciding
 from .decisions import Told
@@ -58,7 +58,7 @@ def deciding_of(settings: Settings) -> Deciding:
 
 def count_rows(engine: Engine, rows: Table) -> int:
     """Return the number of rows."""
-    return int(engine.fold(rows, Number())[0])
+    return int(engine.fold(rows, N_ROWS)[0])
 
 
 def labels_of(opened: Opened, found: Searched) -> Labels:

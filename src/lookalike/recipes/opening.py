@@ -92,9 +92,10 @@ class Opened:
     key: bytes = field(repr=False)
 
 
-def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
+def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
     """Open inputs, work folder and engine."""
-    clock = Clock()
+    clock, against, engine = Clock(), settings.against, settings.engine
+    settings = settings.lasting()
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
     inputs = as_sources(data, **how)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..formats.split import Split
 from ..settings.settings import Settings
-from ..steps.totals import BySource
+from ..steps.totals import of_inputs
 from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..values.arrow import no_rows, to_arrow, to_numpy
@@ -203,7 +203,7 @@ class Tables:
     def by_input(self) -> tuple[Int64Array, list[str]]:
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
         names = list(map(called, self.provenance["inputs"]))
-        fold = BySource(n=len(names))
+        fold = of_inputs(len(names), kept=True)
         total = fold.start()
         for batch in self._own(["position", "kept"]).batches():
             fold.add(total, batch)

@@ -16,7 +16,7 @@ from ..recipes.search import Searched
 from ..results.summary import Summary
 from ..results.tables import naming
 from ..settings.settings import Settings
-from ..steps.totals import BySource
+from ..steps.totals import of_inputs
 from ..values import Int64Array
 from ..wording import counted
 from .saving import save_sketches
@@ -134,7 +134,7 @@ class SparkResult:
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
         self._check_open()
         names = [identity["name"] for identity in self.provenance["inputs"]]
-        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), BySource(n=len(names)))
+        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), of_inputs(len(names), kept=True))
         found[:, : self._job.n_references] = 0
         return found, names
 
