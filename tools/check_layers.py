@@ -24,8 +24,6 @@ DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 BESIDE = {"spark.dedup": {"dedup"}}
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too.
 ALLOWED: set[str] = {
-    "results/auditing.py: lookalike.recipes.passages",
-    "results/auditing.py: lookalike.recipes.passages.Passages",
     "results/job.py: lookalike.recipes.decide",
     "results/job.py: lookalike.recipes.decide.Decider",
     "results/listing.py: lookalike.recipes.decide",
@@ -34,10 +32,6 @@ ALLOWED: set[str] = {
     "results/nearly.py: lookalike.recipes.decide.Decider",
     "results/rethreshold.py: lookalike.recipes.verify",
     "results/rethreshold.py: lookalike.recipes.verify.keep",
-    "results/scored_matches.py: lookalike.recipes.overlap",
-    "results/scored_matches.py: lookalike.recipes.overlap.OverlapResult",
-    "results/scored_matches.py: lookalike.recipes.overlapping",
-    "results/scored_matches.py: lookalike.recipes.overlapping.MatchTable",
     "results/scored_pairs.py: lookalike.recipes.decide",
     "results/scored_pairs.py: lookalike.recipes.decide.Decider",
     "results/scored_pairs.py: lookalike.recipes.judging",

@@ -16,7 +16,7 @@ from ..inputs.read import Reading, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
 from ..kernels._threads import in_order
-from ..recipes.passages import Passages
+from ..search.passages import Passages
 from ..settings.settings import Settings
 from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, from_strings
