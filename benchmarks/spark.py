@@ -147,7 +147,7 @@ def by_spark(session: Any, files: list[str], log_folder: Path) -> dict[str, Any]
 
     work = tempfile.mkdtemp()
     first = used()
-    with Peaks() as peaks, sbs.dedup(files, session=session, work=f"{work}/job", progress=mark) as result:
+    with Peaks() as peaks, sbs.dedup(files, engine=session, work=f"{work}/job", progress=mark) as result:
         marks.append(("end", used()))
         wall = time.perf_counter() - began
         summary = result.summary

@@ -1,17 +1,21 @@
-"""Check the shape of the code: imports go down the ladder, files, functions and kernels stay within their limits."""
+"""Check the shape of the code: imports go down the ladder; rooms, files, functions and kernels stay within their limits.
+
+`python tools/house.py` prints the figures that are limited here; with an argument it names the places too.
+"""
 
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from house import Module, circles, foreign_private, graph, homes, modules, used_by_one
+
 RANKS = (("wording",), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
          ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("settings",), ("results",), ("recipes",), ("report", "spark"), ("serve",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
-# In search: costs before indexes before what chooses among them.
-SEARCH = {"costs": 0, "tune": 2}
 ONLY_NUMBA = "kernels/_jit.py"
 THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "math", "dataclasses", "functools", "heapq", "importlib",
                   "itertools"}  # fmt: skip
@@ -22,52 +26,33 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Public functions that the package itself does not name.
 BESIDE = {"spark.dedup": {"dedup"}}
+# Lines of each room, and places of each habit; raised only in a commit that says why.
+BUDGETS = {
+    "theory": 4200, "kernels": 4950, "engines": 5100, "recipes": 4200, "results": 2400, "files": 3400, "formats": 4200, "inputs": 2100,
+    "steps": 2510, "index": 2300, "search": 2100, "serve": 2800, "report": 2700, "cli": 2500, "sketches": 1550, "values": 1600, "text": 1350,
+    "spark": 1400, "settings": 1000,
+}  # fmt: skip
+MOST = {
+    "parameters of type Any": 75,
+    "imports by string": 3,
+    "private modules and attributes of other rooms": 60,
+    "circles of imports": 9,
+    "files imported by exactly one other": 106,
+}
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too.
 ALLOWED: set[str] = {
-    "results/job.py: lookalike.recipes.decide",
-    "results/job.py: lookalike.recipes.decide.Decider",
-    "results/listing.py: lookalike.recipes.decide",
-    "results/listing.py: lookalike.recipes.decide.Decider",
-    "results/nearly.py: lookalike.recipes.decide",
-    "results/nearly.py: lookalike.recipes.decide.Decider",
-    "results/rethreshold.py: lookalike.recipes.verify",
-    "results/rethreshold.py: lookalike.recipes.verify.keep",
-    "results/scored_pairs.py: lookalike.recipes.decide",
-    "results/scored_pairs.py: lookalike.recipes.decide.Decider",
-    "results/scored_pairs.py: lookalike.recipes.judging",
-    "results/scored_pairs.py: lookalike.recipes.judging.labels_of",
-    "results/scored_pairs.py: lookalike.recipes.opening",
-    "results/scored_pairs.py: lookalike.recipes.opening.Opened",
-    "results/scored_pairs.py: lookalike.recipes.pairs",
-    "results/scored_pairs.py: lookalike.recipes.pairs.PairsResult",
-    "results/sketched.py: lookalike.recipes.saved_sketches",
-    "results/sketched.py: lookalike.recipes.saved_sketches.Saving",
-    "results/sketched.py: lookalike.recipes.saved_sketches.write_rows",
-    "results/telling.py: lookalike.recipes.decide",
-    "results/telling.py: lookalike.recipes.decide.Decider",
+    "results/overlap.py: lookalike.report.writing",
+    "recipes/pairs.py: lookalike.report.writing",
+    "results/result.py: lookalike.report.writing",
 }
 
 Found = Iterator[tuple[str, int, str]]
 
 
-def imported(tree: ast.AST, package: list[str]) -> list[tuple[int, str]]:
-    """Return (line, dotted name) of every import, relative ones resolved."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [(node.lineno, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = [*base, *((node.module or "").split(".") if node.module else [])]
-            found.append((node.lineno, ".".join(module)))
-            found += [(node.lineno, ".".join([*module, alias.name])) for alias in node.names]
-    return found
-
-
-def check_imports(inside: Path, tree: ast.AST) -> Found:
+def check_imports(one: Module) -> Found:
     """Yield imports that go up or across, that take what is private to another room, or what only one module may import."""
-    room = inside.parts[0].removesuffix(".py")
-    for line, name in imported(tree, ["lookalike", *inside.parts[:-1]]):
+    inside, room = one.inside, one.room
+    for line, name in one.imports:
         parts = name.split(".")
         if parts[0] in ("numba", "llvmlite") and str(inside) != ONLY_NUMBA:
             yield name, line, f"{name} is imported outside {ONLY_NUMBA}"
@@ -79,23 +64,6 @@ def check_imports(inside: Path, tree: ast.AST) -> Found:
             yield name, line, f"{room} (rank {RANK[room]}) imports {parts[1]} (rank {RANK[parts[1]]})"
         if len(parts) == 4 and parts[1] != room and parts[3].startswith("_"):
             yield name, line, f"{name} is private to {parts[1]}"
-        if room == parts[1] == "search" and len(parts) > 2 and len(inside.parts) > 1 and inside.stem != "__init__":
-            mine, other = SEARCH.get(inside.stem, 1), SEARCH.get(parts[2], 1)
-            if other > mine:
-                yield (
-                    name,
-                    line,
-                    f"search: {inside.stem} imports {parts[2]}; costs come before indexes, and indexes before tune",
-                )
-
-
-def homes(root: Path) -> dict[str, str]:
-    """Return the module of each public name, as the package's ``_HOMES`` says."""
-    file = root / "__init__.py"
-    for node in ast.walk(ast.parse(file.read_text())) if file.exists() else ():
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "_HOMES" for t in node.targets):
-            return dict(ast.literal_eval(node.value))
-    return {}
 
 
 def called(node: ast.expr) -> str:
@@ -116,7 +84,7 @@ def functions(node: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.Functio
         )
 
 
-def check_parameters(inside: Path, tree: ast.AST, public: set[str]) -> Found:
+def check_parameters(tree: ast.AST, public: set[str]) -> Found:
     """Yield functions with too many parameters; keyword-only ones of public entry points and of commands do not count."""
     for name, function in functions(tree):
         arguments = function.args
@@ -171,16 +139,35 @@ def violations(root: Path) -> dict[str, list[str]]:
     """Return, by "file: name", a line for each thing that is not as it should be."""
     out: dict[str, list[str]] = {}
     public = homes(root)
-    for file in sorted(root.rglob("*.py")):
-        inside, text = file.relative_to(root), file.read_text()
-        tree, module = ast.parse(text), ".".join(inside.with_suffix("").parts)
+    for one in modules(root):
+        module = ".".join(one.inside.with_suffix("").parts)
         names = {name for name, home in public.items() if home == module or module.startswith(home + ".")}
         names |= BESIDE.get(module, set())
-        found = chain(check_imports(inside, tree), check_parameters(inside, tree, names), check_kernels(inside, tree))
+        found = chain(check_imports(one), check_parameters(one.tree, names), check_kernels(one.inside, one.tree))
         for name, line, message in found:
-            out.setdefault(f"{inside}: {name}", []).append(f"{file}:{line}: {message}")
-        if (lines := text.count("\n")) > MOST_LINES:
-            out[f"{inside}: lines"] = [f"{file}: {lines} lines; at most {MOST_LINES}"]
+            out.setdefault(f"{one.inside}: {name}", []).append(f"{one.file}:{line}: {message}")
+        if (lines := one.text.count("\n")) > MOST_LINES:
+            out[f"{one.inside}: lines"] = [f"{one.file}: {lines} lines; at most {MOST_LINES}"]
+    return out
+
+
+def above(root: Path) -> list[str]:
+    """Return a line for each room with more lines, and each habit with more places, than there may be, and name the places."""
+    some = modules(root)
+    edges, private, rooms = graph(some, root), foreign_private(some), Counter[str]()
+    for one in some:
+        rooms[one.room] += one.text.count("\n")
+    out = [f"{room}: {rooms[room]:,} lines; at most {most:,}" for room, most in BUDGETS.items() if rooms[room] > most]
+    found = {
+        "parameters of type Any": [f"{one.inside}:{line}: {name}" for one in some for line, name in one.erased],
+        "imports by string": [f"{one.inside}:{line}: {name}" for one in some for line, name in one.by_string],
+        "private modules and attributes of other rooms": [f"{one.inside}:{line}: {name}" for one, line, name in private],
+        "circles of imports": [", ".join(circle) for circle in circles(edges)],
+        "files imported by exactly one other": used_by_one(edges),
+    }
+    for habit, places in found.items():
+        if len(places) > MOST[habit]:
+            out += [f"{habit}: {len(places)}; at most {MOST[habit]}", *(f"    {place}" for place in places)]
     return out
 
 
@@ -199,6 +186,6 @@ def report(root: Path, allowed: set[str]) -> list[str]:
 
 if __name__ == "__main__":
     top = Path(__file__).parents[1]
-    wrong = report(top / "src/lookalike", ALLOWED) + too_long([top / "tests", top / "tools"])
+    wrong = report(top / "src/lookalike", ALLOWED) + above(top / "src/lookalike") + too_long([top / "tests", top / "tools"])
     print("\n".join(wrong) or "layers: every import goes down, every limit is kept")
     sys.exit(bool(wrong))

@@ -19,7 +19,7 @@ _HOMES = {
     "BandingIndex": "search.banding",
     "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
-    "ExhaustiveHammingIndex": "search.exhaustive_hamming",
+    "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.fast_similarity",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
@@ -31,7 +31,7 @@ _HOMES = {
     "Index": "index.index",
     "IndexFormatError": "errors",
     "InputDataError": "errors",
-    "Kept": "recipes.verify",
+    "Kept": "steps.keep",
     "LookalikeError": "errors",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
@@ -59,7 +59,7 @@ _HOMES = {
     "dedup": "recipes.dedup",
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
-    "keep": "recipes.verify",
+    "keep": "steps.keep",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "overlap": "recipes.overlap",
@@ -68,7 +68,7 @@ _HOMES = {
     "plan": "planner",
     "save": "sketches.saved",
     "shingle": "text.shingle",
-    "verify": "recipes.verify",
+    "verify": "steps.keep",
     "weigh": "text.features",
     "write_report": "report.writing",
 }
@@ -112,13 +112,12 @@ if TYPE_CHECKING:
     from .recipes.foresight import Foresight, foresee
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
-    from .recipes.verify import Kept, keep, verify
     from .report.writing import write_report
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
-    from .search.exhaustive_hamming import ExhaustiveHammingIndex
     from .search.fingerprint_file import FingerprintFile
+    from .search.fingerprints import ExhaustiveHammingIndex
     from .search.hamming import HammingIndex
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
@@ -133,6 +132,7 @@ if TYPE_CHECKING:
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, ProbMinHash
+    from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.html import html_to_text
     from .text.shingle import Shingling, shingle

@@ -236,7 +236,7 @@ class Crafted:
                     value = getattr(result, name)
                     if isinstance(value, pa.Table):
                         value.to_pylist()
-                result.sample(3), result.least_alike(3), str(result.summary), result._repr_html_(), result._by_source()
+                result.sample(3), result.least_alike(3), str(result.summary), result._repr_html_(), result.by_input()
                 if result.evidence == "all":
                     result.rethreshold(max(result.threshold, 0.9))
                 result.save(folder / "again")

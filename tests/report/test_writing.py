@@ -231,7 +231,7 @@ def test_near_misses_are_shown_and_counted(tmp_path):
     texts = [" ".join(words), " ".join([*words[:45], "x", *words[46:]]), " ".join([*words[:90], *(f"y{i}" for i in range(10))])]
     result = la.dedup(texts, threshold=0.93)
     assert result.keep.all()
-    near = near_misses(result._nearly, 0.88, 5, result.settings.finder.recall)
+    near = near_misses(result.near_misses, 0.93, 0.88, 5, result.settings.finder.recall)
     assert near.total == 1 and near.score.tolist() == [91 / 101] and near.expected == pytest.approx(1, abs=0.05)
     page = report(result, tmp_path)
     assert "1 pair of kept documents that were compared" in page

@@ -84,7 +84,7 @@ def main():
     # Tables are told by their own names, not by those of stages, which people are shown.
     importlib.import_module("lookalike.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
     try:
-        with sbs.dedup(data, session=session, progress=progress, **settings) as result:
+        with sbs.dedup(data, engine=session, progress=progress, **settings) as result:
             say(making="result")
             if job["dies_at"] == "result":
                 os.kill(os.getpid(), signal.SIGKILL)

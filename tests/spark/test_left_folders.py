@@ -22,5 +22,5 @@ def test_a_failed_job_can_be_resumed_while_its_error_is_kept(tmp_path, monkeypat
     errors = []
     for resume in (False, True):
         with pytest.raises(RuntimeError, match="no space") as caught:
-            sbs.dedup([str(tmp_path / "a.txt")], work=tmp_path / "work", resume=resume, session=session)
+            sbs.dedup([str(tmp_path / "a.txt")], work=tmp_path / "work", resume=resume, engine=session)
         errors.append(caught)

@@ -26,14 +26,14 @@ def never():
 def test_what_is_not_installed_is_told_before_a_session_is_started(module, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, module, None)
     frame = SimpleNamespace(mapInArrow=None, sparkSession=None)
-    for call in (sbs.start_session, lambda: sbs.dedup(frame, id="id"), lambda: sbs.dedup([str(tmp_path)], session=never)):
+    for call in (sbs.start_session, lambda: sbs.dedup(frame, id="id"), lambda: sbs.dedup([str(tmp_path)], engine=never)):
         with pytest.raises(la.errors.MissingExtraError, match=r"^Spark needs .*: pip install 'lookalike\[spark\]'$"):
             call()
 
 
 def test_no_session_is_started_for_inputs_that_are_not_there(tmp_path):
     with pytest.raises(la.errors.InputDataError, match="absent"):
-        sbs.dedup([str(tmp_path / "absent.jsonl")], session=never)
+        sbs.dedup([str(tmp_path / "absent.jsonl")], engine=never)
 
 
 def test_the_session_of_a_job(monkeypatch):

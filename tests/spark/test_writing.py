@@ -16,7 +16,7 @@ from lookalike.errors import LookalikeError, OutputError, ParameterError
 from lookalike.files.disk import NewFolder
 from lookalike.files.store import publish
 from lookalike.formats.sources import open_sources
-from lookalike.results.annotating import annotating
+from lookalike.results.tables import annotating
 from lookalike.spark import writing
 from lookalike.spark.writing import WRITTEN, Writing, check_folder, write_inputs
 from lookalike.values.tables import SOURCE_BITS

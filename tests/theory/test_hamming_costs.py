@@ -1,7 +1,6 @@
 """Cost models: their counts against searches that count, their recall against pairs drawn by the model."""
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import log2
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from naive import hamming as naive
 
 import lookalike as la
-from lookalike.search import costs, tune
+from lookalike.search import choices
 from lookalike.theory import hamming_costs, hamming_search
 from lookalike.theory.hamming_costs import Costs
 
@@ -181,20 +180,20 @@ def arrays(thing, seen=None):
 
 
 def test_choices_keep_to_memory_and_recall():
-    every = tune.choices(10**6, radius=3, recall=0.95)
+    every = choices.choices(10**6, radius=3, recall=0.95)
     assert [c.nanoseconds for c in every] == sorted(c.nanoseconds for c in every)
     assert any("WeakBitIndex" in c.method for c in every)
     tables = {c.method for c in every if c.method.startswith("TableIndex")}
     assert tables == {f"TableIndex(radius=3, blocks={blocks}, lead={blocks - 3})" for blocks in (4, 5, 6, 7)}
-    exact = tune.choices(10**6, radius=3, recall=1.0, memory=7e7)
+    exact = choices.choices(10**6, radius=3, recall=1.0, memory=7e7)
     assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
     assert any(c.method.startswith("HammingIndex") for c in exact), "tables that find all are among them"
-    assert tune.choices(10**6, radius=3, recall=1.0, memory=10) == []
-    fewer = {s: next(c for c in tune.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
+    assert choices.choices(10**6, radius=3, recall=1.0, memory=10) == []
+    fewer = {s: next(c for c in choices.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
     assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds
     for wrong in ({"n": 0}, {"recall": 0}, {"recall": 1.5}, {"radius": 64}, {"sigma": 0}, {"memory": 0}):
         with pytest.raises(la.ParameterError):
-            tune.choices(**({"n": 10} | wrong))
+            choices.choices(**({"n": 10} | wrong))
 
 
 def test_index_chooses_by_the_memory_it_may_use(rng):
@@ -206,31 +205,6 @@ def test_index_chooses_by_the_memory_it_may_use(rng):
     assert a.right.tolist() == b.right.tolist() and len(a) >= 3000
     with pytest.raises(la.ParameterError):
         la.HammingIndex(memory=0)
-
-
-def test_measured_constants_are_kept(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    costs.machine_costs.cache_clear()
-    assert costs.machine_costs() == Costs()
-    scanned = []
-
-    class Watched(la.ExhaustiveHammingIndex):
-        def add(self, values):
-            scanned.append(values)
-            return super().add(values)
-
-    monkeypatch.setattr(tune, "ExhaustiveHammingIndex", Watched)
-    measured = tune.measure_costs((1 << 8, 1 << 10, 1 << 12))
-    assert [words.shape for words in scanned] == [(tune.QUERIES, 1)], "constants are of fingerprints of one word"
-    assert all(
-        x > 0 for v in asdict(measured).values() if not isinstance(v, str) for x in (v if isinstance(v, tuple) else (v,))
-    )
-    path = costs.save_costs(measured)
-    assert path.parent.parent == tmp_path and costs.machine_costs() == measured
-    path.write_text("{" + json.dumps("sizes"))
-    costs.machine_costs.cache_clear()
-    assert costs.machine_costs() == Costs()
-    costs.machine_costs.cache_clear()
 
 
 def test_a_batch_reads_while_it_computes():

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import check_layers
+import house
 import pytest
 
 SOUND = {
@@ -20,7 +21,6 @@ SOUND = {
     ),
     "search/costs.py": "from ..kernels import buckets\n",
     "search/tables.py": "from .costs import something\nfrom ._rows import _private_to_search\n",
-    "search/tune.py": "from . import costs, tables\n",
     "steps/bucket.py": "from ..search.tables import Tables\ndef step(a, b, c, d, e, f, g, h, i, *, j): pass\n",
     "index/index.py": "class Index:\n    def create(self, a, b, c, d, e, f, g, h, i, j, *, k, l): pass\n",
     "recipes/dedup.py": "from ..steps.bucket import step\ndef dedup(data, *, a, b, c, d, e, f, g, h, i, j, k): pass\n",
@@ -49,8 +49,6 @@ def test_a_sound_tree_passes(tmp_path):
         ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_jit.py"),
         ("errors", "from . import packages\n", "errors.py: lookalike.packages", "errors (rank 1) imports packages (rank 1)"),
         ("bucket", "from ..search.tables import _inner\n", "steps/bucket.py: lookalike.search.tables._inner", "private to search"),
-        ("costs", "from .tables import Tables\n", "search/costs.py: lookalike.search.tables", "costs come before indexes"),
-        ("tables", "def f():\n    from . import tune\n", "search/tables.py: lookalike.search.tune", "indexes before tune"),
         ("bucket", "x = 1\n" * 351, "steps/bucket.py: lines", "351 lines; at most 350"),
         ("bucket", "def f(a, b, c, d, e, f, g, h, i, j, *, k): pass\n", "steps/bucket.py: f", "f has 11 parameters; at most 10"),
         ("bucket", "class A:\n    def m(self, a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: A.m", "A.m has 11"),
@@ -97,3 +95,33 @@ def test_files_of_tests_and_tools_are_short_too(tmp_path):
     for name, lines in (("tests/deep/a.py", 350), ("tests/deep/b.py", 351), ("tests/c.json", 900)):
         (tmp_path / name).write_text("1\n" * lines)
     assert check_layers.too_long([tmp_path / "tests"]) == [f"{tmp_path}/tests/deep/b.py: 351 lines; at most 350"]
+
+
+def test_places_of_each_habit_are_counted(tmp_path, monkeypatch):
+    root = tree(
+        tmp_path,
+        bucket="def step(split: Any, engines: Any, method: Any | None, settings: dict[str, Any]): pass\ndef _inner(): pass\n",
+        dedup="from ..kernels import _jit\nfrom ..steps import bucket\nimport_module('lookalike.cli.main')\nbucket._inner()\nbucket._os()\n",
+        costs="def f():\n    from . import tables\n",
+    )
+    some = house.modules(root)
+    edges = house.graph(some, root)
+    assert [name for one in some for _, name in one.erased] == ["split", "method"]
+    assert [name for one in some for _, name in one.by_string] == ["lookalike.cli.main"]
+    assert [name for _, _, name in house.foreign_private(some)] == ["lookalike.kernels._jit", "bucket._inner"]
+    assert house.circles(edges) == [["lookalike.search.costs", "lookalike.search.tables"]], "late imports count"
+    assert "lookalike.cli.main" in house.used_by_one(edges)
+    assert house.internal_docstrings(some, {}) == 0
+    assert check_layers.above(root) == []
+    monkeypatch.setitem(check_layers.BUDGETS, "steps", 1)
+    monkeypatch.setitem(check_layers.MOST, "imports by string", 0)
+    assert check_layers.above(root) == [
+        "steps: 2 lines; at most 1", "imports by string: 1; at most 0", "    recipes/dedup.py:3: lookalike.cli.main",
+    ]  # fmt: skip
+
+
+def test_lines_are_told_apart(tmp_path):
+    (tmp_path / "a.py").write_text('"""One.\n\nTwo.\n"""\n\n# note\ndef f():\n    """Three."""\n    return 1\n')
+    (one,) = house.modules(tmp_path)
+    assert one.code_lines == 2
+    assert house.internal_docstrings([one], {}) == 5 and house.internal_docstrings([one], {"f": "a"}) == 4

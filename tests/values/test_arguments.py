@@ -7,6 +7,7 @@ import pytest
 
 import lookalike as la
 from lookalike.hashing import MixedTabulation, Permutation
+from lookalike.settings.settings import PairSettings
 from lookalike.values import drop_repeats
 
 VALUES = np.array([5, 3, 9, 7, 1, 2], np.uint64)
@@ -294,7 +295,7 @@ def test_shares_are_pairs_of_bits_and_numbers(shares):
 def test_settings_are_numbers_of_their_kind_before_any_work(wrong):
     for method in ("minhash", "simhash"):
         with pytest.raises(la.ParameterError, match=next(iter(wrong))):
-            la.Settings(method=method, **wrong)
+            PairSettings(method=method, **wrong)
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -83,7 +83,7 @@ class Outputs:
         if self.output is not None and not is_stdout(self.output):
             check_before(self.output, sources, references, but(self.output))
         if self.save is not None:
-            from ..results.saved_result import check_folder
+            from ..results.saved import check_folder
 
             check_folder(self.save, read, self.may_replace(self.save), but(self.save))
         if self.report is not None:

@@ -53,7 +53,7 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
     try:
         with _told("Spark gave up"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=PANDAS_3)
-            yield partial(dedup, session=start)
+            yield partial(dedup, engine=start)
     except KeyboardInterrupt:
         started.clear()  # the JVM ends with this program; to stop the session would be to wait for what it does
         raise

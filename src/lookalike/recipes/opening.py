@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..engines.clock import Clock
+from ..engines.engine import Engine, check_engine
+from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
-from ..engines.registry import Running, make_engine
-from ..engines.reporting import share_of
+from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
 from ..files.job import WorkspaceAt
 from ..files.names import skipped_in
@@ -85,16 +85,18 @@ class Opened:
     settings: Settings
     splits: list[Any]
     reading: Reading
-    engine: Any
+    engine: Engine
     workspace: Workspace | WorkspaceAt
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)
 
 
-def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
+def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
     """Open inputs, work folder and engine."""
-    clock = Clock()
+    clock, against = Clock(), settings.against
+    engine: Engine | str | None = settings.engine
+    settings = settings.lasting()
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
     inputs = as_sources(data, **how)
@@ -116,13 +118,28 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
         skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
-    if engine is None or isinstance(engine, str):
-        reporting = Reporting(progress or no_progress)
-        running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
-        engine = make_engine(engine or "local", running)
+    reporting = Reporting(progress or no_progress)
+    runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
     skipped = skipped_in(inputs, references)
-    return Opened(settings, splits, reading, engine, workspace, clock, skipped, key or workspace.secret)
+    return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
+
+
+def engine_of(
+    engine: Engine | str | None, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress
+) -> Engine:  # fmt: skip
+    """Return the engine that a job names, or is given; refuse the name of one that does not run here."""
+    if engine is not None and not isinstance(engine, str):
+        check_engine(engine)
+        return engine
+    if engine == "spark":
+        raise ParameterError(
+            "on Spark the tables of a result are data frames: call lookalike.spark.dedup (from lookalike import spark), or "
+            "the command lookalike dedup --engine spark"
+        )
+    if engine not in (None, "local"):
+        raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
+    return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from ..engines.engine import Engine, Step, Table
 from ..engines.memory import FLOOR, Memory
-from ..engines.registry import Running, make_engine
-from ..engines.reporting import share_of
+from ..engines.progress import share_of
 from ..errors import InputDataError, ParameterError, RowError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
@@ -28,7 +27,7 @@ from ..search.passages import Passages
 from ..settings.limits import check_skipping, limit_of
 from ..settings.settings import available_threads
 from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
-from ..steps.totals import OfInputs
+from ..steps.totals import of_inputs
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
 from ..values import Int64Array
@@ -37,6 +36,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted, spelled
 from .checks import check_ids
+from .opening import engine_of
 from .progress import Progress, no_progress, shown
 
 MATCHED = "matched"
@@ -78,7 +78,7 @@ def overlap(
         As for ``lookalike.dedup``. With "skip" a larger document of ``data`` is not compared, and not written; one of
         ``against`` is always an error.
     engine : str or Engine, optional
-        Where the job runs: "local", the name of an engine of another package, or an engine, which is not closed.
+        Where the job runs: "local", or an engine, which is not closed.
     progress : bool or callable, optional
         As for ``lookalike.dedup``.
 
@@ -135,8 +135,9 @@ def overlap(
     how: Any = {"shingling": shingling, "key": os.urandom(16), "strict": encoding_errors == "strict"}
     with shown(progress) as said:
         report = _Matching(said or no_progress)
-        running = Running(threads=threads or available_threads(), memory=cap, workspace=Workspace(), progress=report)
-        runner: Engine = make_engine(engine, running) if isinstance(engine, str) else engine
+        runner = engine_of(
+            engine, threads=threads or available_threads(), memory=cap, workspace=Workspace(), progress=report
+        )  # fmt: skip
         theirs = Reading(text=against_text, id=against_id, encoding_errors=encoding_errors, prefix="against-", once=True)
         hashed, named = _read(runner, others, theirs, partial(hash_references, **how), hashed_schema, "references")
         references, known = _known(hashed, passage, threshold, cap)
@@ -216,7 +217,7 @@ def _read(
     if reading.id is not None:
         check_ids(engine, made, splits, reading)
         texts = any(to_numpy(batch.column(0)).any() for batch in made.select(["id_is_text"]).batches())
-    sizes = engine.fold(made.select(["position"]), OfInputs(len(splits)))
+    sizes = engine.fold(made.select(["position"]), of_inputs(len(splits)))[0]
     labels = Labels.of(splits, reading.id is not None, not texts)
     return made, Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
+from ..settings.option import entries
 from ..settings.settings import Settings
 from .originals import DigestOf
 from .samples import short
 
 SHOWN = 40  # inputs that are listed
 NAMED = 20  # inputs that a command names
-_NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
-_NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations", "trust")
 
 
 def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
@@ -37,11 +35,11 @@ def command_of(
     settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
 ) -> str:  # fmt: skip
     """Return the command that repeats a job; a call of Python where no command can."""
-    default = Settings()
+    options = entries(Settings)
     given = {
-        field.name: getattr(settings, field.name)
-        for field in fields(Settings)
-        if field.name not in _NOT_OF_THE_RESULT and getattr(settings, field.name) != getattr(default, field.name)
+        name: getattr(settings, name)
+        for name, entry in options.items()
+        if entry.option.repeats and getattr(settings, name) != entry.default
     }
     given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
     if settings.permutations is not None:
@@ -55,7 +53,7 @@ def command_of(
     if settings.overrides is not None:
         given["overrides"] = settings.overrides.name
     by_list = given.get("overrides", "") is None
-    if in_memory or by_list or any(name in given for name in _NOT_ON_COMMAND_LINE):
+    if in_memory or by_list or not all(options[name].option.help for name in given):
         data = "data" if in_memory else repr(some)
         words = [data, *(["against=references"] if n_references else [])]
         if by_list:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.texts import read_again
-from ..results.choosing import Draw, Lowest
+from ..results.rows import Draw, Lowest
 from ..results.scored import Scored
 from ..values import Int64Array
 from .facts import ABOVE, BINS, IN_MATRIX, binned, score_bins

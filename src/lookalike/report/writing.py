@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import __version__
 from ..errors import ParameterError
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
 from ..files.names import shown
+from ..results.members import Numbers
 from ..results.result import Result
 from ..results.scored import Scored
 from ..text.shingle import Shingling
@@ -77,19 +76,18 @@ def write_report(
 
     Notes
     -----
-    Time: the decisions are read three times; the inputs for their digests, and up to the last text that is shown. While the job
+    Time: the decisions are read once; the inputs for their digests, and up to the last text that is shown. While the job
     is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
     thresholds. A result that was loaded or unpickled has no near misses; texts and digests where the inputs are as they were,
-    else the page says what is missing. Memory: 6 bytes per document.
+    else the page says what is missing. Memory: 34 bytes per document, which the job itself no longer needs.
     """
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
-    result._check_open()
     originals = Originals(result)
-    path = check_report(output, originals.sources or (), force)
+    path = check_report(output, result.sources, force)
     told = _told(result)
     identities = result.provenance["inputs"]
-    n_references = 0 if not result._against else _n_references(result)
+    n_references = result.inputs.n_references
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of(result.settings, identities, n_references) if command is None else command
     read = {} if texts == "none" else originals.texts(told.samples.pairs())
@@ -183,32 +181,24 @@ def check_report(output: str | Path, sources: Sequence[Any], force: bool) -> Pat
 
 def _told(result: Result) -> Told:
     """Gather all that the page says."""
-    decisions, settings = result._decisions, result.settings
-    near, exact = None, None
-    if result._nearly is not None and result._job is not None:
+    decisions, settings = result.rows(), result.settings
+    s, near, exact = result.summary, None, None
+    if result.near_misses is not None:
         lowest = round(max(0.01, result.threshold - NEAR_BELOW), 10)
-        near = near_misses(result._nearly, lowest, NEAR, lambda score: float(settings.finder.recall(score)))
-    orders = np.empty(0, np.int64) if near is None else np.unique(np.concatenate([near.left, near.right]))
-    identities = result.provenance["inputs"]
+        near = near_misses(
+            result.near_misses, result.threshold, lowest, NEAR, lambda score: float(settings.finder.recall(score))
+        )
+    identities, numbers = result.provenance["inputs"], Numbers(decisions)
     facts = gather(
-        decisions, result.threshold, boundary=result._first, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT,
-        n_groups=GROUPS, seed=int(settings.seed), orders=orders,
+        numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
+        seed=int(settings.seed),
     )  # fmt: skip
-    s = result.summary
-    small = result._job is not None and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
+    small = result.is_open and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
     if result.evidence == "all" or small:
         exact = [result.summary.near_duplicates]
         exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
     names = [short(called(identity)) for identity in identities]
-    return Told(settings, result.summary, facts, samples_of(decisions, facts, near), near, names, exact)
-
-
-def _n_references(result: Result) -> int:
-    """Return how many inputs hold references: the first input of the others is that of the first row that is none."""
-    first = next(iter(result._rows(["position"]).batches()), None)
-    if result._job is not None:
-        return result._job.n_references
-    return len(result.provenance["inputs"]) if first is None or not len(first) else int(first["position"][0].as_py()) >> 40
+    return Told(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names, exact)
 
 
 def _digests(

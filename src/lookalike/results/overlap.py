@@ -20,7 +20,7 @@ from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.ids import Labels
 from ..inputs.read import Reading
 from ..search.passages import Passages
-from ..steps.ids import Positions, at_positions
+from ..steps.ids import at_positions
 from ..steps.overlap import MATCH, matches_of
 from ..text.shingle import Shingling
 from ..values import Int64Array
@@ -119,7 +119,7 @@ class Matches:
         """Return the ids of some reference documents, and of some documents."""
         names = [name for name in ("position", "number", "id") if name in self._table.schema.names]
         columns, wanted = self._table.select(names), self.documents.positions(rows)
-        step = partial(at_positions, settings=Positions(positions=tuple(wanted.tolist())))
+        step = partial(at_positions, positions=tuple(wanted.tolist()))
         chosen = collect(self._engine.map(columns, step, columns.schema)).combine_chunks()
         known = dict(zip(chosen["position"].to_pylist(), self.documents.ids(chosen).to_pylist(), strict=True))
         theirs = self.theirs.ids(self._references.take(to_arrow(references))).to_pylist()

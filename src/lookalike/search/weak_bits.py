@@ -16,7 +16,7 @@ from ..kernels.hits import Hits
 from ..kernels.tables import Block
 from ..theory import hamming_search as theory
 from ..values import Int64Array, UInt64Array
-from ._fingerprints import QUERIES_AT_A_TIME, QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
+from .fingerprints import QUERIES_AT_A_TIME, QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
 
 MAX_PREFIX = 26
 

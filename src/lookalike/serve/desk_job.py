@@ -14,12 +14,11 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
-from ..files.inputs import digest_of
+from ..files.names import shown
 from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..report.writing import write_report
 from ..results.result import Result
-from ..results.saved_job import SavedJob
 from ..theory.minhash import exact_interval
 from ..wording import counted
 from .desk_removals import JUDGED, MOST_ROWS, Removals, Wanted
@@ -44,12 +43,11 @@ class Desk:
 
     def __init__(self, folder: str | Path, trust: Sequence[str] = ()) -> None:
         self.result = Result.load(folder, trust=trust)  # whole: rows in files would be read again for each page
-        self._job = SavedJob(folder, self.result)
-        decisions = self.result._decisions
-        self.removals = Removals(decisions, int(self.result.settings.seed))
+        self._folder = shown(folder)
+        self.removals = Removals(self.result.rows(), int(self.result.settings.seed))
         self.review = Review(Path(folder), self._removed, self._source_of)
         self._names = [short(identity["name"]) for identity in self.result.provenance["inputs"]]
-        self._texts = _Texts(self._job)
+        self._texts = _Texts(self.result)
         self._digests: dict[int, str | None] = {}
         self._report: bytes | None = None
         self._turn = threading.Lock()  # of digests
@@ -72,7 +70,7 @@ class Desk:
         with self._turn:
             if source not in self._digests:
                 try:
-                    self._digests[source] = digest_of(self._job.places(source))
+                    self._digests[source] = self.result.inputs.digest(source)
                 except InputDataError:
                     if self.result.settings.id is None:
                         raise
@@ -87,7 +85,7 @@ class Desk:
         n = len(self.removals)
         return {
             "version": __version__,
-            "folder": short(self._job.folder),
+            "folder": short(self._folder),
             "said": f"{n:,} of {counted(s.documents, 'document')} were removed as duplicates: {s.exact_duplicates:,} exact and "
             f"{s.near_duplicates:,} near, with a {s.score} of at least {settings.threshold:g}.",
             "score": s.score if s.verified_by == "exact" else f"estimated {s.score}",
@@ -172,8 +170,8 @@ class Desk:
 class _Texts:
     """Texts of documents, read again when they are needed; those that were used last are held, of others how they begin."""
 
-    def __init__(self, job: SavedJob) -> None:
-        self._job = job
+    def __init__(self, result: Result) -> None:
+        self._result = result
         self._held: OrderedDict[int, bytes] = OrderedDict()
         self._n_bytes = 0
         self.begins: dict[int, str] = {}
@@ -186,9 +184,9 @@ class _Texts:
             unread = [place for place in needed if place not in self._held]
             if unread or any(place not in self.begins for place in missing):
                 try:
-                    read = self._job.texts(missing, MOST_TEXT)
+                    read = self._result.texts(missing, MOST_TEXT)
                 except LookalikeError:  # that of another document may be what cannot be read
-                    read = self._job.texts(unread, MOST_TEXT) if unread else {}
+                    read = self._result.texts(unread, MOST_TEXT) if unread else {}
                 for place in missing:  # also of what cannot be read: it is not tried again for a list
                     self.begins.setdefault(place, "")
                 self.begins |= {place: begin_of(text.decode("utf-8", "replace")) for place, text in read.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
@@ -10,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from .. import __version__
-from ..engines.clock import Clock
 from ..engines.memory import Memory
+from ..engines.progress import Clock
 from ..engines.spark.engine import SparkEngine
 from ..engines.spark.frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
@@ -26,19 +25,19 @@ from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references, saved_in
 from ..recipes.decide import Decider
+from ..recipes.decisions import Told
 from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
 from ..recipes.opening import Opened, report_stage
-from ..recipes.progress import Progress, no_progress, shown
+from ..recipes.progress import no_progress, shown
 from ..recipes.saved_sketches import agreed
 from ..recipes.search import search
+from ..results.rows import second_columns
 from ..results.summary import CALLED, Summary, counted_as
-from ..results.telling import Told, second_columns
 from ..settings.limits import limit_of
-from ..settings.settings import MAX_BUCKET, Settings, added_columns, settings_of
-from ..steps.ids import Positions, at_positions
-from ..steps.totals import Outcomes
-from ..text.shingle import Tokenizer
-from ..wording import spelled
+from ..settings.option import front_door
+from ..settings.settings import Settings, added_columns
+from ..steps.ids import at_positions
+from ..steps.totals import OUTCOMES
 from .result import Finished, SparkResult, SparkSummary
 from .sessions import check_workers, is_local, session_of, spark_sql
 
@@ -48,49 +47,8 @@ _KINDS = "against must be a data frame or saved sketches where the data is a dat
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
 
-@spelled
-def dedup(
-    data: Any,
-    *,
-    threshold: float = 0.8,
-    recall: float = 0.99,
-    against: Any = None,
-    trust: Any = (),
-    keep: str = "first",
-    order_by: str | None = None,
-    within: str | None = None,
-    empty: str = "keep",
-    verify: str = "exact",
-    evidence: str = "keepers",
-    work: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    annotate: bool = False,
-    text: str = "text",
-    id: str | None = None,
-    html: bool = False,
-    glob: str | Sequence[str] | None = None,
-    format: str | None = None,
-    delimiter: str | None = None,
-    encoding_errors: str = "strict",
-    unit: str = "word",
-    width: int | None = None,
-    normalization: str = "NFC",
-    fold_case: bool = True,
-    tokenizer: Tokenizer | None = None,
-    method: str = "minhash",
-    radius: int = 3,
-    permutations: int | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    max_bucket: int = MAX_BUCKET,
-    max_document: int | str | None = None,
-    on_error: str = "stop",
-    overrides: Any = None,
-    seed: int | str = 1,
-    memory: int | str | None = None,
-    session: Any = None,
-    progress: Progress | bool | None = None,
-) -> SparkResult:
+@front_door(Settings)
+def dedup(data: Any, settings: Settings) -> SparkResult:
     """Find near-duplicates on a cluster and decide which documents to keep, as ``lookalike.dedup`` does on one machine.
 
     Parameters
@@ -99,29 +57,6 @@ def dedup(
         A data frame has a column of texts and one of unique ids. Files lie on storage that the driver and all workers have
         mounted, or on an object store (``s3://bucket/pages/``); they are read by the tasks, without Spark's own reader, which
         takes several times as long.
-    order_by : str, optional
-        With data frames, whose rows have no order of their own: the column that keep="first" and "last" go by, and that breaks
-        the ties of other policies; then ids do. Default: ids alone, integers by value.
-    work : path
-        A folder on an object store, or on storage that the driver and all workers have mounted, for what is kept between
-        steps: about 500 bytes a document, the texts of those that are compared, and all texts of a data frame. It can be left
-        out where all workers are on this machine. An interrupted job can be resumed from it.
-    id : str, optional
-        Needed for data frames: a column of strings or integers, each once.
-    memory : int or str, optional
-        What a task may use. Default: 1500 MB. A document may have a tenth of it.
-    session : pyspark.sql.SparkSession or callable, optional
-        A function without parameters is called for the session once the inputs are known to be there. Default: that of the data
-        frame, the active one, or a new one.
-    threshold, recall, against, trust, keep, within, empty, verify, evidence, resume, annotate
-        As in ``lookalike.dedup``.
-    text, html, glob, format, delimiter
-        As in ``lookalike.dedup``; ``against`` is like data, a data frame for a data frame, or for either the path of folders of
-        saved sketches.
-    encoding_errors, unit, width, normalization, fold_case, tokenizer, method, radius, permutations, bands, rows, max_bucket
-        As in ``lookalike.dedup``; a tokenizer must pickle.
-    max_document, on_error, overrides, seed, progress
-        As in ``lookalike.dedup``; the driver reads overrides.
 
     Returns
     -------
@@ -142,7 +77,8 @@ def dedup(
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
     tried again. Nothing gathers on the driver but counts.
     """
-    settings = settings_of({**locals(), "threads": 1, "memory": memory or TASK_MEMORY})
+    against, session, progress, order_by = settings.against, settings.engine, settings.progress, settings.order_by
+    settings = replace(settings.lasting(), threads=1, memory=settings.memory or TASK_MEMORY)
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
     clock, frames = Clock(), [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
@@ -277,7 +213,7 @@ def _workspace(
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace
-    parameters = settings.to_dict() | ({} if order_by is None else {"order_by": order_by})
+    parameters = settings.to_dict()
     job = {"lookalike": __version__, "engine": "spark", "parameters": parameters, "reference": n_references}
     job["inputs"] = [split.identity() for split in splits]
     folder = path_of(settings.work)
@@ -295,6 +231,7 @@ def _workspace(
 def _run(opened: Opened, id_type: str | None) -> Finished:
     """Search, decide, and store the decisions."""
     engine, settings = opened.engine, opened.settings
+    assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
     found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
@@ -306,11 +243,11 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
         def calls(positions: list[int]) -> list[dict[str, Any]]:
             rows = decisions.select(["position", *CALLED])
-            chosen = engine.map(rows, partial(at_positions, settings=Positions(positions=tuple(positions))), rows.schema)
+            chosen = engine.map(rows, partial(at_positions, positions=tuple(positions)), rows.schema)
             by_position = {row["position"]: row for batch in chosen.batches() for row in batch.to_pylist()}
             return [by_position[position] for position in positions]
 
-        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), Outcomes())
+        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), OUTCOMES)
         return counted_as(total, found.boundary, calls)
 
     told, summary = judge(opened, decider, settings, count)

@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..engines.clock import Clock
 from ..engines.memory import peak_memory
+from ..engines.progress import Clock
 from ..errors import ParameterError
 from ..recipes.search import Searched
-from ..results.annotating import naming
 from ..results.summary import Summary
+from ..results.tables import naming
 from ..settings.settings import Settings
-from ..steps.totals import BySource
+from ..steps.totals import of_inputs
 from ..values import Int64Array
 from ..wording import counted
 from .saving import save_sketches
@@ -117,6 +117,11 @@ class SparkResult:
             raise ParameterError("this result is closed: write, or cache, its data frames before close()")
 
     @property
+    def note(self) -> Callable[[str], None] | None:
+        """What remembers that an output is complete, for a run that resumes the job."""
+        return self._job.note
+
+    @property
     def _against(self) -> bool:
         return self._job.n_references > 0
 
@@ -125,11 +130,11 @@ class SparkResult:
         name = self.summary.score if self.summary.verified_by == "exact" else f"estimated_{self.summary.score}"
         return {"resemblance": name, **{second: second for second in self._job.second}}
 
-    def _by_source(self) -> tuple[Int64Array, list[str]]:
+    def by_input(self) -> tuple[Int64Array, list[str]]:
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
         self._check_open()
         names = [identity["name"] for identity in self.provenance["inputs"]]
-        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), BySource(n=len(names)))
+        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), of_inputs(len(names), kept=True))
         found[:, : self._job.n_references] = 0
         return found, names
 

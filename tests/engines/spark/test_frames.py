@@ -135,7 +135,7 @@ def test_what_is_left_of_each_frame(tmp_path):
     frames = [session.frame(documents(seed=seed)) for seed in (1, 2)]
     given = {"id": "id", "threshold": 0.6, "width": 1, "session": session, "work": tmp_path / "work"}
     with closing(spark.dedup(frames[0], against=frames[1], **given)) as result:
-        counts, names = result._by_source()
+        counts, names = result.by_input()
         assert counts.tolist() == [[0, len(result)], [0, result.summary.kept]] and len(names) == 2
         assert 0 < result.summary.kept < len(result)
 

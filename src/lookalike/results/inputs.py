@@ -1,10 +1,11 @@
-"""The inputs of a saved result: a table that says where they were, and the way back to their texts."""
+"""The inputs of a result: a table that says where they are or were, and the way back to their texts."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from ..errors import InputDataError
 from ..files.descriptions import check_trusted
 from ..files.folder import AnyPath, path_of
-from ..files.inputs import Place, place_of
+from ..files.inputs import Place, digest_of, place_of
 from ..files.names import shown
 from ..files.urls import is_url
 from ..formats.registry import format_named
@@ -64,6 +65,36 @@ def reading_of(settings: Settings) -> Reading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OpenInputs:
+    """The inputs of an open job, which are at hand: what cannot be read is an error.
+
+    Parameters
+    ----------
+    checksums : sequence of (str or None)
+        For each input, that of the saved sketches which it was; None where it was none.
+    """
+
+    sources: Sequence[Split]
+    n_references: int
+    checksums: Sequence[str | None] = ()
+    own = True
+    """Whether this process's user chose the files."""
+
+    @property
+    def noted(self) -> SavedInputs:
+        """What is known of them when the job is closed."""
+        return SavedInputs(inputs_of(self.sources, self.n_references), Path(), checksums=self.checksums)
+
+    def texts(self, positions: Int64Array, settings: Settings, most: int | None = None) -> dict[int, bytes]:
+        """Read the texts of documents again, by their positions."""
+        return read_again(self.sources, reading_of(settings), positions, most)[0]
+
+    def digest(self, number: int) -> str | None:
+        """Return the digest of an input; None where it is no file."""
+        return digest_of(self.sources[number].places)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SavedInputs:
     """The files that a job read, and which of them may be read again.
 
@@ -84,7 +115,26 @@ class SavedInputs:
     trusted: tuple[AnyPath, ...] | None = None
     checksums: Sequence[str | None] = ()
 
-    def texts(self, positions: Int64Array, reading: Reading, most: int | None = None) -> dict[int, bytes]:
+    @property
+    def own(self) -> bool:
+        """Whether this process's user chose the files."""
+        return self.trusted is None
+
+    @property
+    def n_references(self) -> int:
+        """How many inputs hold references."""
+        return len(pc.unique(self.table.filter(self.table["reference"])["source"]))
+
+    @property
+    def noted(self) -> SavedInputs:
+        """The inputs themselves."""
+        return self
+
+    def digest(self, number: int) -> str | None:
+        """Return the digest of an input; None where it was no file."""
+        return digest_of(self.places(number))
+
+    def texts(self, positions: Int64Array, settings: Settings, most: int | None = None) -> dict[int, bytes]:
         """Read the texts of documents again, by their positions.
 
         Notes
@@ -92,7 +142,7 @@ class SavedInputs:
         Time: a file is read up to the last row that is wanted; where a file is a document, only those wanted are opened.
         """
         texts: dict[int, bytes] = {}
-        inputs = self.table
+        inputs, reading = self.table, reading_of(settings)
         wanted = np.unique(positions)
         for number in np.unique(wanted >> SOURCE_BITS).tolist():
             some = wanted[wanted >> SOURCE_BITS == number]
@@ -174,3 +224,6 @@ def _no_file(name: str) -> InputDataError:
 def _from_root(path: str) -> str:
     """Return a path from the root; a URL is one. No store is asked."""
     return path if is_url(path) else os.path.abspath(path)
+
+
+Inputs = OpenInputs | SavedInputs

@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..engines.engine import Table
 from ..inputs.ids import Labels
-from ..methods.method import Method
-from ..recipes.decide import Decider
+from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
 from ..steps.decide import REMOVED, TALLIES, removed, tally
-from ..steps.rows import POSITIONS, Decide, TellPairs, decide, tell_pairs
+from ..steps.rows import POSITIONS, columns_needed, decision_rows, pair_rows
+from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import DECISIONS
-from .rows import HeldRows
+from .decide import Decider
 
-_KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
-
-
-def second_columns(method: Method) -> list[pa.Field]:
-    """Return the columns that stand beside scores."""
-    return [pa.field(name, _KINDS[name]) for name in method.added[1:]]
-
-
-def decisions_schema(kind: pa.DataType, second: Sequence[pa.Field], leaders: bool, overridden: bool) -> pa.Schema:
-    """Return the columns of decisions: DECISIONS with ids of a kind, and what a job adds to them."""
-    fields = []
-    for field in DECISIONS:
-        fields.append(field.with_type(kind) if field.name in ("duplicate_of", "cluster") else field)
-        if field.name == "bytes":
-            fields.append(pa.field("id", kind))
-        if field.name == "resemblance":
-            fields += second
-    if leaders:
-        fields.append(pa.field("leader", pa.int64()))
-    if overridden:
-        fields.append(pa.field("override", pa.string()))
-    return pa.schema(fields)
-
-
-def pairs_schema(kind: pa.DataType, second: Sequence[pa.Field]) -> pa.Schema:
-    """Return the columns of pairs with ids of a kind."""
-    ends = [pa.field(name, pa.int64()) for name in ("left", "right")]
-    ids = [pa.field(name, kind) for name in ("left_id", "right_id")]
-    return pa.schema([*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *second])
+Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
 
 class Told:
@@ -105,18 +78,19 @@ class Told:
     def _made(self, schema: pa.Schema, some: Table) -> Table:
         """Make some columns of the decisions about some documents, of which there are the sketches."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
-        telling = Decide(
-            schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
-        )  # fmt: skip
-        rows = decider.settled(some.select(self._own(telling.needed)), self.standing)
-        theirs = [name for name in sketches.schema.names if f"keeper_{name}" in telling.needed]
+        needed = columns_needed(schema)
+        rows = decider.settled(some.select(self._own(needed)), self.standing)
+        theirs = [name for name in sketches.schema.names if f"keeper_{name}" in needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
         if {"n_exact", "n_duplicates"} & set(schema.names):
             rows = engine.join(rows, self._tallies, "order", "left")
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
-        return engine.map(rows, partial(decide, settings=telling), schema)
+        step = partial(
+            decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        )  # fmt: skip
+        return engine.map(rows, step, schema)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -127,6 +101,23 @@ class Told:
     def pairs_in_any_order(self) -> Table:
         """The verified pairs in any order, with the positions of their documents."""
         return self.pairs.told(self._matches)
+
+    def near_misses(self, lowest: float) -> Misses:
+        """Yield (left, right, score) of the candidates among kept documents that score below the threshold; lefts are orders.
+
+        They are for reports only, and change no decision. Only kept documents count: a pair in which one is removed says
+        nothing about what might be missing. Each of them was compared with its candidates before, so that this compares no
+        pair that the job did not; the scores were not kept.
+        """
+        decider = self._decider
+        engine, threshold = decider.engine, decider.settings.threshold
+        pairs = engine.join(decider.found.pairs, self.standing, "left", "anti")
+        pairs = engine.store(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
+        near = Decider(engine, decider.found, replace(decider.settings, threshold=lowest), decider.key)
+        for batch in near.verified(pairs).batches():  # not as components: those of all pairs are what texts are divided by
+            score = to_numpy(batch["score"])
+            below = score < threshold
+            yield to_numpy(batch["left"])[below], to_numpy(batch["right"])[below], score[below]
 
 
 class Decisions:
@@ -171,10 +162,11 @@ class Pairs:
         """Return some pairs, in any order, with the positions of their documents."""
         engine, some, decider = self._decider.engine, self._documents, self._decider
         rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
-        telling = TellPairs(
-            schema=self.schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        schema = pa.schema([*self.schema, *POSITIONS])
+        step = partial(
+            pair_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
         )  # fmt: skip
-        return engine.map(rows, partial(tell_pairs, settings=telling), telling.told)
+        return engine.map(rows, step, schema)
 
     def table(self, matches: Table) -> pa.Table:
         """Return some pairs, in the order of the input."""

@@ -16,6 +16,7 @@ from ..inputs.read import Reading, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
 from ..kernels._threads import in_order
+from ..results.rows import Rows, drawn, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings
 from ..text.keyed import KeyedHashes
@@ -23,8 +24,6 @@ from ..text.texts import Texts, from_strings
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .choosing import drawn, of_reason, rows_at
-from .rows import Rows
 
 EXAMPLES = 20
 PIECE_BYTES = 1 << 20

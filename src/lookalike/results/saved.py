@@ -32,10 +32,9 @@ from ..settings.settings import Settings
 from ..steps.decide import REASONS
 from ..values.arrow import string, strings, to_numpy
 from ..values.tables import SOURCE_BITS, check_values
-from .rows import HeldRows, ParquetRows, Rows, collect
-from .saved_inputs import INPUTS, SavedInputs
+from .inputs import INPUTS, SavedInputs
+from .rows import HeldRows, ParquetRows, Rows, collect, decisions_schema, pairs_schema, second_columns
 from .summary import Share, Summary, count
-from .telling import decisions_schema, pairs_schema, second_columns
 
 DESCRIPTION = "result.json"
 FORMAT = 1

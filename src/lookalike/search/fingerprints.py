@@ -1,4 +1,4 @@
-"""What the indexes of fingerprints share: taking them in, handing out hits."""
+"""What the indexes of fingerprints share, and the plainest of them, which compares all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import hamming as kernel
-from ..kernels.hits import room_for
+from ..kernels.hits import Hits, room_for
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 
@@ -229,6 +229,25 @@ class FingerprintIndex:
         with self._turn:
             left, right, distance = self._run(self._stored, None, False, True)
         return Pairs(left, right, len(self), None, distance)
+
+
+class ExhaustiveHammingIndex(FingerprintIndex):
+    """Every fingerprint is compared: exact, and about 1e9 comparisons a second. For checks of the others.
+
+    Parameters
+    ----------
+    radius : int >= 0
+    bits : int, optional
+    """
+
+    def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
+        stored = self._stored
+
+        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
+            compared[0] += (stop - start) * len(stored)
+            return int(kernel.search_all(query, start, stop, stored, self.radius, first_only, self_join, hits))
+
+        return search
 
 
 def collect(search: Search, n: int) -> tuple[Int64Array, Int64Array, Int64Array, int]:

@@ -1,0 +1,212 @@
+"""Measure the code: `python tools/house.py` prints each figure; `check_layers.py` holds some of them to a limit.
+
+Lines and files, docstrings of what is internal, how files depend on each other, types that are erased.
+"""
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+
+ERASED = {"split", "splits", "source", "sources", "engine", "method", "table", "settings", "reading"}
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class Module:
+    """A file of the package: its place below the package's root, its text and its syntax tree."""
+
+    def __init__(self, root: Path, file: Path) -> None:
+        """Read it."""
+        self.file, self.inside, self.text = file, file.relative_to(root), file.read_text(encoding="utf-8")
+        self.tree = ast.parse(self.text)
+        self.room = self.inside.parts[0].removesuffix(".py")
+        self.package = ["lookalike", *self.inside.parts[:-1]]
+
+    @cached_property
+    def imports(self) -> list[tuple[int, str]]:
+        """(Line, dotted name) of every import, relative ones resolved: late ones, those for types, and those by string."""
+        found = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found += [(node.lineno, alias.name) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = self.package[: len(self.package) - node.level + 1] if node.level else []
+                module = [*base, *((node.module or "").split(".") if node.module else [])]
+                found.append((node.lineno, ".".join(module)))
+                found += [(node.lineno, ".".join([*module, alias.name])) for alias in node.names]
+        return found + self.by_string
+
+    @cached_property
+    def by_string(self) -> list[tuple[int, str]]:
+        """(Line, name) of each module of ours that is imported by a string that names it."""
+        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call) and node.args)
+        made = [node for node in calls if ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__")]
+        named = [(node.lineno, node.args[0].value) for node in made if isinstance(node.args[0], ast.Constant)]
+        return [(line, str(name)) for line, name in named if str(name).startswith("lookalike.")]
+
+    @cached_property
+    def private_names(self) -> set[str]:
+        """Names with an underscore that the file defines: functions, classes, attributes, fields."""
+        found = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, DEFINITIONS):
+                found.add(node.name)
+            elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+        return {name for name in found if name.startswith("_") and not name.startswith("__")}
+
+    @cached_property
+    def erased(self) -> list[tuple[int, str]]:
+        """(Line, name) of parameters that name something of ours and are of type Any."""
+        functions = (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        arguments = chain.from_iterable((*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs) for f in functions)
+        given = [(one, ast.unparse(one.annotation)) for one in arguments if one.annotation and one.arg in ERASED]
+        plain = [
+            (one, said.replace("Callable[..., Any]", "")) for one, said in given if not said.startswith(("dict", "Mapping"))
+        ]
+        return [(one.lineno, one.arg) for one, said in plain if "Any" in said]
+
+    def docstrings(self) -> Iterator[tuple[str, int]]:
+        """Yield (dotted name, lines) of each docstring; the module's own has no name."""
+
+        def below(node: ast.AST, owner: str) -> Iterator[tuple[str, int]]:
+            for child in ast.iter_child_nodes(node):
+                name = f"{owner}.{child.name}" if isinstance(child, DEFINITIONS) else owner
+                if isinstance(child, DEFINITIONS) and ast.get_docstring(child):
+                    yield name.removeprefix("."), 1 + (child.body[0].end_lineno or 0) - child.body[0].lineno
+                yield from below(child, name)
+
+        if ast.get_docstring(self.tree):
+            yield "", self.tree.body[0].end_lineno or 0
+        yield from below(self.tree, "")
+
+    @property
+    def code_lines(self) -> int:
+        """Lines that are no docstring, no comment and not empty."""
+        lines = [line.strip() for line in self.text.splitlines()]
+        return sum(bool(line) and not line.startswith("#") for line in lines) - sum(n for _, n in self.docstrings())
+
+
+def modules(root: Path) -> list[Module]:
+    """Return all files of a package."""
+    return [Module(root, file) for file in sorted(root.rglob("*.py"))]
+
+
+def homes(root: Path) -> dict[str, str]:
+    """Return the module of each public name, as the package's ``_HOMES`` says."""
+    file = root / "__init__.py"
+    for node in ast.walk(ast.parse(file.read_text())) if file.exists() else ():
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "_HOMES" for t in node.targets):
+            return dict(ast.literal_eval(node.value))
+    return {}
+
+
+def graph(some: Iterable[Module], root: Path) -> dict[str, set[str]]:
+    """Return which files each file imports, but for the root, which loads public names when they are asked for."""
+    dotted = {".".join(["lookalike", *one.inside.with_suffix("").parts]).removesuffix(".__init__"): one for one in some}
+    public = {f"lookalike.{name}": f"lookalike.{home}" for name, home in homes(root).items()}
+    found: dict[str, set[str]] = {}
+    for name, one in dotted.items():
+        wanted = {public.get(other, other) for _, other in one.imports} & dotted.keys() if name != "lookalike" else set()
+        found[name] = wanted - {name, "lookalike"}
+        for other in list(found[name]):  # `from . import x` names the package too
+            if any(inner.startswith(other + ".") for inner in found[name]) and dotted[other].inside.stem == "__init__":
+                found[name].discard(other)
+    return found
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Return the sets of files that import each other, the largest first."""
+
+    def reached(begin: str) -> set[str]:
+        found, open_ones = set[str](), [begin]
+        while open_ones:
+            for other in edges[open_ones.pop()] - found:
+                found.add(other)
+                open_ones.append(other)
+        return found
+
+    below = {name: reached(name) for name in edges}
+    found = {tuple(sorted(other for other in below[name] if name in below[other])) for name in edges if name in below[name]}
+    return sorted(map(list, found), key=lambda circle: (-len(circle), circle))
+
+
+def used_by_one(edges: dict[str, set[str]]) -> list[str]:
+    """Return the files that exactly one other imports."""
+    counts = Counter(other for others in edges.values() for other in others)
+    return sorted(name for name, count in counts.items() if count == 1)
+
+
+def foreign_private(some: list[Module]) -> list[tuple[Module, int, str]]:
+    """Return (file, line, name) of private modules and attributes of other rooms that a file uses."""
+    owners: dict[str, set[str]] = {}
+    for one in some:
+        for name in one.private_names:
+            owners.setdefault(name, set()).add(one.room)
+    found = []
+    for one in some:
+        for line, name in one.imports:
+            parts = name.split(".")
+            if parts[0] == "lookalike" and len(parts) == 3 and parts[1] != one.room and parts[2].startswith("_"):
+                found.append((one, line, name))
+        for node in ast.walk(one.tree):
+            if isinstance(node, ast.Attribute) and node.attr in owners and one.room not in owners[node.attr]:
+                found.append((one, node.lineno, ast.unparse(node)))
+    return list(dict.fromkeys(found))
+
+
+def internal_docstrings(some: list[Module], public: dict[str, str]) -> int:
+    """Return how many lines the docstrings of what is not public have."""
+    total = 0
+    for one in some:
+        home = ".".join(one.inside.with_suffix("").parts)
+        own = {name for name, where in public.items() if home == where or home.startswith(where + ".")}
+        total += sum(lines for name, lines in one.docstrings() if name.split(".")[0] not in own or "._" in name)
+    return total
+
+
+def size(folder: Path) -> str:
+    """Return the lines and files of Python of a folder."""
+    files = sorted(folder.rglob("*.py"))
+    return f"{sum(file.read_text(encoding='utf-8').count(chr(10)) for file in files):,} in {len(files)} files"
+
+
+def main() -> None:
+    """Print all figures; with an argument also the places."""
+    top = Path(__file__).parents[1]
+    root = top / "src/lookalike"
+    some = modules(root)
+    edges = graph(some, root)
+    lines = sum(one.text.count("\n") for one in some)
+    rings, private = circles(edges), foreign_private(some)
+    erased = [f"{one.inside}:{line}: {name}" for one in some for line, name in one.erased]
+    strings = [f"{one.inside}:{line}: {name}" for one in some for line, name in one.by_string]
+    for name in ("src", "tests", "tools"):
+        print(f"{name + ', lines':44}{size(top / name)}")
+    print(f"{'share of lines that are code':44}{sum(one.code_lines for one in some) / lines:.0%}")
+    print(f"{'lines of docstrings on internals':44}{internal_docstrings(some, homes(root)):,}")
+    single = used_by_one(edges)
+    places = {
+        "files imported by exactly one other": single,
+        "parameters of type Any that name ours": erased,
+        "imports by string": strings,
+        "private modules of other rooms": [f"{o.inside}:{line}: {n}" for o, line, n in private if n.startswith("lookalike.")],
+        "private attributes of other rooms": [f"{o.inside}:{line}: {n}" for o, line, n in private if not n.startswith("lookalike.")],
+        "circles of imports": [", ".join(ring) for ring in rings],
+    }  # fmt: skip
+    for name, found in places.items():
+        print(f"{name:44}{len(found)}")
+        if len(sys.argv) > 1:
+            print("".join(f"    {place}\n" for place in found), end="")
+    print(f"{'files in the largest circle':44}{len(rings[0]) if rings else 0}")
+    rooms = Counter[str]()
+    for one in some:
+        rooms[one.room] += one.text.count("\n")
+    print("rooms: " + ", ".join(f"{room} {count:,}" for room, count in rooms.most_common()))
+
+
+if __name__ == "__main__":
+    main()
