@@ -13,7 +13,7 @@ from listing import find_pairs
 import lookalike as la
 from lookalike.cli.main import main
 from lookalike.recipes import listing
-from lookalike.report.scored import gather_pairs
+from lookalike.report.facts import gather_pairs
 
 
 def data_of(path):
