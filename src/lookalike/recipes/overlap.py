@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..engines.memory import FLOOR, Memory
-from ..engines.reporting import share_of
+from ..engines.progress import share_of
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Columns
