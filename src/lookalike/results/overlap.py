@@ -215,8 +215,8 @@ class OverlapResult(Brief):
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows the matches: one HTML file that needs no network."""
-        writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
-        writing.write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
+        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
+        page.write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
