@@ -19,7 +19,8 @@ from ..search.weak_bits import MAX_PREFIX, WeakBits
 from ..sketches.fast_similarity import FastSimilarity
 from ..sketches.simhash import SimHash
 from ..theory import banding, shares, simhash
-from ..theory.hamming_search import combinations_within, probed_share
+from ..theory.blocks import combinations_within
+from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
 from .kind import NO_PREFIXES, Kind, Sketches
