@@ -19,7 +19,7 @@ _WHY = {
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
     "skipped": "left out: it is larger than --max-document", "override": "removed by an override",
 }  # fmt: skip
-_TOLD = ["order", "position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
+_TOLD = ["position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
 Row = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
     """
     from ..errors import InputDataError
     from ..files.names import shown
-    from ..results.members import members_of, names_like, rows_named
+    from ..results.members import Numbers, names_like, rows_named
     from ..results.result import Result
 
     result = Result.open(job, trust=trust)
@@ -58,10 +58,11 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
         like = names_like(decisions, id)
         said = f"; similar ids: {', '.join(like)}" if like else ""
         raise InputDataError(f"{shown(job)}: no document has the id {id}{said}")
+    numbers = Numbers(decisions)
     for number, row in enumerate(reversed(rows)):  # that of the input, then a reference
         told = _rows(result, [row])[row]
-        members = members_of(decisions, [told["order"]])[0] if told["kept"] else None
-        keeper = None if members is not None or told["keeper"] is None else members_of(decisions, [told["keeper"]])[0].row
+        members = numbers.members(row) if told["kept"] else None
+        keeper = None if members is not None or told["keeper"] is None else int(numbers.keeper[row])
         others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
         known = {row: told} | _rows(result, others)
         if as_json:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..results.members import Numbers
 from ..results.rows import Rows, rows_at
 from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
@@ -22,7 +23,7 @@ MOST_ID = 300  # characters of an id that an override can name
 MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
 EXACT = 1 << 53  # above it the numbers of scripts are not exact
-_TOLD = ["position", "source", "number", "id", "bytes", "resemblance", "keeper", "n_exact", "n_duplicates"]
+_TOLD = ["position", "source", "number", "id", "bytes", "n_duplicates"]
 
 
 def short(value: Any, most: int = MOST_NAME) -> str:
@@ -129,36 +130,23 @@ class Samples:
         return [*self.least, *(pair for some in self.groups for pair in some), *self.near, *self.audit]
 
 
-def samples_of(decisions: Rows, facts: Facts, near: Nearest | None) -> Samples:
+def samples_of(decisions: Rows, numbers: Numbers, facts: Facts, near: Nearest | None) -> Samples:
     """Look up the documents of all pairs."""
-    of = facts.rows_of
-    left = [] if near is None else [of[order] for order in near.left.tolist()]
-    right = [] if near is None else [of[order] for order in near.right.tolist()]
-    grouped = [_rows_of_group(group.least.rows, group.draw.rows) for group in facts.groups]
-    lists = [facts.least.rows, facts.audit.rows, *grouped]
-    rows = np.unique(
-        np.concatenate([*lists, np.array([*left, *right, *(g.row for g in facts.groups), *of.values()], np.int64)])
-    )
+    left, right = ([], []) if near is None else (numbers.row_of[orders].tolist() for orders in (near.left, near.right))
+    shown = np.concatenate([facts.least, facts.audit, *(group.shown for group in facts.groups)])
+    heads = [group.members.row for group in facts.groups]
+    rows = np.unique(np.concatenate([shown, numbers.keeper[shown], np.array([*left, *right, *heads], np.int64)]))
     told = rows_at(decisions.select(_TOLD), rows)
     known = {row: _document(told, i) for i, row in enumerate(rows.tolist())}
-    keeper = dict(zip(rows.tolist(), told["keeper"].to_pylist(), strict=True))
-    score = dict(zip(rows.tolist(), told["resemblance"].to_pylist(), strict=True))
 
-    def removed(row: int) -> Pair:
-        return Pair(known[of[keeper[row]]], known[row], score[row])
+    def removed(rows: Int64Array) -> list[Pair]:
+        return [Pair(known[int(numbers.keeper[row])], known[row], float(numbers.score[row])) for row in rows.tolist()]
 
-    out = Samples([removed(row) for row in facts.least.rows.tolist()], [removed(row) for row in facts.audit.rows.tolist()])
-    for group, some in zip(facts.groups, grouped, strict=True):
-        out.keepers.append(known[group.row])
-        out.groups.append([Pair(known[group.row], known[row], score[row]) for row in some.tolist()])
+    out = Samples(removed(facts.least), removed(facts.audit), [removed(group.shown) for group in facts.groups])
+    out.keepers += [known[row] for row in heads]
     for a, b, value in zip(left, right, [] if near is None else near.score.tolist(), strict=True):
         out.near.append(Pair(known[min(a, b)], known[max(a, b)], value))
     return out
-
-
-def _rows_of_group(least: Int64Array, drawn: Int64Array) -> Int64Array:
-    """Return the least alike, then those drawn that are others."""
-    return np.concatenate([least, drawn[~np.isin(drawn, least)]])
 
 
 def _document(told: pa.Table, row: int) -> Document:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..report.samples import short
-from ..results.rows import Draw, Rows, of_reason, rows_at
+from ..results.members import Numbers
+from ..results.rows import Draw, Rows, rows_at
+from ..steps.decide import REASONS
 from ..values import Int64Array
-from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 
 ORDERS = ("least alike", "most alike", "random", "source", "group")
@@ -63,7 +64,7 @@ class Wanted:
 
 
 class Removals:
-    """The removed documents of a result, exact and near; about 60 bytes for each are held, and 4 for each document.
+    """The removed documents of a result, exact and near; about 60 bytes for each are held.
 
     Parameters
     ----------
@@ -79,24 +80,11 @@ class Removals:
     """
 
     def __init__(self, decisions: Rows, seed: int) -> None:
-        self._decisions = decisions
-        found: list[tuple[NDArray[Any], ...]] = []
-        orders, first = [np.empty(0, np.int64)], 0
-        for batch in decisions.select(["order", "position", "reason", "keeper", "resemblance"]).batches():
-            gone = np.flatnonzero(of_reason(batch, "near", "exact"))
-            taken = batch.take(pa.array(gone))
-            orders.append(to_numpy(pc.fill_null(batch.column("order"), -1)))
-            found.append(
-                (first + gone, to_numpy(taken.column("keeper")), to_numpy(taken.column("resemblance")),
-                 (to_numpy(taken.column("position")) >> SOURCE_BITS).astype(np.int32), of_reason(taken, "near"))
-            )  # fmt: skip
-            first += len(batch)
-        empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32), np.empty(0, np.bool_))
-        self.rows, keepers, self._scores, self._sources, self.near = map(np.concatenate, zip(empty, *found, strict=True))
-        place = np.concatenate(orders)
-        row_of = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
-        row_of[place[place >= 0]] = np.flatnonzero(place >= 0)
-        self.keepers: Int64Array = row_of[keepers]
+        self._decisions, numbers = decisions, Numbers(decisions)
+        self.rows = numbers.where("near", "exact")
+        self.keepers: Int64Array = numbers.keeper[self.rows].astype(np.int64)
+        self.near: Mask = numbers.reason[self.rows] == REASONS.index("near")
+        self._scores, self._sources = numbers.score[self.rows], numbers.source[self.rows]
         self._orders = self._sorted(seed)
         self._drawn = self._orders["random"][self.near[self._orders["random"]]]
         self._ids = self._column_of_ids()

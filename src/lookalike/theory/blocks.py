@@ -1,4 +1,7 @@
-"""Blocks of bits that must agree: how many tables they need, and how many comparisons they leave."""
+"""Blocks of bits that must agree: how many tables they need, and how many comparisons they leave.
+
+Of z ``blocks``, x lead, and must agree; ``fingerprints`` are stored.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,6 @@ def block_sizes(bits: int, blocks: int) -> list[int]:
     ----------
     bits : int >= 1
     blocks : int in [1, bits]
-
-    Returns
-    -------
-    list of int
 
     Raises
     ------
@@ -44,12 +43,7 @@ def block_tables(blocks: int, lead: int, radius: int) -> int:
     ----------
     blocks : int in [1, bits]
     lead : int in [1, blocks)
-        Blocks that lead, and must agree.
     radius : int >= 0
-
-    Returns
-    -------
-    int
 
     Raises
     ------
@@ -73,15 +67,9 @@ def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> 
     Parameters
     ----------
     fingerprints : float
-        Fingerprints stored.
     bits : int >= 1
     blocks : int in [1, bits]
     lead : int in [1, blocks)
-        Blocks that lead, and must agree.
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -143,14 +131,9 @@ def join_candidates(fingerprints: float, bits: int, blocks: int, choices: Sequen
     Parameters
     ----------
     fingerprints : float
-        Fingerprints stored.
     bits : int >= 1
     blocks : int in [1, bits]
     choices : sequence of tuples of blocks that must agree
-
-    Returns
-    -------
-    float
 
     References
     ----------

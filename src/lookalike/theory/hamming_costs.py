@@ -4,6 +4,11 @@ The thesis counts the steps of Manku's tables (6.10-6.15) and of probabilistic m
 Here they have names, and are measured (``make bench-hamming``). Corrected: bisection costs log2 n steps whatever the prefix
 (6.10); the tables of a batch multiply the computing, not the reading (6.15); a batch of queries also pays for each bucket it
 looks up (6.19). Added: the price of a random access, which on today's machines is most of a query.
+
+Of all functions: ``n`` fingerprints (float) of ``bits`` (int), in so many 64-bit ``words``, are stored, or read from a file by
+a batch of ``queries`` (float); ``tables`` are a sequence of (prefix bits, flips); of Manku's, ``lead`` of ``blocks`` blocks
+must agree; of probabilistic matching, buckets are numbered by ``prefix_bits``, and so many ``probes`` look into them. ``costs``
+are the nanoseconds of each step.
 """
 
 from __future__ import annotations
@@ -82,15 +87,7 @@ def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> f
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    tables : sequence of (prefix bits, flips), one for each table
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, tables, costs
 
     References
     ----------
@@ -105,15 +102,7 @@ def layout_memory(n: float, words: int, tables: Sequence[tuple[int, int]]) -> fl
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    words : int
-        64-bit words of a fingerprint.
-    tables : sequence of (prefix bits, flips), one for each table
-
-    Returns
-    -------
-    float
+    n, words, tables
 
     References
     ----------
@@ -129,19 +118,11 @@ def manku_query(
 
     Parameters
     ----------
-    n : float
-        Stored fingerprints.
-    bits, blocks, lead : int
-        f, z, x.
-    costs : Costs
+    n, bits, blocks, lead, costs
     binary : bool
         Bisection in place of direct access.
     tables : float, optional
         Searched until the first match; default all C(z, x).
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -159,17 +140,7 @@ def manku_memory(n: float, words: int, blocks: int, lead: int) -> float:
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    words : int
-        64-bit words of a fingerprint.
-    blocks : int in [1, bits]
-    lead : int in [1, blocks)
-        Blocks that lead, and must agree.
-
-    Returns
-    -------
-    float
+    n, words, blocks, lead
 
     References
     ----------
@@ -184,19 +155,7 @@ def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs:
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-    probes : int >= 1
-        Buckets looked into.
-    radius : int >= 0
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, prefix_bits, probes, radius, costs
 
     References
     ----------
@@ -211,16 +170,7 @@ def weak_bits_memory(n: float, words: int, prefix_bits: int) -> float:
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    words : int
-        64-bit words of a fingerprint.
-    prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-
-    Returns
-    -------
-    float
+    n, words, prefix_bits
 
     References
     ----------
@@ -234,20 +184,7 @@ def manku_batch(n: float, queries: float, bits: int, blocks: int, lead: int, cos
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    queries : float
-        Queries in the batch.
-    bits : int >= 1
-    blocks : int in [1, bits]
-    lead : int in [1, blocks)
-        Blocks that lead, and must agree.
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, queries, bits, blocks, lead, costs
 
     References
     ----------
@@ -266,19 +203,7 @@ def layout_batch(n: float, queries: float, words: int, tables: Sequence[tuple[in
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    queries : float
-        Queries in the batch.
-    words : int
-        64-bit words of a fingerprint.
-    tables : sequence of (prefix bits, flips), one for each table
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, queries, words, tables, costs
 
     References
     ----------
@@ -295,25 +220,9 @@ def weak_bits_batch(
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    queries : float
-        Queries in the batch.
-    words : int
-        64-bit words of a fingerprint.
-    prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-    probes : int >= 1
-        Buckets looked into.
-    radius : int >= 0
-    costs : Costs
-        Measured nanoseconds of each step.
+    n, queries, words, prefix_bits, probes, radius, costs
     pieces : int >= 1
         Pieces in which the file is read.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -36,12 +36,7 @@ def probes(prefix_bits: int, flips: int) -> int:
     Parameters
     ----------
     prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
     flips : int >= 0
-
-    Returns
-    -------
-    int
 
     References
     ----------
@@ -58,12 +53,7 @@ def combinations_within(prefix_bits: int, radius: int) -> int:
     Parameters
     ----------
     prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
     radius : int >= 0
-
-    Returns
-    -------
-    int
 
     References
     ----------
