@@ -16,8 +16,8 @@ from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.names import shown
 from ..report.compared import begin_of, compare
+from ..report.page import write_report
 from ..report.samples import MOST_TEXT, short
-from ..report.writing import write_report
 from ..results.result import Result
 from ..theory.minhash import exact_interval
 from ..wording import counted
