@@ -72,7 +72,7 @@ _HOMES = {
     "start_session": "engines.spark.session",
     "verify": "steps.keep",
     "weigh": "text.features",
-    "write_report": "report.writing",
+    "write_report": "report.page",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -116,7 +116,7 @@ if TYPE_CHECKING:
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
     from .recipes.spark.result import SparkResult
-    from .report.writing import write_report
+    from .report.page import write_report
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above

@@ -115,13 +115,8 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     _check_room(splits, settings, memory)
     reading = replace(reading_of(settings, len(references)), id=id, unnamed=unnamed)
     workspace = _open_workspace(splits, len(references), settings)
-    if engine is None or isinstance(engine, str):
-        if engine not in (None, "local"):
-            raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
-        reporting = Reporting(progress or no_progress)
-        runs: Engine = LocalEngine(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
-    else:
-        check_engine(runs := engine)
+    reporting = Reporting(progress or no_progress)
+    runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
@@ -159,6 +154,20 @@ def check_no_order(settings: Settings) -> None:
     """Refuse a column that orders rows where they have an order."""
     if settings.order_by is not None:
         raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
+
+
+def engine_of(
+    engine: Engine | str | None, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress
+) -> Engine:  # fmt: skip
+    """Return the engine that a job names, or is given; refuse the name of one that does not run here."""
+    if engine is not None and not isinstance(engine, str):
+        check_engine(engine)
+        return engine
+    if engine == "spark":
+        raise ParameterError("the engine spark runs dedup only, whose result has data frames then")
+    if engine not in (None, "local"):
+        raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
+    return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
