@@ -67,7 +67,7 @@ _HOMES = {
     "pairs_above": "search.exhaustive",
     "plan": "planner",
     "save": "sketches.saved",
-    "shingle": "text.shingle",
+    "shingle": "text.hashes",
     "verify": "steps.keep",
     "weigh": "text.features",
     "write_report": "report.page",
@@ -134,6 +134,7 @@ if TYPE_CHECKING:
     from .sketches.weighted import ICWS, ProbMinHash
     from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
+    from .text.hashes import shingle
     from .text.html import html_to_text
-    from .text.shingle import Shingling, shingle
+    from .text.shingle import Shingling
     from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures, WeightedSets

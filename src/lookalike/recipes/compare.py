@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from ..sketches.fast_similarity import FastSimilarity
-from ..text.shingle import Tokenizer, shingle
+from ..text.hashes import shingle
+from ..text.shingle import Tokenizer
 from ..theory import set_distance
 
 

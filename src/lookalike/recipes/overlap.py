@@ -27,7 +27,7 @@ from ..inputs.read import check_documents, file_in_both
 from ..kernels._threads import in_order
 from ..settings.limits import check_skipping, limit_of
 from ..settings.settings import available_threads
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Int64Array
