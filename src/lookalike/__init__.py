@@ -20,7 +20,7 @@ _HOMES = {
     "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
-    "FastSimilarity": "sketches.fast_similarity",
+    "FastSimilarity": "sketches.minhash",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Foresight": "recipes.foresight",
@@ -122,9 +122,8 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.fast_similarity import FastSimilarity
     from .sketches.fractional import Fractional
-    from .sketches.minhash import MinHash
+    from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.one_permutation import OnePermutation
     from .sketches.packed import BBit, XorBits
     from .sketches.permutation import PermutationBins, PermutationMinHash

@@ -15,8 +15,8 @@ from ..formats.split import Batch, Columns
 from ..inputs.ids import Ids, id_columns
 from ..inputs.read import check_encoding, with_ids
 from ..kernels import overlap as kernel
-from ..kernels._spread import spread
 from ..kernels.hits import room_for
+from ..kernels.scratch import spread
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats

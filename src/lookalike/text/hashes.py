@@ -14,8 +14,8 @@ from ..errors import EncodingError, ParameterError
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, vocabulary
 from ..kernels import keyed as kernel
-from ..kernels._scratch import scratch
 from ..kernels.digests import P
+from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from .characters import character_tables

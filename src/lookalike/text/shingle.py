@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels._scratch import scratch
 from ..kernels.hashing import digest_rows
+from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
 from ..kernels import vocabulary as kernel
-from ..kernels._scratch import scratch
+from ..kernels.scratch import scratch
 from ..values import Int64Array, UInt64Array
 from .hashes import token_rows
 from .shingle import Shingling
