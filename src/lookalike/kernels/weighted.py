@@ -1,4 +1,4 @@
-"""Sketches of weighted sets: consistent weighted sampling and ProbMinHash; registers of SetSketch; cosines of sparse vectors."""
+"""Sketches of weighted sets: consistent weighted sampling and ProbMinHash; registers of SetSketch; cosines of vectors."""
 
 import math
 
