@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..formats.split import Split
 from ..inputs.read import Reading
 from ..results.scored import Scored, Scores
 from ..text.shingle import Shingling
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def scored_matches(
-    result: OverlapResult, listed: MatchTable, theirs: tuple[Sequence[Any], Sequence[int]],
-    ours: tuple[Sequence[Any], Sequence[int]],
+    result: OverlapResult, listed: MatchTable, theirs: tuple[Sequence[Split], Sequence[int]],
+    ours: tuple[Sequence[Split], Sequence[int]],
 ) -> Scored:  # fmt: skip
     """Return the matches of an overlap; their left sides are the reference documents."""
     (references, reference_starts), (sources, starts) = theirs, ours
