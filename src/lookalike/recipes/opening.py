@@ -118,26 +118,28 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
         skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
-    if engine is None or isinstance(engine, str):
-        _check_name(engine or "local")
-        reporting = Reporting(progress or no_progress)
-        runs: Engine = LocalEngine(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
-    else:
-        check_engine(runs := engine)
+    reporting = Reporting(progress or no_progress)
+    runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 
 
-def _check_name(engine: str) -> None:
-    """Refuse the name of an engine that does not run here."""
+def engine_of(
+    engine: Engine | str | None, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress
+) -> Engine:  # fmt: skip
+    """Return the engine that a job names, or is given; refuse the name of one that does not run here."""
+    if engine is not None and not isinstance(engine, str):
+        check_engine(engine)
+        return engine
     if engine == "spark":
         raise ParameterError(
             "on Spark the tables of a result are data frames: call lookalike.spark.dedup (from lookalike import spark), or "
             "the command lookalike dedup --engine spark"
         )
-    if engine != "local":
+    if engine not in (None, "local"):
         raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
+    return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
