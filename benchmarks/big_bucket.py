@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from lookalike.engines.spark import sorting as spark_sorting
 from lookalike.engines.spark.packing import Packing, packed, unpacked
-from lookalike.steps.links import Bucket, bucket
+from lookalike.steps.links import bucket
 from lookalike.values.tables import LINKS
 
 KEYED = pa.schema([("key", pa.int64()), ("order", pa.int64())])
@@ -44,13 +44,13 @@ def peak() -> float:
 
 def run(members: int, parts: int) -> None:
     """Run one size, in this process."""
-    settings, linking = Packing(by="key", cut=1, schema=KEYED), Bucket(max_bucket=128, boundary=0)
+    settings = Packing(by="key", cut=1, schema=KEYED)
     again = Packing(by="left", cut=parts, schema=LINKS, parted="right")
     for n in (1000, members):  # the first compiles
         before, cpu, began = peak(), time.process_time(), time.perf_counter()
         rows = list(packs_of(n, settings)) if n == 1000 else packs_of(n, settings)
         links = packs = 0
-        steps = partial(bucket, settings=linking)(unpacked(iter(rows), settings, ("order",), False))
+        steps = partial(bucket, max_bucket=128, boundary=0)(unpacked(iter(rows), settings, ("order",), False))
 
         def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             nonlocal links

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from math import comb
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,12 +25,12 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "experiments"))
 
+from machine import measure_costs  # noqa: E402
 from pair_model import stored_and_queries  # noqa: E402
 
 import lookalike as la  # noqa: E402
-from lookalike.search.costs import machine_costs, save_costs  # noqa: E402
-from lookalike.search.tune import measure_costs  # noqa: E402
-from lookalike.theory import hamming_costs, hamming_search  # noqa: E402
+from lookalike.theory import blocks, hamming_costs  # noqa: E402
+from lookalike.theory.hamming_costs import Costs  # noqa: E402
 
 QUERIES, RADIUS = 20_000, 3
 # Parameters under which faiss finds every pair at 3 bits: hashes, bits each, flips.
@@ -72,9 +73,8 @@ def contestants(n: int) -> dict[str, tuple[Callable[[], Any], bool, bool]]:
     }
 
 
-def predicted(index: Any, n: int, hits: float) -> float:
-    """Microseconds a query by the cost model and this machine's constants; nan for searches that stop early."""
-    costs = machine_costs()
+def predicted(index: Any, n: int, hits: float, costs: Costs) -> float:
+    """Microseconds a query by the cost model and this machine's constants."""
     if isinstance(index, la.HammingIndex):
         found = hamming_costs.layout_query(n, index.layout.shape, costs)
     elif isinstance(index, la.TableIndex):
@@ -85,7 +85,7 @@ def predicted(index: Any, n: int, hits: float) -> float:
     return (found + hits * costs.hit) / 1e3
 
 
-def run_ours(n: int, name: str) -> list[str]:
+def run_ours(n: int, name: str, costs: Costs) -> list[str]:
     """Build, warm and time one of our indexes."""
     stored, queries, margins = stored_and_queries(n, QUERIES)
     make, with_margins, first = contestants(n)[name]
@@ -106,7 +106,7 @@ def run_ours(n: int, name: str) -> list[str]:
         found, seconds = timed(lambda: index.query(queries, sums))
         recall = len(np.unique(found.left[found.left == found.right])) / len(queries)
     us = seconds / len(queries) * 1e6
-    model = "" if first else f"{predicted(index, n, recall):.2f}"
+    model = "" if first else f"{predicted(index, n, recall, costs):.2f}"
     compared = f"{index.compared / 3 / len(queries):,.1f}"
     return [name, f"{held / 1e6:,.0f}", f"{build:.1f}", f"{us:.2f}", model, f"{recall:.4f}", compared]
 
@@ -171,9 +171,9 @@ def table(names: list[str], rows: list[list[str]]) -> str:
     )
 
 
-def measure(n: int) -> str:
+def measure(n: int, costs: Costs) -> str:
     """Measure all at one size."""
-    rows = [apart(run_ours, n, name) for name in contestants(n)]
+    rows = [apart(partial(run_ours, costs=costs), n, name) for name in contestants(n)]
     peers = []
     try:
         import faiss  # noqa: F401
@@ -276,11 +276,12 @@ def raw_text() -> str:
 def main() -> None:
     """Measure and write the page."""
     sizes = [int(float(a)) for a in sys.argv[1:]] or [10**6, 10**7]
-    save_costs(measure_costs())
-    parts = [raw_text(), *(measure(n) for n in sizes)]
+    costs = measure_costs()
+    print(costs, flush=True)
+    parts = [raw_text(), *(measure(n, costs) for n in sizes)]
     names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     designs = ", ".join(
-        f"{comb(z, x)} tables {hamming_search.block_candidates(2.0**26, 64, z, x):,.0f}" for z, x in ((4, 1), (5, 2), (6, 3))
+        f"{comb(z, x)} tables {blocks.block_candidates(2.0**26, 64, z, x):,.0f}" for z, x in ((4, 1), (5, 2), (6, 3))
     )
     page = f"""# Search of fingerprints
 
@@ -288,7 +289,7 @@ Written by `make bench-hamming` with lookalike {la.__version__} on {names[0] if 
 runs, each contestant in a process of its own. {QUERIES:,} queries, each with one planted near-duplicate 1 to 3 bits away, drawn
 by a model fitted to real documents (`experiments/pair_model.py`); 64 bits, radius {RADIUS}. *Manku* and *PSM* are our
 implementations of the tables and of the probabilistic matching that the thesis compares; with bisection as in the thesis, else
-with direct access. *By the model*: `lookalike tune`'s constants, measured right before. MB is the growth of the process.
+with direct access. *By the model*: constants measured right before (`experiments/machine.py`); the indexes choose by those of `theory.hamming_costs.Costs`. MB is the growth of the process.
 
 The thesis (2.8 GHz, 6e7 fingerprints): five times less space, 4 (all) and 4.5 (first) times faster than Manku's tables, 7 and 14
 times in batches, recall 0.95. Comparisons a query at 2^26: {designs}.

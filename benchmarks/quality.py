@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from truth import exact_pairs, recall_on_sample
 
 import lookalike as la
-from lookalike.recipes.pairs import find_pairs
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = 1500
@@ -113,7 +112,7 @@ def main() -> None:
         inside = set(sample.tolist())
         for threshold in thresholds:
             start = time.perf_counter()
-            table = find_pairs(texts, threshold=threshold, **settings).table
+            table = la.pairs(texts, threshold=threshold, **settings)
             seconds = time.perf_counter() - start
             found = set(zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True))
             above = {p for p, r in exact.items() if r >= threshold}

@@ -122,7 +122,7 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
         elif not block.startswith("$ lookalike dedup policies.parquet"):  # measured, on data that is not here
             for line in block.splitlines():
                 assert line.startswith(("lookalike ", *ELSEWHERE)), f"nothing runs this: {line}"
-                if line.startswith("lookalike ") and not line.startswith("lookalike tune"):  # tests/cli runs it
+                if line.startswith("lookalike "):
                     run(line)
     if page.name == "README.md":
         assert scope["result"].keep.tolist() == scope["kept"].mask.tolist() == [True, False, True]

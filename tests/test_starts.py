@@ -35,7 +35,7 @@ NO_JOB = {
     "lookalike.sketches.weighted", "lookalike.sketches.simhash", "lookalike.methods.simhash", "lookalike.theory.choose",
     "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.overlap",
     "lookalike.serve", "starlette", "uvicorn", "asyncio",
-    "lookalike.spark", "lookalike.cli.spark", "lookalike.cli.dry_run", "lookalike.recipes.foresight", "pyspark",
+    "lookalike.recipes.spark", "lookalike.engines.spark", "lookalike.cli.spark", "lookalike.cli.dry_run", "lookalike.recipes.foresight", "pyspark",
 }  # fmt: skip
 BY_NUMBA = {
     "numba",
@@ -91,7 +91,8 @@ def test_help_loads_no_part_of_a_job(arguments):
     assert "lookalike" in printed
     assert sorted(modules & (LARGE | METADATA | {"logging", "traceback", "pathlib"})) == []
     rooms = {name.split(".")[1] for name in modules if name.startswith("lookalike.")}
-    assert rooms <= {"cli", "errors", "formats", "packages", "wording"}
+    assert rooms <= {"cli", "errors", "formats", "packages", "settings", "wording"}
+    assert "lookalike.settings.settings" not in modules
 
 
 @pytest.mark.parametrize(

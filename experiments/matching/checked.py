@@ -11,7 +11,7 @@ from pair_model import RADIUS, Trial, families
 from report import Section
 
 import lookalike as la
-from lookalike.search.block_tables import BlockTables, Layout, _ranges
+from lookalike.search.tables import BlockTables, Layout, block_ranges
 from lookalike.search.weak_bits import WeakBits
 from lookalike.theory.blocks import STEINER, block_candidates
 from lookalike.theory.weak_bits import table_equivalents, weak_bit_candidates
@@ -115,7 +115,9 @@ def _other_blocks(section: Section, trial: Trial) -> None:
     starts = [sum(sizes[:i]) for i in range(4)]
     chosen = {
         "four blocks of 22, 18, 14 and 10 bits": [((first, count),) for first, count in zip(starts, sizes, strict=True)],
-        "14 of the 70 choices of four of eight blocks, 20 bits of each": [_ranges(64, 8, choice, 20) for choice in STEINER],
+        "14 of the 70 choices of four of eight blocks, 20 bits of each": [
+            block_ranges(64, 8, choice, 20) for choice in STEINER
+        ],
     }
     found, expected, complete = [], [], True
     for tables in chosen.values():

@@ -9,12 +9,11 @@ from math import comb, log2
 from pathlib import Path
 
 import numpy as np
+from machine import measure_costs
 from pair_model import RADIUS, families
 from report import Section
 
 import lookalike as la
-from lookalike.search.costs import machine_costs
-from lookalike.search.tune import measure_costs
 from lookalike.theory import hamming_costs
 from lookalike.theory.hamming_costs import Costs
 from lookalike.theory.weak_bits import table_equivalents
@@ -120,7 +119,7 @@ def chapter_6(quick: bool) -> Section:
             lambda costs: hamming_costs.manku_batch(n, m, 64, 5, 2, costs),
         ),
     }
-    costs = measure_costs((1 << 14, 1 << 17, 1 << 20)) if not quick else machine_costs()
+    costs = measure_costs((1 << 14, 1 << 17, 1 << 20)) if not quick else hamming_costs.DEFAULT
     memory, rows, found, expected, read_once, looked_up = 3 * 64 * (n // pieces), [], [], [], True, True
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder) / "file.fps", trial.stored, pieces)
@@ -175,8 +174,7 @@ def chapter_6(quick: bool) -> Section:
         1 / np.sqrt(expected),
     )
     section.observe(
-        f"modelled times, by constants that "
-        f"{'lookalike tune measured' if not quick else 'come with the library'} ({costs.source}), are the last "
+        f"modelled times, by constants that {'come with the library' if quick else 'were measured right before'}, are the last "
         f"column "
         "times the measured ones: the model has no term for the hits, nor for what Python does for each piece"
     )

@@ -12,7 +12,7 @@ import numpy as np
 from pair_model import RADIUS, SIGMA, SPREAD, Trial
 
 import lookalike as la
-from lookalike.search import _fingerprints, fingerprint_file
+from lookalike.search import fingerprint_file, fingerprints
 from lookalike.search.weak_bits import WeakBits
 from lookalike.theory.weak_bits import weak_bit_recall
 
@@ -170,14 +170,14 @@ def told_ratio(one: np.ndarray, other: np.ndarray) -> str:
 def counting(file: la.FingerprintFile | None = None) -> Iterator[dict[str, int]]:
     """Count what searches do: fingerprints compared, and pieces, fingerprints and bytes read from a file."""
     counts = {"compared": 0, "pieces": 0, "fingerprints": 0, "bytes": 0}
-    collect = _fingerprints.collect
+    collect = fingerprints.collect
 
     def counted(search: Any, n: int) -> Any:
         found = collect(search, n)
         counts["compared"] += found[3]
         return found
 
-    with patch.object(_fingerprints, "collect", counted), patch.object(fingerprint_file, "collect", counted):
+    with patch.object(fingerprints, "collect", counted), patch.object(fingerprint_file, "collect", counted):
         if file is None:
             yield counts
             return

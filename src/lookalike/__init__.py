@@ -19,8 +19,8 @@ _HOMES = {
     "BandingIndex": "search.banding",
     "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
-    "ExhaustiveHammingIndex": "search.exhaustive_hamming",
-    "FastSimilarity": "sketches.fast_similarity",
+    "ExhaustiveHammingIndex": "search.fingerprints",
+    "FastSimilarity": "sketches.minhash",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Foresight": "recipes.foresight",
@@ -31,7 +31,7 @@ _HOMES = {
     "Index": "index.index",
     "IndexFormatError": "errors",
     "InputDataError": "errors",
-    "Kept": "recipes.verify",
+    "Kept": "steps.keep",
     "LookalikeError": "errors",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
@@ -51,6 +51,7 @@ _HOMES = {
     "Shingling": "text.shingle",
     "Signatures": "values",
     "SimHash": "sketches.simhash",
+    "SparkResult": "recipes.spark.result",
     "TableIndex": "search.tables",
     "WeakBitIndex": "search.weak_bits",
     "WeightedSets": "values",
@@ -59,7 +60,7 @@ _HOMES = {
     "dedup": "recipes.dedup",
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
-    "keep": "recipes.verify",
+    "keep": "steps.keep",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "overlap": "recipes.overlap",
@@ -67,10 +68,11 @@ _HOMES = {
     "pairs_above": "search.exhaustive",
     "plan": "planner",
     "save": "sketches.saved",
-    "shingle": "text.shingle",
-    "verify": "recipes.verify",
+    "shingle": "text.hashes",
+    "start_session": "engines.spark.session",
+    "verify": "steps.keep",
     "weigh": "text.features",
-    "write_report": "report.writing",
+    "write_report": "report.page",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -97,6 +99,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import theory
+    from .engines.spark.session import start_session
     from .errors import (
         IncompatibleSketchError,
         IndexFormatError,
@@ -112,20 +115,19 @@ if TYPE_CHECKING:
     from .recipes.foresight import Foresight, foresee
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
-    from .recipes.verify import Kept, keep, verify
-    from .report.writing import write_report
+    from .recipes.spark.result import SparkResult
+    from .report.page import write_report
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
-    from .search.exhaustive_hamming import ExhaustiveHammingIndex
     from .search.fingerprint_file import FingerprintFile
+    from .search.fingerprints import ExhaustiveHammingIndex
     from .search.hamming import HammingIndex
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.fast_similarity import FastSimilarity
     from .sketches.fractional import Fractional
-    from .sketches.minhash import MinHash
+    from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.one_permutation import OnePermutation
     from .sketches.packed import BBit, XorBits
     from .sketches.permutation import PermutationBins, PermutationMinHash
@@ -133,7 +135,9 @@ if TYPE_CHECKING:
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, ProbMinHash
+    from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
+    from .text.hashes import shingle
     from .text.html import html_to_text
-    from .text.shingle import Shingling, shingle
+    from .text.shingle import Shingling
     from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures, WeightedSets

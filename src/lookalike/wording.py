@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
@@ -44,19 +44,23 @@ def _parameters(function: object) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
 
 
+def check_spelling(function: str, named: Iterable[str], known: Collection[str]) -> None:
+    """Refuse a parameter that a function does not have, and name the one that was probably meant."""
+    for name in named:
+        if name not in known:
+            from difflib import get_close_matches  # here, for what is not needed to start
+
+            meant = get_close_matches(name, known, 1)
+            hint = f"; did you mean {meant[0]!r}?" if meant else ""
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function, called with a parameter that it does not have, name the one that was probably meant."""
 
     @wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> R:
-        known = _parameters(function)
-        for name in named.keys() - known:
-            from difflib import get_close_matches  # here, for what is not needed to start
-
-            for meant in get_close_matches(name, known, 1):
-                raise TypeError(
-                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}; did you mean {meant!r}?"
-                )
+        check_spelling(function.__qualname__, named, _parameters(function))
         return function(*args, **named)
 
     return called

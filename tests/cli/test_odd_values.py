@@ -3,16 +3,12 @@
 import json
 import os
 import re
-from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.search import costs, tune
-from lookalike.theory.hamming_costs import Costs
 
 
 def run(capfd, *arguments):
@@ -82,19 +78,19 @@ def test_plan_in_python_refuses_other_types(wrong, message):
 
 @pytest.mark.parametrize("size", ["nan", "-5", "1e400", "inf", "GB", "xGB", "", "-1GB"])
 def test_tune_refuses_what_is_not_a_size(capfd, size):
-    code, _, err = run(capfd, "tune", "-n", "1000", "--no-measure", "--memory", size)
+    code, _, err = run(capfd, "tune", "-n", "1000", "--memory", size)
     assert code == 2 and f"memory must be a number of bytes such as 4GB or 500MiB; got {size!r}" in err
 
 
 @pytest.mark.parametrize("size", ["0", "0.5"])
 def test_tune_refuses_less_than_a_byte(capfd, size):
-    code, _, err = run(capfd, "tune", "-n", "1000", "--no-measure", "--memory", size)
+    code, _, err = run(capfd, "tune", "-n", "1000", "--memory", size)
     assert code == 2 and "memory must be a positive number of bytes; got 0" in err
 
 
 @pytest.mark.parametrize("size", ["1", "0.001KB", "0.0001MiB"])
 def test_little_memory_is_a_size(capfd, size):
-    code, out, _ = run(capfd, "tune", "-n", "1000", "--no-measure", "--memory", size)
+    code, out, _ = run(capfd, "tune", "-n", "1000", "--memory", size)
     assert code == 0 and out.endswith("none: allow more memory or a lower recall\n")
 
 
@@ -109,48 +105,8 @@ def test_little_memory_is_a_size(capfd, size):
     ],
 )
 def test_tune_refuses(capfd, arguments, message):
-    code, _, err = run(capfd, "tune", "--no-measure", *arguments)
+    code, _, err = run(capfd, "tune", *arguments)
     assert code == 2 and message in err
-
-
-def test_tune_says_at_once_where_its_constants_cannot_be_kept(capfd, tmp_path, monkeypatch):
-    monkeypatch.setattr(tune, "measure_costs", lambda: pytest.fail("measured for nothing"))
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    code, _, err = run(capfd, "tune")
-    assert code == 1 and "the constants cannot be kept there: Not a directory; set XDG_CACHE_HOME" in err
-
-
-def test_tune_without_a_home(capfd, monkeypatch):
-    def none():
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(Path, "home", none)
-    costs.machine_costs.cache_clear()
-    assert costs.machine_costs() == Costs()
-    code, _, err = run(capfd, "tune")
-    assert code == 1 and "set XDG_CACHE_HOME to a folder" in err
-    costs.machine_costs.cache_clear()
-
-
-GOOD = {name: value for name, value in asdict(Costs()).items() if name != "source"}
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [[], None, 5, {"probe": ["a"]}, GOOD | {"probe": None}, GOOD | {"scan": "x"}, GOOD | {"scan": float("nan")}, GOOD | {"hit": -1},
-     GOOD | {"sizes": [], "probe": [], "lookup": [], "gather": []}, GOOD | {"probe": [1.0]}, GOOD | {"key": True},
-     GOOD | {"sizes": [3.0, 2.0, 1.0]}],
-)  # fmt: skip
-def test_damaged_constants_are_those_of_the_defaults(tmp_path, monkeypatch, wrong):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "lookalike").mkdir()
-    for values, expected in ((wrong, Costs()), (GOOD | {"scan": 7.0}, Costs(scan=7.0))):
-        (tmp_path / "lookalike/machine.json").write_text(json.dumps(values))
-        costs.machine_costs.cache_clear()
-        assert costs.machine_costs() == expected
-    costs.machine_costs.cache_clear()
 
 
 @pytest.fixture

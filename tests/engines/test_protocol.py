@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.formats.memory import as_sources
 from lookalike.inputs.read import Reading
-from lookalike.steps.totals import Totals
+from lookalike.steps.totals import documents as document_counts
 from lookalike.values.tables import SOURCE_BITS
 
 
@@ -128,7 +128,7 @@ def test_union_and_store(kind, one, other):
 def test_folds(kind, found, references):
     with running(kind) as engine:
         table, rows = sketched(engine, found, references=references)
-        total = engine.fold(table.select(["position", "empty", "bytes"]), Totals(boundary=1 << SOURCE_BITS))
+        total = engine.fold(table.select(["position", "empty", "bytes"]), document_counts(1 << SOURCE_BITS))
         own = [row for row in rows if row["position"] >> SOURCE_BITS]
         assert total.tolist() == [
             len(rows),

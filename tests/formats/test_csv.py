@@ -18,7 +18,6 @@ from row_files import read
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
-from lookalike.results.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 
 A = "one two three four five six seven eight"
@@ -255,7 +254,7 @@ def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
     assert loaded.settings.delimiter == ";" and loaded.provenance["parameters"]["delimiter"] == ";"
-    found = loaded._inputs.texts(to_numpy(loaded.decisions["position"]), reading_of(loaded.settings))
+    found = loaded.inputs.texts(to_numpy(loaded.decisions["position"]), loaded.settings)
     assert list(found.values()) == [A.encode(), B.encode()]
     (split,) = pickle.loads(pickle.dumps(open_sources([path], delimiter=";")))
     assert [row["text"] for _, row in split.records()] == [A, B]

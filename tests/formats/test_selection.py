@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import _selection
+from lookalike.formats import format as format_module
 from lookalike.formats.format import Selection, write_lines
 from lookalike.formats.sources import open_sources
 
@@ -55,8 +55,8 @@ def annotate(line, added):
 def test_the_selected_rows_with_their_additions(folder, mask, annotated, at_once, records):
     split, asked = split_of(folder, len(mask)), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_selection, "_ADDED", at_once)
-        patch.setattr(_selection, "_RECORDS", records)
+        patch.setattr(format_module, "_ADDED", at_once)
+        patch.setattr(format_module, "_RECORDS", records)
         selection = Selection(split, np.array(mask, np.bool_), additions(asked) if annotated else None)
         wanted = [(i + 1, {"i": i} | ({"double": 2 * i} if annotated else {})) for i, chosen in enumerate(mask) if chosen]
         found = list(selection.records())
@@ -116,7 +116,7 @@ def test_additions_are_made_for_many_rows_at_once(window, sizes):
         return pa.table({"x": list(range(first, last))})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_selection, "_ADDED", window)
+        patch.setattr(format_module, "_ADDED", window)
         some, row = Selection(None, np.ones(n, np.bool_), added).additions(), 0
         for size in sizes:
             assert some(row, row + size)["x"].to_pylist() == list(range(row, row + size))

@@ -10,7 +10,6 @@ import lookalike as la
 from lookalike.formats.registry import formats_by_suffix
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
-from lookalike.results.saved_inputs import reading_of
 from lookalike.values.arrow import to_numpy
 
 A, B = "one two three four five six seven", "quite another text of several words"
@@ -58,7 +57,7 @@ def test_texts_of_mixed_inputs_are_found_again(tmp_path):
     assert result.removed["duplicate_of"].to_pylist() == [str(tmp_path / "a.txt")] * 3
     result.save(tmp_path / "saved")
     for one in (result, la.Result.load(tmp_path / "saved")):
-        found = one._inputs.texts(to_numpy(one.decisions["position"]), reading_of(one.settings))
+        found = one.inputs.texts(to_numpy(one.decisions["position"]), one.settings)
         assert list(found.values()) == [
             text.encode() for text in (f"{A} one", f"{B} two", f"{A} one", f"{B} 3", f"{A} one", f"{B}\t4", f"{A} one")
         ]

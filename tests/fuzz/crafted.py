@@ -208,8 +208,7 @@ class Crafted:
             raise la.InputDataError(err)
 
     def _result(self, r: Random, target: Path, folder: Path) -> None:
-        from lookalike.serve.desk_job import Desk
-        from lookalike.serve.desk_removals import Wanted
+        from lookalike.serve.desk_job import Desk, Wanted
 
         match r.randrange(6):
             case 0:
@@ -236,7 +235,7 @@ class Crafted:
                     value = getattr(result, name)
                     if isinstance(value, pa.Table):
                         value.to_pylist()
-                result.sample(3), result.least_alike(3), str(result.summary), result._repr_html_(), result._by_source()
+                result.sample(3), result.least_alike(3), str(result.summary), result._repr_html_(), result.by_input()
                 if result.evidence == "all":
                     result.rethreshold(max(result.threshold, 0.9))
                 result.save(folder / "again")

@@ -11,9 +11,9 @@ import pytest
 
 import lookalike as la
 from lookalike.methods import registry
-from lookalike.methods.exact_sets import compare_rows, numbered
+from lookalike.methods.comparable import compare_rows, numbered
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.sketch import Sketching, sketch
+from lookalike.steps.sketch import sketch
 from lookalike.text.shingle import Shingling
 
 TOY = Path(__file__).parent / "toy"
@@ -44,14 +44,14 @@ def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
     texts = [" ".join(words), " ".join([*words[:-1], "else"]), "", " ".join(reversed(words))]
     column = pa.array([text.encode() for text in texts], pa.large_binary())
     documents = pa.record_batch({"position": [0, 1, 2, 3], "number": [1, 2, 3, 4], "text": column})
-    settings = Sketching(shingling=Shingling(width=2), method=toy)
-    rows = pa.Table.from_batches(sketch(iter([documents]), settings, bytes(16))).to_pylist()
+    shingling = Shingling(width=2)
+    rows = pa.Table.from_batches(sketch(iter([documents]), shingling=shingling, method=toy, key=bytes(16))).to_pylist()
     keys = [row["keys"] or [] for row in rows]
     assert [len(some) for some in keys] == [8, 8, 0, 8] and "code" not in rows[0]
     meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, keys[a], keys[b]))}
     assert meeting == {(0, 1)}
-    sets = toy.comparable(numbered([settings.shingling.hashes(la.text.texts.from_strings(texts))]))
-    assert compare_rows(sets.rows, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
+    sets = toy.comparable(numbered([shingling.hashes(la.text.texts.from_strings(texts))]))
+    assert compare_rows(sets, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
 
 
 @pytest.mark.usefixtures("toy")

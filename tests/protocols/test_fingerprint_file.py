@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.search.fingerprint_files import ChunkedFile
+from lookalike.search.chunked_file import ChunkedFile
 
 
 def near(rng, n, bits=64):

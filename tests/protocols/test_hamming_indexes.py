@@ -231,9 +231,9 @@ def test_defaults_and_what_follows_from_them():
 
 @pytest.mark.parametrize("index", [la.HammingIndex(), la.TableIndex(), la.WeakBitIndex()])
 def test_no_more_fingerprints_than_rows_of_32_bits(monkeypatch, index):
-    from lookalike.search import _fingerprints
+    from lookalike.search import fingerprints
 
-    monkeypatch.setattr(_fingerprints, "MOST_ROWS", 5)
+    monkeypatch.setattr(fingerprints, "MOST_ROWS", 5)
     index.add(np.arange(3, dtype=np.uint64)).add(np.arange(2, dtype=np.uint64))
     with pytest.raises(la.ParameterError, match="at most 5 fingerprints; this would make 6"):
         index.add(np.zeros(1, np.uint64))

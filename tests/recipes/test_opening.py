@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -28,7 +29,7 @@ def files(tmp_path):
 def test_references_come_first_and_all_settings_reach_the_reading(files):
     inputs, reference = files
     settings = la.Settings(id="id", keep="largest:n", within="n", html=True, encoding_errors="replace", annotate=True)
-    opened = open_job(inputs, reference, settings, None)
+    opened = open_job(inputs, replace(settings, against=reference), None)
     assert [split.name for split in opened.splits] == [reference, *inputs]
     reading = opened.reading
     assert (reading.id, reading.priority, reading.within, reading.html) == ("id", "n", "n", True)
@@ -36,37 +37,37 @@ def test_references_come_first_and_all_settings_reach_the_reading(files):
     assert reading.free == ("keep", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance", "cluster",
                             "cluster_is_reference")  # fmt: skip
     assert not opened.workspace.on_disk and opened.skipped["files"] == 0 and list(opened.clock.seconds) == ["opening"]
-    bare = open_job(inputs, None, la.Settings(), None)
+    bare = open_job(inputs, la.Settings(), None)
     assert bare.reading.free == () and bare.reading.n_references == 0 and bare.reading.priority is None
 
 
 def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
     inputs, reference = files
-    open_job(inputs, reference, la.Settings(work=tmp_path / "w"), None)
+    open_job(inputs, la.Settings(against=reference, work=tmp_path / "w"), None)
     job = json.loads((tmp_path / "w/job.json").read_text())["job"]
     assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(la.Settings().to_dict()))
     assert [held["name"] for held in job["inputs"]] == [reference, *inputs]
-    open_job(inputs, reference, la.Settings(work=tmp_path / "w", resume=True, threads=3, memory="2GB"), None)
+    open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", resume=True, threads=3, memory="2GB"), None)
     with pytest.raises(la.ParameterError, match="reference was 1, is 0"):
-        open_job([reference, *inputs], None, la.Settings(work=tmp_path / "w", resume=True), None)
+        open_job([reference, *inputs], la.Settings(work=tmp_path / "w", resume=True), None)
     os.mkfifo(tmp_path / "pipe")
     for data in (["text of words"], iter(["some text"])):
         with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
-            open_job(data, None, la.Settings(work=tmp_path / "other"), None)
+            open_job(data, la.Settings(work=tmp_path / "other"), None)
     assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("engine", [None, "local"])
 def test_progress_is_told_by_the_names_that_people_know(files, engine):
     seen = []
-    opened = open_job(files[0], None, la.Settings(), lambda name, amount: seen.append((name, amount)), engine)
+    opened = open_job(files[0], la.Settings(engine=engine), lambda name, amount: seen.append((name, amount)))
     for number, name in enumerate(NAMES):
         opened.engine.progress(name, number)
     said = ["sketching", *["finding candidates"] * 3, *["verifying"] * 3, *["deciding"] * 4, "reading candidates again"]
     assert seen == [(name, number) for number, name in enumerate(said)]
-    open_job(files[0], None, la.Settings(), None).engine.progress("sketches", 3)
+    open_job(files[0], la.Settings(), None).engine.progress("sketches", 3)
     with pytest.raises(la.ParameterError, match="engine"):
-        open_job(files[0], None, la.Settings(), None, "none such")
+        open_job(files[0], la.Settings(engine="none such"), None)
 
 
 class Disk:
@@ -162,7 +163,7 @@ def test_small_files_with_many_lines_are_read(tmp_path):
 )
 def test_how_large_documents_may_be(files, settings, most, skip):
     inputs, reference = files
-    opened = open_job(inputs, reference, la.Settings(**settings), None)
+    opened = open_job(inputs, la.Settings(against=reference, **settings), None)
     assert {(split.limit.most, split.limit.skip) for split in opened.splits} == {(most, skip)}
     assert opened.reading.skip is skip and ("skipped" in opened.reading.schema.names) is skip
     said = opened.settings.to_dict()

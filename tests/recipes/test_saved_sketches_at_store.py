@@ -18,7 +18,6 @@ from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
 from lookalike.recipes import saved_sketches
-from lookalike.results.saved_job import SavedJob
 
 
 @pytest.fixture
@@ -82,8 +81,8 @@ def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_pat
     text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
     with job(files[2], bucket / "seen") as result:
         result.save(tmp_path / "job")
-    opened = SavedJob.open(tmp_path / "job")
-    ids = opened.result.decisions["id"].to_pylist()
+    opened = la.Result.open(tmp_path / "job")
+    ids = opened.decisions["id"].to_pylist()
     assert [text.decode() for text in opened.texts(range(len(ids))).values()] == [text_of[id] for id in ids]
 
 

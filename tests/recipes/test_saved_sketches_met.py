@@ -9,7 +9,6 @@ from weekly import HOW, said, weeks, written
 
 import lookalike as la
 from lookalike.files.atomic import create_temporary
-from lookalike.results.saved_job import SavedJob
 
 KINDS = ("local", "spilled", "toy", FRAMES)
 
@@ -95,11 +94,11 @@ def test_texts_of_saved_references_of_a_saved_result(saved, files, seen, tmp_pat
     text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
     with closing(la.dedup(files[2], against=against, **HOW, threads=1)) as result:
         result.save(tmp_path / "job")
-    job = SavedJob.open(tmp_path / "job")
-    ids = job.result.decisions["id"].to_pylist()
+    job = la.Result.open(tmp_path / "job")
+    ids = job.decisions["id"].to_pylist()
     texts = job.texts(range(len(ids)))
     assert [text.decode() for text in texts.values()] == [text_of[id] for id in ids]
-    assert job.places(0) == [] and job.places(int(job.result.decisions["position"][-1].as_py()) >> 40)
+    assert job.inputs.places(0) == [] and job.inputs.places(int(job.decisions["position"][-1].as_py()) >> 40)
 
 
 def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
@@ -110,10 +109,10 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
         result.save(tmp_path / "job")
     (tmp_path / "sketches").rename(tmp_path / "old")
     with pytest.raises(la.InputDataError, match=r"sketches\.json: the input is not there any more"):
-        SavedJob.open(tmp_path / "job").texts([0])
+        la.Result.open(tmp_path / "job").texts([0])
     (tmp_path / "others").rename(tmp_path / "sketches")
     with pytest.raises(la.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
-        SavedJob.open(tmp_path / "job").texts([0])
+        la.Result.open(tmp_path / "job").texts([0])
 
 
 def test_saved_sketches_are_no_documents(files, seen):

@@ -1,9 +1,11 @@
 """Command line, Python and Settings say the same words with the same defaults, and every keyword is written out."""
 
-import ast
 import inspect
 import json
-from dataclasses import MISSING, fields
+import os
+import subprocess
+import sys
+from dataclasses import MISSING
 from pathlib import Path
 
 import click
@@ -13,9 +15,9 @@ import lookalike as la
 from lookalike.cli.main import main, program
 from lookalike.inputs.overrides import read_overrides
 from lookalike.recipes.compare import compare_texts
+from lookalike.recipes.progress import no_progress
+from lookalike.settings.settings import PairSettings
 
-SETTINGS = {field.name: field.default for field in fields(la.Settings)}
-OF_THE_JOB = {"data", "against", "progress", "engine"}  # of a job, but no settings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
 OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
@@ -24,7 +26,7 @@ FUNCTIONS = {
     "dedup": (
         la.dedup,
         {"inputs", "report", "report_texts", "audit", "save", "save_sketches", "fail_if_removed", *OF_A_CLUSTER},
-        {"data", "progress", "tokenizer", "max_bucket", "evidence"},
+        {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress"}),
@@ -40,8 +42,6 @@ FUNCTIONS = {
 """Of each command: its function, the parameters that only the command has, those that only Python has."""
 OTHER_DEFAULTS = {
     ("index add", "threads"): (None, 1),  # a command has the machine for itself, a program that holds an index has not
-    ("dedup", "against"): ((), None),  # an option that can be repeated is a tuple
-    ("pairs", "against"): ((), None),
 }
 """What a command passes on where an option is not given, and the default of its function, where they differ."""
 GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
@@ -105,47 +105,94 @@ def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
     assert not any(tmp_path.iterdir())
 
 
-def test_the_callbacks_of_commands_are_written_out():
-    for path in (Path(la.__file__).parent / "cli").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and any("click" in ast.dump(d) for d in node.decorator_list):
-                assert node.args.kwarg is None, f"{path.name}: {node.name}"
+EXAMPLE = """
+import lookalike as la
+
+reveal_type(la.dedup(["a"], threshold=0.7, keep="longest", against=["b"], threads=2))
+reveal_type(la.pairs("in.jsonl", max_pairs=3, verify="none"))
+la.dedup(["a"], treshold=0.7)
+la.dedup(["a"], threshold="0.7")
+la.pairs(["a"], keep="longest")
+"""
 
 
-@pytest.mark.parametrize("function", [la.dedup, la.pairs])
-def test_the_parameters_of_a_job_are_those_of_settings(function):
-    given = {name: default for name, default in parameters(function).items() if name not in OF_THE_JOB}
-    assert typed(given) == typed({name: SETTINGS[name] for name in given})
-    all_of_them = {**parameters(la.dedup), **parameters(la.pairs)}
-    assert set(SETTINGS) <= set(all_of_them)
+def test_type_checkers_know_names_and_types_of_keywords(tmp_path):
+    """From outside the package: what is spelled right and of the right type passes, anything else does not."""
+    (tmp_path / "example.py").write_text(EXAMPLE)
+    source = str(Path(la.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "example.py"],
+        cwd=tmp_path, env=os.environ | {"MYPYPATH": source}, capture_output=True, text=True,
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if line.startswith("example.py:") and 'note: "' not in line]
+    wanted = ["Result", "Revealed type is", 'Unexpected keyword argument "treshold"', '"threshold" to "dedup" has incompatible type "str"',
+              'Unexpected keyword argument "keep"']  # fmt: skip
+    assert len(lines) == len(wanted), done.stdout + done.stderr
+    for line, said in zip(lines, wanted, strict=True):
+        assert said in line, line
 
 
-@pytest.mark.parametrize("function", [la.dedup, la.pairs])
-def test_every_argument_reaches_the_settings(monkeypatch, function):
+def test_every_argument_reaches_the_settings(monkeypatch):
     """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
-    module = inspect.getmodule(function)
     seen = []
-    monkeypatch.setattr(
-        module, "open_job", lambda data, against, settings, *_, **__: seen.append((data, against, settings)) or 1 / 0
-    )
-    names = [name for name in parameters(function) if name not in OF_THE_JOB]
+    for function in (la.dedup, la.pairs):
+        monkeypatch.setattr(
+            inspect.getmodule(function), "open_job", lambda data, settings, *_: seen.append((data, settings)) or 1 / 0
+        )
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv", "delimiter": ";",
         "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
-        "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip", "overrides": read_overrides([{"id": 1, "action": "keep"}]),
+        "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
+        "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
+        "progress": no_progress,
     }  # fmt: skip
-    for name in names:
-        given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})
-        given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
-        given |= {"max_document": 99} if name == "on_error" else {}
-        with pytest.raises(ZeroDivisionError):
-            function("data", against="more", **given)
-        data, against, settings = seen.pop()
-        assert (data, against) == ("data", "more")
-        wanted = {**SETTINGS, **given}
-        assert {n: getattr(settings, n) for n in SETTINGS} == wanted, name
+    for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
+        usual = vars(settings_of())
+        for name in set(parameters(function)) - {"data"}:
+            given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})
+            given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
+            given |= {"max_document": 99} if name == "on_error" else {}
+            with pytest.raises(ZeroDivisionError):
+                function("data", **given)
+            data, settings = seen.pop()
+            assert data == "data"
+            assert {n: getattr(settings, n) for n in parameters(function) if n != "data"} == {
+                n: given.get(n, usual[n]) for n in parameters(function) if n != "data"
+            }, name
+
+
+def test_what_is_recorded_of_a_job_follows_from_its_options():
+    """The keys of provenance are those of files that were written before; options of the call are not among them."""
+    usual = {"threshold", "recall", "keep", "within", "verify", "evidence", "empty", "html", "text", "id", "encoding_errors",
+             "shingling", "seed", "method", "sketch", "permutations", "bands", "rows", "max_bucket"}  # fmt: skip
+    assert set(la.Settings().to_dict()) == usual
+    more = la.Settings(delimiter=";", on_error="skip", max_document=9, overrides=[{"id": 1, "action": "keep"}], order_by="n")
+    assert set(more.to_dict()) == usual | {"delimiter", "on_error", "max_document", "overrides", "order_by"}
+    assert set(la.Settings(method="simhash").to_dict()) == usual - {"sketch", "permutations", "bands", "rows", "max_bucket"} | {
+        "radius", "bits"}  # fmt: skip
+    assert set(PairSettings().to_dict()) == usual | {"max_pairs"}
+    agreeing = {
+        "method",
+        "within",
+        "html",
+        "encoding_errors",
+        "verify",
+        "shingling",
+        "seed",
+        "sketch",
+        "permutations",
+        "bands",
+        "rows",
+    }
+    assert set(la.Settings().of_sketches()) == agreeing
+    assert set(la.Settings(method="simhash").of_sketches()) == agreeing - {"sketch", "permutations", "bands", "rows"} | {
+        "radius",
+        "bits",
+    }
+    call = la.Settings(against=["x"], engine="local", progress=True)
+    assert call == la.Settings() and call.lasting().against is call.lasting().engine is call.lasting().progress is None
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -174,13 +221,24 @@ def test_the_help_names_the_defaults():
 
 
 def test_every_parameter_of_a_job_is_documented():
-    """In its docstring by name, and with its meaning in that of Settings."""
-    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, compare_texts):
+    """In its docstring by name."""
+    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, la.Settings):
         lines = inspect.getdoc(function).splitlines()
         for name in parameters(function):
             assert any(name in line.partition(" :")[0].split(", ") for line in lines), f"{function.__name__}: {name}"
-    said = inspect.getdoc(la.Settings)
-    assert [name for name in SETTINGS if name not in said and name != "annotate"] == []
+
+
+def test_help_shows_options_in_groups(capsys):
+    for name in ("dedup", "pairs"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        said = capsys.readouterr().out
+        places = [
+            said.index(f"\n{group}:\n")
+            for group in ("What matters most", "What to find", "What to read", "What to write", "How to run")
+        ]
+        assert places == sorted(places) and places[0] < said.index("--threshold") < said.index("--output") < places[1]
+        assert all(said.count(f" {p.opts[0]}") for p in command(name).params if isinstance(p, click.Option))
 
 
 def test_the_json_of_dedup_has_the_keys_of_the_contract(capsys, tmp_path):

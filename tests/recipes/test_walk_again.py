@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.results.groups import clusters_of, groups_of
-from lookalike.results.rethreshold import walk_again
+from lookalike.results.groups import clusters_of, groups_of, walk_again
 from lookalike.results.rows import HeldRows
 from lookalike.theory.shares import share_error
 from lookalike.values.tables import DECISIONS

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from browsers import needed, opened, violations
 from conftest import DATA
+from listing import find_pairs
 from waiting import until
 
 import lookalike as la
-from lookalike.recipes.pairs import find_pairs
 from lookalike.report.page import SECTIONS
 
 pytestmark = needed
@@ -48,7 +48,7 @@ def hostile(path):
 def pairs(path):
     """The page of a list of pairs, of which some documents are hostile."""
     rows = [text + end for text in HOSTILE for end in ("", " x", " x y")]
-    find_pairs(rows + ["some words of no other text " * 3] * 5, la.Settings(threshold=0.4)).report(path)
+    find_pairs(rows + ["some words of no other text " * 3] * 5, threshold=0.4).report(path)
 
 
 def overlap(path):

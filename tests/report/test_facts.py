@@ -8,9 +8,8 @@ from corpora import planted
 
 import lookalike as la
 from lookalike.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
-from lookalike.results.rows import HeldRows, collect
+from lookalike.results.members import Numbers
 
-NONE = np.empty(0, np.int64)
 BY_HAND = {
     "overrides": [{"id": f"b{i}", "action": "keep"} for i in range(0, 20, 3)]
     + [{"id": name, "action": "remove"} for name in ("a5", "c2", "c9", "c11", "c13")]
@@ -20,9 +19,9 @@ BY_HAND = {
 
 def facts_of(result, **wanted):
     """The facts of a result."""
-    how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1, "orders": NONE} | wanted
+    how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1} | wanted
     n_sources = len(result.provenance["inputs"])
-    return gather(result._decisions, result.threshold, boundary=result._first, n_sources=n_sources, **how)
+    return gather(Numbers(result.rows()), result.threshold, n_sources=n_sources, **how)
 
 
 @pytest.mark.parametrize("references", [True, False])
@@ -107,14 +106,11 @@ def test_bins_have_a_place_for_every_score():
 
 def test_the_rows_that_are_chosen(run):
     result = run(True)
-    facts = facts_of(result, orders=np.array([0, 5]))
+    facts = facts_of(result)
     rows = result.decisions.to_pylist()
     near = sorted((row["resemblance"], place) for place, row in enumerate(rows) if row["reason"] == "near")
-    assert facts.least.rows.tolist() == [place for _, place in near[:5]]
-    assert set(facts.audit.rows.tolist()) <= {place for _, place in near} and len(set(facts.audit.rows.tolist())) == 7
-    for row in [*facts.least.rows.tolist(), *facts.audit.rows.tolist()]:
-        assert rows[facts.rows_of[rows[row]["keeper"]]]["order"] == rows[row]["keeper"]
-    assert {rows[facts.rows_of[order]]["order"] for order in (0, 5)} == {0, 5}
+    assert facts.least.tolist() == [place for _, place in near[:5]]
+    assert set(facts.audit.tolist()) <= {place for _, place in near} and len(set(facts.audit.tolist())) == 7
 
 
 def test_groups_are_the_largest(run):
@@ -122,30 +118,10 @@ def test_groups_are_the_largest(run):
     rows = result.decisions.to_pylist()
     sizes = sorted((row["n_duplicates"] + 1 for row in rows if row["n_duplicates"]), reverse=True)
     groups = facts_of(result).groups
-    assert [group.size for group in groups] == sizes[:4]
+    assert [group.members.size for group in groups] == sizes[:4]
     for group in groups:
-        own = [row for row in rows if row["keeper"] == group.order and row["order"] != group.order]
-        assert group.exact == sum(row["reason"] == "exact" for row in own)
-        assert group.scores.sum() == group.draw.total == len(own) - group.exact
-
-
-def test_batches_change_nothing(run):
-    """The facts are the same however the rows are cut."""
-    result = run(True)
-    whole = facts_of(result)
-
-    class Cut(HeldRows):
-        def batches(self):
-            yield from self.table.to_batches(7)
-
-        def select(self, names):
-            return Cut(self.table.select(list(names)))
-
-    result._decisions = Cut(collect(result._decisions))
-    cut = facts_of(result)
-    for name in ("scores", "still", "supported", "lengths", "n_bytes", "sources", "matrix", "stands_for"):
-        assert getattr(whole, name).tolist() == getattr(cut, name).tolist(), name
-    assert whole.audit.rows.tolist() == cut.audit.rows.tolist() and whole.least.rows.tolist() == cut.least.rows.tolist()
-    assert [(g.order, g.size, g.draw.rows.tolist()) for g in whole.groups] == [
-        (g.order, g.size, g.draw.rows.tolist()) for g in cut.groups
-    ]
+        order = rows[group.members.row]["order"]
+        own = [row for row in rows if row["keeper"] == order and row["order"] != order]
+        assert group.scores.sum() == sum(row["reason"] == "near" for row in own)
+        least, *drawn = group.shown.tolist()
+        assert least == group.members.near[0] and set(drawn) < set(group.members.near.tolist()) and drawn == sorted(drawn)

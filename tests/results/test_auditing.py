@@ -10,7 +10,7 @@ from corpora import planted
 from engine_kinds import prepare
 
 import lookalike as la
-from lookalike.results import auditing
+from lookalike.recipes import audit as auditing
 
 
 def true_matches(texts, threshold, apart=None):
@@ -141,7 +141,7 @@ def test_near_misses_are_kept_pairs_below_the_threshold(rng, kind, settings, mon
     result = la.dedup(texts, threshold=0.7, recall=0.9999, **settings, **prepare(kind, monkeypatch))
     order = {row["order"]: place for place, row in enumerate(result.decisions.to_pylist())}
     found = {}
-    for left, right, score in result._nearly.below(0.6):
+    for left, right, score in result.near_misses(0.6):
         for a, b, value in zip(left.tolist(), right.tolist(), score.tolist(), strict=True):
             found[tuple(sorted((order[a], order[b])))] = value
     kept = set(np.flatnonzero(result.keep).tolist())

@@ -6,8 +6,7 @@ import pytest
 from corpora import planted
 
 import lookalike as la
-from lookalike.results.choosing import Draw, Lowest, rows_at
-from lookalike.results.rows import HeldRows
+from lookalike.results.rows import Draw, HeldRows, Lowest, rows_at
 
 
 @pytest.mark.parametrize("step", [1, 3, 100])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.results import rows as rows_module
-from lookalike.results.members import RESEMBLING, largest_groups, members_of, names_like, rows_named
+from lookalike.results.members import RESEMBLING, Numbers, names_like, rows_named
 from lookalike.results.rows import HeldRows
 
 
@@ -43,7 +43,7 @@ def test_groups_are_those_of_decisions(result, batch, least, monkeypatch):
     wanted = [group for group in expected(result).values() if len(group[1]) + 1 >= least]
     wanted.sort(key=lambda group: (-len(group[1]), group[0]))
     for n in (1, 5, 10**6):
-        total, found = largest_groups(result._decisions, n, least)
+        total, found = Numbers(result.rows()).largest_groups(n, least)
         assert total == len(wanted) > 3
         assert [(g.row, g.rows.tolist()) for g in found] == [(row, [i for _, i in some]) for row, some in wanted[:n]]
         for group, (_, some) in zip(found, wanted, strict=False):
@@ -54,14 +54,26 @@ def test_groups_are_those_of_decisions(result, batch, least, monkeypatch):
 
 def test_members_of_documents_that_stand_for_none(result):
     alone = [order for order, (_, some) in expected(result).items() if not some][:3]
-    for order, group in zip(alone, members_of(result._decisions, alone), strict=True):
+    numbers = Numbers(result.rows())
+    for order in alone:
+        group = numbers.members(int(numbers.row_of[order]))
         assert group.row == expected(result)[order][0] and group.size == 1 and group.spread is None
+
+
+def test_numbers_are_those_of_decisions(result):
+    rows, numbers = result.decisions.to_pylist(), Numbers(result.rows())
+    row_of = {row["order"]: i for i, row in enumerate(rows)}
+    for i, row in enumerate(rows):
+        assert numbers.row_of[row["order"]] == i and numbers.keeper[i] == row_of.get(row["keeper"], -1)
+        assert (numbers.n_bytes[i], numbers.source[i]) == (row["bytes"], row["position"] >> 40)
+    assert numbers.where("near").tolist() == [i for i, row in enumerate(rows) if row["reason"] == "near"]
+    assert sum(column.nbytes for column in vars(numbers).values()) == 34 * len(rows)
 
 
 def test_no_groups():
     result = la.dedup(["a b c d e f", "other words than these"], empty="drop")
-    assert largest_groups(result._decisions, 5) == (0, [])
-    assert members_of(result._decisions, []) == []
+    assert Numbers(result.rows()).largest_groups(5) == (0, [])
+    assert Numbers(result.rows().slice(0, 0)).largest_groups(5) == (0, [])
 
 
 def ids(*names):

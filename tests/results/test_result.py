@@ -9,8 +9,8 @@ import pytest
 from same_results import TABLES, corpus, same
 
 import lookalike as la
+from lookalike.recipes import decisions as telling_module
 from lookalike.results import result as result_module
-from lookalike.results import telling as telling_module
 from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
 BASE = [f"word{i}" for i in range(60)]

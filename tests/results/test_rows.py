@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.recipes.decisions import Decisions
 from lookalike.results import rows as rows_module
 from lookalike.results.rows import HeldRows, ParquetRows, collect, filtered
-from lookalike.results.telling import Decisions
 
 TABLE = pa.table({"a": range(10), "b": [str(i) for i in range(10)]})
 

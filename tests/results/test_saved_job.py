@@ -12,15 +12,14 @@ from same_results import same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
-from lookalike.results.saved_inputs import INPUTS, inputs_of
-from lookalike.results.saved_job import SavedJob
+from lookalike.results.inputs import INPUTS, inputs_of
 
 BASE = " ".join(f"word{i}" for i in range(40))
 TEXTS = [BASE, f"{BASE} more", "else", "", "größer 文書"]
 
 
 def texts_of(folder, places=(0, 1, 2, 3, 4)):
-    return {place: text.decode() for place, text in SavedJob.open(folder).texts(list(places)).items()}
+    return {place: text.decode() for place, text in la.Result.open(folder).texts(list(places)).items()}
 
 
 def as_files(tmp_path, kind):
@@ -45,19 +44,19 @@ def test_texts_are_read_again(tmp_path, kind):
     assert texts_of(tmp_path / "job") == dict(enumerate(TEXTS))
     assert texts_of(tmp_path / "job", [4, 1]) == {1: TEXTS[1], 4: TEXTS[4]}
     assert texts_of(tmp_path / "job", []) == {}
-    assert SavedJob.open(tmp_path / "job").texts([0], most=5) == {0: b"word0"}
+    assert la.Result.open(tmp_path / "job").texts([0], most=5) == {0: b"word0"}
 
 
 def test_places_are_rows_of_decisions_references_first(files, tmp_path):
     old, new = files
     result = la.dedup(new, against=old, id="id", keep="longest")
     result.save(tmp_path / "job")
-    job = SavedJob.open(tmp_path / "job")
-    texts = job.texts(range(job.result.decisions.num_rows))
+    job = la.Result.open(tmp_path / "job")
+    texts = job.texts(range(job.decisions.num_rows))
     held = {
         (path.name, i): json.loads(line)["text"] for path in (old, *new) for i, line in enumerate(path.read_text().splitlines())
     }
-    rows = job.result.decisions.select(["source", "row"]).to_pylist()
+    rows = job.decisions.select(["source", "row"]).to_pylist()
     assert [text.decode() for text in texts.values()] == [held[os.path.basename(row["source"]), row["row"]] for row in rows]
     noted = pq.read_table(tmp_path / "job/inputs.parquet")
     assert noted["reference"].to_pylist() == [True, False, False, False] and noted.schema.equals(INPUTS)
@@ -157,14 +156,14 @@ def test_the_files_of_an_input(tmp_path):
     path = as_files(tmp_path, "txt")
     jsonl = as_files(tmp_path, "jsonl")
     la.dedup([jsonl, path]).save(tmp_path / "job")
-    job = SavedJob.open(tmp_path / "job")
-    assert [place.path for place in job.places(0)] == [jsonl]
-    assert [place.path.name for place in job.places(1)] == [f"{i}.txt" for i in range(5)]
+    job = la.Result.open(tmp_path / "job")
+    assert [place.path for place in job.inputs.places(0)] == [jsonl]
+    assert [place.path.name for place in job.inputs.places(1)] == [f"{i}.txt" for i in range(5)]
     (path / "3.txt").write_text("changed")
     with pytest.raises(la.InputDataError, match="changed"):
-        job.places(1)
+        job.inputs.places(1)
     la.dedup(TEXTS).save(tmp_path / "memory")
-    assert SavedJob.open(tmp_path / "memory").places(0) == []
+    assert la.Result.open(tmp_path / "memory").inputs.places(0) == []
 
 
 @pytest.fixture
@@ -181,26 +180,26 @@ def strangers(tmp_path, monkeypatch):
 
 
 def test_texts_of_a_strangers_result_are_read_only_where_the_user_says(strangers, monkeypatch):
-    job = SavedJob.open(strangers / "job")
-    assert job.result.removed.num_rows == 1, "its tables can be looked at"
-    for ask in (lambda: job.texts([0]), lambda: job.places(0)):
+    job = la.Result.open(strangers / "job")
+    assert job.removed.num_rows == 1, "its tables can be looked at"
+    for ask in (lambda: job.texts([0]), lambda: job.inputs.places(0)):
         with pytest.raises(la.InputDataError, match=rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*--trust PATH"):
             ask()
     (strangers / "link").symlink_to(strangers / "notes")
     for trust in (strangers / "notes", str(strangers), [strangers / "other", strangers / "link"]):
-        assert SavedJob.open(strangers / "job", trust).texts([2]) == {2: b"else"}
+        assert la.Result.open(strangers / "job", trust=trust).texts([2]) == {2: b"else"}
     monkeypatch.chdir(strangers)
-    assert SavedJob.open("job", "notes").texts([2]) == {2: b"else"}
+    assert la.Result.open("job", trust="notes").texts([2]) == {2: b"else"}
     with pytest.raises(la.InputDataError, match="you did not save it"):
-        SavedJob.open("job", "notes/1.txt").texts([2])
+        la.Result.open("job", trust="notes/1.txt").texts([2])
 
 
 def test_a_link_beside_a_strangers_result_leads_nowhere(strangers):
     (strangers / "notes/2.txt").rename(strangers / "secret")
     (strangers / "notes/2.txt").symlink_to(strangers / "secret")
     with pytest.raises(la.InputDataError, match="you did not save it"):
-        SavedJob.open(strangers / "job", strangers / "notes").texts([2])
-    assert SavedJob.open(strangers / "job", strangers).texts([2]) == {2: b"else"}
+        la.Result.open(strangers / "job", trust=strangers / "notes").texts([2])
+    assert la.Result.open(strangers / "job", trust=strangers).texts([2]) == {2: b"else"}
 
 
 def test_a_strangers_result_stays_one_when_it_is_saved_again(strangers):
@@ -223,11 +222,11 @@ def test_a_page_of_a_strangers_result_says_why_there_are_no_texts(strangers):
 
 
 def test_texts_of_references_need_trust_in_their_sketches_too(strangers):
-    places = range(SavedJob.open(strangers / "week").result.decisions.num_rows)
-    assert len(SavedJob.open(strangers / "week", strangers).texts(places)) == len(places)
+    places = range(la.Result.open(strangers / "week").decisions.num_rows)
+    assert len(la.Result.open(strangers / "week", trust=strangers).texts(places)) == len(places)
     for trust in (strangers / "seen", [strangers / "notes", strangers / "in.jsonl"]):
         with pytest.raises(la.InputDataError, match="you did not save it"):
-            SavedJob.open(strangers / "week", trust).texts([0])
+            la.Result.open(strangers / "week", trust=trust).texts([0])
 
 
 def test_ones_own_result_rests_on_the_sketches_that_it_was_made_with(strangers):

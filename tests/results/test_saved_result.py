@@ -14,7 +14,7 @@ from same_results import VARIANTS, corpus, same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
-from lookalike.results.saved_result import load_result
+from lookalike.results.saved import load_result
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
@@ -134,7 +134,7 @@ def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
 
 
 def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
-    from lookalike.results import saved_result
+    from lookalike.results import saved as saved_result
 
     result, folder = saved
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

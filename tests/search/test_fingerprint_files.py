@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lookalike.search.fingerprint_files import _ascend, sort_rows
+from lookalike.search.chunked_file import _ascend, sort_rows
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 3])

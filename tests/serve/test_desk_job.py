@@ -10,8 +10,7 @@ from desk_jobs import hostile, plain
 from waiting import MINUTES
 
 import lookalike as la
-from lookalike.serve.desk_job import Desk
-from lookalike.serve.desk_removals import Wanted
+from lookalike.serve.desk_job import Desk, Wanted
 from lookalike.serve.desk_review import Judgement
 
 
@@ -69,13 +68,13 @@ def test_a_pair_is_compared_by_its_texts(desk):
 
 
 def test_texts_of_a_whole_page_are_read_at_once(desk, monkeypatch):
-    asked, read = [], desk._job.texts
+    asked, read = [], desk.result.texts
 
     def counted(places, most):
         asked.append(len(places))
         return read(places, most)
 
-    monkeypatch.setattr(desk._job, "texts", counted)
+    monkeypatch.setattr(desk.result, "texts", counted)
     some = [row["row"] for row in rows(desk, n=20, kind="near")]
     for row in some:
         assert desk.pair(row, some)["compared"]

@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 
 import lookalike as la
+from lookalike.results.members import Numbers
 from lookalike.results.rows import HeldRows
-from lookalike.serve.desk_removals import JUDGED, Removals, Wanted
+from lookalike.serve.desk_job import JUDGED, Removals, Wanted
 
-COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of"]
+COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of",
+           "n_duplicates"]  # fmt: skip
 
 
 def decisions(n=400, seed=3, n_sources=3):
@@ -23,7 +25,7 @@ def decisions(n=400, seed=3, n_sources=3):
         score = None if keeper is None else 1.0 if reason == "exact" else round(rng.uniform(0.7, 1), 2)
         number = i - source * n // n_sources
         rows.append([n - 1 - i, source << 40 | number, f"f{source}.jsonl", number, f"Doc{i}", i, reason,
-                     None if keeper is None else n - 1 - keeper, score, None if keeper is None else f"Doc{keeper}"])  # fmt: skip
+                     None if keeper is None else n - 1 - keeper, score, None if keeper is None else f"Doc{keeper}", 0])  # fmt: skip
     return pa.table([list(column) for column in zip(*rows, strict=True)], COLUMNS)
 
 
@@ -74,12 +76,10 @@ def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_repo
 
     texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i}" for i in range(90)]
     result = la.dedup(texts, threshold=0.5)
-    ours = Removals(result._decisions, seed=1)
-    facts = gather(
-        result._decisions, 0.5, boundary=0, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1, orders=np.empty(0, np.int64)
-    )
+    ours = Removals(result.rows(), seed=1)
+    facts = gather(Numbers(result.rows()), 0.5, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1)
     near = ours.rows[ours.find(Wanted("random", "near"), np.ones(len(ours), np.int8))]
-    assert sorted(near[:20].tolist()) == facts.audit.rows.tolist()
+    assert sorted(near[:20].tolist()) == facts.audit.tolist()
 
 
 def test_kinds_and_sources(removals, table):

@@ -95,7 +95,7 @@ def test_a_closed_result_says_so(tmp_path):
 
 def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
     for job in (la.dedup(TEXTS), find_pairs(TEXTS)):
-        for module in map(import_module, ("lookalike.results.annotating", "lookalike.recipes.pairs")):
+        for module in map(import_module, ("lookalike.results.result", "lookalike.recipes.pairs")):
             monkeypatch.setattr(module, "peak_memory", lambda: 12345)
         job.write(tmp_path / f"{type(job).__name__}.jsonl")
         summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps import links as linking
-from lookalike.steps.batches import row_starts, words_of
+from lookalike.steps.batches import as_words, row_starts
 from lookalike.steps.links import at_most, head_places, written
 from lookalike.values.tables import LINKS
 
@@ -37,7 +37,7 @@ def test_rows_begin_where_they_begin(kind, rows, before, cut):
     for some, wanted in ((whole, rows), (whole.slice(begin, max(0, end - begin)), rows[begin:end])):
         data, starts = row_starts(some, WIDTH)
         assert [bytes(data[start : start + WIDTH]) for start in starts.tolist()] == wanted
-        words = words_of(some, WIDTH, np.uint16)
+        words = as_words(some, WIDTH, np.uint16)
         assert words.shape == (len(wanted), WIDTH // 2)
         assert words.tolist() == [np.frombuffer(row, "<u2").tolist() for row in wanted]
 
@@ -49,7 +49,7 @@ def test_no_byte_is_copied():
     encoded = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2]), rows)
     data, starts = row_starts(encoded, WIDTH)
     assert data.ctypes.data == rows.buffers()[1].address and starts.tolist() == [8, 0, 8]
-    assert words_of(rows, WIDTH, np.uint32).ctypes.data == rows.buffers()[1].address
+    assert as_words(rows, WIDTH, np.uint32).ctypes.data == rows.buffers()[1].address
 
 
 def links_of(batches):

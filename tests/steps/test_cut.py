@@ -13,7 +13,7 @@ from steps import naive_crowds as naive
 from steps.made import columns, cut_at, nibble_column, places, rows_of
 
 from lookalike.steps import pairs as cutting
-from lookalike.steps.pairs import Cut, cut
+from lookalike.steps.pairs import cut
 from lookalike.values.tables import PAIRS
 
 links = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), max_size=50).map(sorted)
@@ -43,7 +43,7 @@ def test_any_cut_gives_the_pairs_of_the_definition(links, slots, least, boundary
     if grouped:
         named |= sides("within", groups, links, lambda rows: pa.array(rows, pa.binary(16)))
     batch = columns(left=[a for a, _ in links], right=[b for _, b in links], **named)
-    step = pickle.loads(pickle.dumps(partial(cut, settings=Cut(slots=slots, least=least, boundary=boundary))))
+    step = pickle.loads(pickle.dumps(partial(cut, slots=slots, least=least, boundary=boundary)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "AT_A_TIME", 1 + slots)
         found = rows_of(step(iter(cut_at(batch, places))), PAIRS)
@@ -53,7 +53,7 @@ def test_any_cut_gives_the_pairs_of_the_definition(links, slots, least, boundary
 @given(links, st.sampled_from([0, 4]), places)
 def test_without_codes_marks_repeats_and_references_fall(links, boundary, places):
     batch = columns(left=[a for a, _ in links], right=[b for _, b in links])
-    found = rows_of(cut(iter(cut_at(batch, places)), Cut(slots=96, least=65, boundary=boundary)), PAIRS)
+    found = rows_of(cut(iter(cut_at(batch, places)), slots=96, least=65, boundary=boundary), PAIRS)
     assert found == naively(links, [[]] * 10, [b""] * 10, 0, boundary)
 
 
@@ -70,7 +70,7 @@ def test_the_number_of_agreeing_codes_is_exact(rng, slots):
         right_code=nibble_column(right, slots),
     )
     for least in (1, slots // 2, max(counts), slots):
-        found = rows_of(cut(iter([batch]), Cut(slots=slots, least=least, boundary=0)))
+        found = rows_of(cut(iter([batch]), slots=slots, least=least, boundary=0))
         assert found == [(i, i + 40) for i in range(40) if counts[i] >= least]
 
 
@@ -78,7 +78,7 @@ def test_few_pairs_that_stay_hold_little():
     """Not the arrays of all links of their batch, of which they would be views."""
     rows = columns(left=[0] * 2000, right=range(1, 2001))
     tracemalloc.start()
-    held = [batch for _ in range(100) for batch in cut(iter([rows]), Cut(slots=0, least=0, boundary=1999))]
+    held = [batch for _ in range(100) for batch in cut(iter([rows]), slots=0, least=0, boundary=1999)]
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert sum(map(len, held)) == 200 and size < 100 * 2000 * 8

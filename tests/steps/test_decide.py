@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.decide import REMOVED, Settle, removed, settle, settled_schema, tally
-from lookalike.steps.rows import Decide, decide
+from lookalike.steps.decide import REMOVED, removed, settle, settled_schema, tally
+from lookalike.steps.rows import columns_needed, decision_rows
 from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()
@@ -88,7 +88,7 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
         first = documents[leader] if leader is not None else (None,) * 4
         rows.append({"order": order, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score,
                      "leader_keeper": first[2], "leader_score": first[3], "more": f"m{order}"})  # fmt: skip
-    found = run(settle, batches(table(rows, SETTLING), SETTLING, cut), settings=Settle(boundary=boundary, empty=empty))
+    found = run(settle, batches(table(rows, SETTLING), SETTLING, cut), boundary=boundary, empty=empty)
     assert found == [(order, f"m{order}", *rest) for order, *rest in settled(documents, boundary, empty)]
 
     found = list(settled(documents, boundary, empty))
@@ -126,9 +126,9 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
     labels = Labels(splits=tuple(map(Input, sources)), kind=id_type)
     names = data.draw(st.lists(st.sampled_from(wanted_schema(id_type).names), min_size=1, unique=True))
     asked = pa.schema([wanted_schema(id_type).field(name) for name in names])
-    telling = Decide(schema=asked, labels=labels, method=MINHASH, boundary=boundary)
-    assert telling.needed <= {*schema.names, "keeper_keys"}
-    result = pa.Table.from_batches(decide(batches(table(told, schema), schema, cut), telling), asked)
+    telling = {"schema": asked, "labels": labels, "method": MINHASH, "boundary": boundary}
+    assert columns_needed(asked) <= {*schema.names, "keeper_keys"}
+    result = pa.Table.from_batches(decision_rows(batches(table(told, schema), schema, cut), **telling), asked)
     assert result.to_pylist() == [{name: row[name] for name in names} for row in expected]
 
 
@@ -149,7 +149,7 @@ def test_overrides_come_last(documents, boundary, empty, cut, data):
         rows.append({"order": o, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score, "override": override[o],
                      "skipped": skipped[o], "leader_keeper": first[2], "leader_score": first[3], "more": "m"})  # fmt: skip
     schema = pa.schema([*SETTLING, ("override", pa.int32()), ("skipped", pa.bool_())])
-    found = run(settle, batches(table(rows, schema), schema, cut), settings=Settle(boundary=boundary, empty=empty))
+    found = run(settle, batches(table(rows, schema), schema, cut), boundary=boundary, empty=empty)
     for row, was, number, left_out in zip(found, settled(documents, boundary, empty), override, skipped, strict=True):
         order = was[0]
         wanted = (order, None, None, "skipped") if left_out else (order, order, None, "kept") if number > 0 else was
@@ -160,10 +160,13 @@ def test_overrides_come_last(documents, boundary, empty, cut, data):
 def test_which_override_is_told():
     schema = pa.schema([("order", integer), ("keeper", integer), ("override", pa.int32())])
     rows = [{"order": i, "keeper": i, "override": number} for i, number in enumerate([0, 5, -7])]
-    telling = Decide(
-        schema=pa.schema([("override", pa.string())]), labels=Labels(splits=(), kind=integer), method=MINHASH, boundary=0
-    )
-    assert run(decide, batches(table(rows, schema), schema), settings=telling) == [(None,), ("keep",), ("remove",)]
+    telling = {
+        "schema": pa.schema([("override", pa.string())]),
+        "labels": Labels(splits=(), kind=integer),
+        "method": MINHASH,
+        "boundary": 0,
+    }
+    assert run(decision_rows, batches(table(rows, schema), schema), **telling) == [(None,), ("keep",), ("remove",)]
 
 
 def test_the_last_row_of_a_source_and_the_largest_source():
@@ -171,9 +174,9 @@ def test_the_last_row_of_a_source_and_the_largest_source():
     row = {"order": 0, "position": 1 << SOURCE_BITS | (1 << SOURCE_BITS) - 1, "number": 1, "bytes": 0, "id": 3, "keeper": 0,
            "reason": "kept", "keeper_position": 0, "keeper_id": 3}  # fmt: skip
     labels = Labels(splits=(Input("a"), Input("b")), kind=integer)
-    telling = Decide(schema=wanted_schema(integer).remove(DECISIONS.get_field_index("resemblance")), labels=labels,
-                     method=MINHASH, boundary=0)  # fmt: skip
-    (batch,) = decide(batches(table([row], schema), schema), telling)
+    telling = {"schema": wanted_schema(integer).remove(DECISIONS.get_field_index("resemblance")), "labels": labels,
+                     "method": MINHASH, "boundary": 0}  # fmt: skip
+    (batch,) = decision_rows(batches(table([row], schema), schema), **telling)
     assert batch.column("row").to_pylist() == [(1 << SOURCE_BITS) - 1] and batch.column("source").to_pylist() == ["b"]
 
 
@@ -186,14 +189,17 @@ def test_distances_are_those_of_fingerprints(documents, cut):
              "keys": None if own is None else [own], "keeper_keys": None if other in (None, 9) else [other]}
             for order, (own, other) in enumerate(documents)]  # fmt: skip
     method = make_method("simhash", MethodSettings())
-    telling = Decide(
-        schema=pa.schema([("distance", integer)]), labels=Labels(splits=(), kind=integer), method=method, boundary=0
-    )
+    telling = {
+        "schema": pa.schema([("distance", integer)]),
+        "labels": Labels(splits=(), kind=integer),
+        "method": method,
+        "boundary": 0,
+    }
     expected = [
         None if other is None else 0 if own is None or other == 9 else ((own ^ other) & 2**64 - 1).bit_count()
         for own, other in documents
     ]
-    assert run(decide, batches(table(rows, schema), schema, cut), settings=telling) == [(d,) for d in expected]
+    assert run(decision_rows, batches(table(rows, schema), schema, cut), **telling) == [(d,) for d in expected]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

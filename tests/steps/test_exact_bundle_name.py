@@ -8,8 +8,8 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.exact import Exact, exact
-from lookalike.steps.verify import Bundling, bundle
+from lookalike.steps.exact import exact
+from lookalike.steps.verify import bundle
 from lookalike.steps.walk import name
 from lookalike.values.tables import MATCHES, PAIRS, SOURCE_BITS
 
@@ -28,15 +28,14 @@ def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut):
         if leader != order and not empty:
             expected.append((order, leader))
     columns = dict(zip(DIGESTS.names, zip(*rows, strict=True), strict=True)) if rows else {n: [] for n in DIGESTS.names}
-    settings = Exact(boundary=boundary, apart=apart)
-    assert run(exact, batches(columns, DIGESTS, cut), settings=settings) == expected
+    assert run(exact, batches(columns, DIGESTS, cut), boundary=boundary, apart=apart) == expected
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])
 def test_digests_may_come_as_other_binary_columns(kind):
     schema = pa.schema([("digest", kind), ("order", pa.int64())])
     columns = {"digest": [b"a" * 16, b"a" * 16, b"b" * 16], "order": [0, 5, 2]}
-    assert run(exact, batches(columns, schema, [1]), settings=Exact(boundary=0)) == [(5, 0)]
+    assert run(exact, batches(columns, schema, [1]), boundary=0) == [(5, 0)]
 
 
 @given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1])),
@@ -51,7 +50,7 @@ def test_a_bundle_is_a_pivot_and_its_partners(pairs, most, cut):
             own = left + (number << SOURCE_BITS)
             expected += [(own, left), *((own, right) for right in partners[begin : begin + (most or 99)])]
     columns = {"left": [p[0] for p in ordered], "right": [p[1] for p in ordered]}
-    assert run(bundle, batches(columns, PAIRS, cut), settings=Bundling(most=most)) == expected
+    assert run(bundle, batches(columns, PAIRS, cut), most=most) == expected
 
 
 scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from lookalike.inputs.sketch_rows import keys_of
 from lookalike.steps.sketch import kept, kept_sketches, kept_sketches_schema
-from lookalike.steps.totals import OfInputs
+from lookalike.steps.totals import of_inputs
 
 KEYS = pa.array([[1, -2, 3], None, [4, 5, 1 << 62]], pa.list_(pa.int64(), 3))
 ROWS = pa.record_batch({
@@ -38,9 +38,9 @@ def test_references_and_removed_documents_are_not_kept():
 
 
 def test_rows_are_counted_by_input():
-    fold = OfInputs(4)
+    fold = of_inputs(4)
     total = fold.start()
     fold.add(total, ROWS)
     fold.add(total, ROWS.slice(2))
-    assert total.tolist() == [2, 0, 2, 0] and fold.combine(total, total).tolist() == [4, 0, 4, 0]
+    assert total.tolist() == [[2, 0, 2, 0]] and fold.combine(total, total).tolist() == [[4, 0, 4, 0]]
     assert total.dtype == np.int64

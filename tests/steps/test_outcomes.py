@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps.decide import REASONS
-from lookalike.steps.totals import LEAST_ALIKE, Outcomes
+from lookalike.steps.totals import LEAST_ALIKE, OUTCOMES, add_outcomes
 from lookalike.values.arrow import strings
 
 TOLD = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("position", pa.int64())])
@@ -21,7 +21,7 @@ def test_reasons_are_counted_and_the_lowest_scores_found(found, cut, chance):
     told = [(reason, score if reason == "near" else None, place << 40) for place, (reason, score) in enumerate(found)]
     shuffled = chance.sample(told, len(told))
     columns = {name: [row[i] for row in shuffled] for i, name in enumerate(TOLD.names)}
-    fold = pickle.loads(pickle.dumps(Outcomes()))
+    fold = pickle.loads(pickle.dumps(OUTCOMES))
     totals = [fold.start() for _ in range(3)]
     for batch in batches(columns, TOLD, cut):
         fold.add(chance.choice(totals), batch)
@@ -36,9 +36,9 @@ def test_reasons_are_counted_and_the_lowest_scores_found(found, cut, chance):
 
 def test_places_may_be_given():
     """Where rows have no positions."""
-    total = Outcomes().start()
+    total = OUTCOMES.start()
     batch = pa.RecordBatch.from_arrays(
         [strings(["near", "kept"]), pa.array([0.9, None], pa.float64())], ["reason", "resemblance"]
     )
-    Outcomes().add_at(total, batch, pa.array([7, 8]).to_numpy())
+    add_outcomes(total, batch, pa.array([7, 8]).to_numpy())
     assert total["place"][0][0] == 7 and total["score"][0][0] == 0.9

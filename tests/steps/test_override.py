@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lookalike.inputs.ids import Labels
 from lookalike.inputs.overrides import read_overrides
-from lookalike.steps.override import Named, Overriding, spared
-from lookalike.steps.totals import BySource
+from lookalike.steps.override import Overriding, named_documents, spared
+from lookalike.steps.totals import of_inputs
 
 KEY = bytes(range(16))
 IDS = ["", "a", "aa", "é", "1", "17", "a\0", "x" * 300]
@@ -73,7 +73,7 @@ def test_without_the_secret_nothing_is_found():
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(-4, 4)), max_size=15), cuts)
 def test_first_and_last_of_those_named(rows, cut):
     columns = {"position": [p for p, _ in rows], "override": [o for _, o in rows]}
-    fold = pickle.loads(pickle.dumps(Named(n=4)))
+    fold = pickle.loads(pickle.dumps(named_documents(4)))
     totals = [fold.start(), fold.start()]
     for i, batch in enumerate(batches(columns, NAMED, cut)):
         fold.add(totals[i % 2], batch)
@@ -92,7 +92,7 @@ def test_those_to_be_kept(overrides, cut):
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=15), cuts)
 def test_documents_by_source(rows, cut):
     columns = {"position": [(s << 40) + i for i, (s, _) in enumerate(rows)], "kept": [kept for _, kept in rows]}
-    fold = pickle.loads(pickle.dumps(BySource(n=4)))
+    fold = pickle.loads(pickle.dumps(of_inputs(4, kept=True)))
     totals = [fold.start(), fold.start()]
     for i, batch in enumerate(batches(columns, TOLD, cut)):
         fold.add(totals[i % 2], batch)

@@ -1,6 +1,7 @@
 """Links of crowded documents by their rarest shingles, against the definition; and that no match is left out."""
 
 from collections import Counter
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from steps.made import columns, cut_at, places, rows_of
 
 from lookalike.steps import prefix as module
-from lookalike.steps.prefix import CELL_BITS, Frequencies, Prefix, prefix, prefix_links, sharing
-from lookalike.text.keyed import KeyedHashes
+from lookalike.steps.prefix import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
+from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 from lookalike.values.tables import LINKS, PREFIXES
@@ -37,23 +38,23 @@ def table(texts, groups=None):
     return columns(**named)
 
 
-def settings(threshold, boundary=0, shingling=WORDS):
-    return Prefix(shingling=shingling, threshold=threshold, key=KEY, boundary=boundary)
+COUNTS = shingle_counts(WORDS, KEY)
 
 
-def prefixes(batch, how, counts=None, cuts=()):
+def prefixes(batch, threshold, counts=None, cuts=()):
     """The rows of PREFIXES of some documents, equal keys together."""
     if counts is None:
-        fold, counts = Frequencies(prefix=how), Frequencies(prefix=how).start()
+        counts = COUNTS.start()
         for part in cut_at(batch, cuts):
-            fold.add(counts, part)
-    return pa.Table.from_batches(prefix(iter(cut_at(batch, cuts)), how, counts), PREFIXES).sort_by("key")
+            COUNTS.add(counts, part)
+    step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=threshold)
+    return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), PREFIXES).sort_by("key")
 
 
-def links(batch, how, counts=None, cuts=()):
+def links(batch, threshold, boundary=0, counts=None, cuts=()):
     """The links of some documents, repeats included."""
-    rows = prefixes(batch, how, counts, cuts).combine_chunks().to_batches()
-    return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), how), LINKS)
+    rows = prefixes(batch, threshold, counts, cuts).combine_chunks().to_batches()
+    return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), threshold, boundary), LINKS)
 
 
 def resemblance(a, b):
@@ -62,13 +63,13 @@ def resemblance(a, b):
 
 @given(documents | near, thresholds, st.integers(0, 12), places, st.integers(1, 5), st.randoms(use_true_random=False))
 def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary, cuts, room, random):
-    batch, how = table(texts), settings(threshold, boundary)
+    batch = table(texts)
     counts = np.full(1 << CELL_BITS, 2, np.int32)
     for cell in range(0, len(counts), 4096):
         counts[cell : cell + 4096] = random.randrange(2, 9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "AT_A_TIME", room)
-        for found in (links(batch, how, None, cuts), links(batch, how, counts, cuts)):
+        for found in (links(batch, threshold, boundary, None, cuts), links(batch, threshold, boundary, counts, cuts)):
             assert all(left < right and right >= boundary for left, right in found)
             wanted = [(2 * i, 2 * j) for (i, a), (j, b) in combinations(enumerate(texts), 2)
                       if resemblance(a, b) >= threshold and 2 * j >= boundary]  # fmt: skip
@@ -78,7 +79,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
 @given(documents | near, thresholds, places)
 def test_links_are_those_of_the_bound(texts, threshold, cuts):
     """The twin: two documents whose first common shingle, in the order of counts and hashes, can be followed by enough others."""
-    batch, how = table(texts), settings(threshold)
+    batch = table(texts)
     hashing, count = KeyedHashes(WORDS, KEY), Counter(word for words in texts for word in set(words))
     hash_of = {word: int(hashing.hashes(from_strings([str(word)]))[0][0].astype(np.int64)) for word in count}
     ranked = [sorted(set(words), key=lambda word: (count[word], hash_of[word])) for words in texts]
@@ -89,31 +90,30 @@ def test_links_are_those_of_the_bound(texts, threshold, cuts):
             threshold / (1 + threshold) * (len(a) + len(b)) - 1e-9
         ):
             wanted.add((2 * i, 2 * j))
-    assert set(links(batch, how, None, cuts)) == wanted
+    assert set(links(batch, threshold, 0, None, cuts)) == wanted
 
 
 def test_shingles_are_counted_once_a_document():
-    how = settings(0.5)
-    total = Frequencies(prefix=how).start()
-    Frequencies(prefix=how).add(total, table([[1, 1, 2], [2, 3], [2]]))
+    total = COUNTS.start()
+    COUNTS.add(total, table([[1, 1, 2], [2, 3], [2]]))
     values = {word: KeyedHashes(WORDS, KEY).hashes(from_strings([str(word)]))[0][0] for word in (1, 2, 3)}
     assert {word: total[int(value >> np.uint64(64 - CELL_BITS))] for word, value in values.items()} == {1: 1, 2: 3, 3: 1}
     assert total.sum() == 5
 
 
 def test_other_groups_do_not_meet():
-    texts, how = [list(range(20))] * 4, settings(0.5)
-    assert set(links(table(texts, [1, 2, 1, 2]), how)) == {(0, 4), (2, 6)}
-    assert not len(prefixes(table(texts, [1, 2, 3, 4]), how)), "what nobody else has is left out"
+    texts = [list(range(20))] * 4
+    assert set(links(table(texts, [1, 2, 1, 2]), 0.5)) == {(0, 4), (2, 6)}
+    assert not len(prefixes(table(texts, [1, 2, 3, 4]), 0.5)), "what nobody else has is left out"
 
 
 def test_copies_are_linked_once_and_a_template_links_nobody():
     copies = [[*range(200), 1000 + i] for i in range(30)]
-    found = links(table(copies), settings(0.8))
+    found = links(table(copies), 0.8)
     assert len(found) == len(set(found)) == 30 * 29 // 2
     pages = [[*range(105), *(1000 + 15 * i + j for j in range(15))] for i in range(300)]  # 105 / 135 = .78
-    assert links(table(pages), settings(0.8)) == []
-    assert len(links(table(pages), settings(0.77))) == 300 * 299 // 2
+    assert links(table(pages), 0.8) == []
+    assert len(links(table(pages), 0.77)) == 300 * 299 // 2
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.int64(), 3), pa.list_(pa.int64()), pa.large_list(pa.int64())])

@@ -15,8 +15,8 @@ from steps.made import code_column, columns, cut_at, places, rows_of
 from lookalike.steps import crowds as coupling
 from lookalike.steps import crowds as holding
 from lookalike.steps import links as linking
-from lookalike.steps.crowds import Count, Couple, Hold, Rare, couple, hold, rare
-from lookalike.steps.links import Bucket, bucket
+from lookalike.steps.crowds import code_counts, couple, hold, rare
+from lookalike.steps.links import bucket
 from lookalike.values.tables import COUPLES, HOLDERS, LINKS
 
 SLOTS = 5
@@ -28,7 +28,7 @@ kinds = st.sampled_from(["fixed", "small", "large", "dictionary"])
 
 def counted(codes, kind="fixed", cuts=()):
     """The table of counts of some documents."""
-    fold, parts = Count(slots=SLOTS), []
+    fold, parts = code_counts(SLOTS), []
     for batch in cut_at(columns(code=code_column(codes, SLOTS, kind)), cuts):
         parts.append(fold.start())
         fold.add(parts[-1], batch)
@@ -48,11 +48,10 @@ def test_codes_are_counted(codes, kind, places):
 @given(codes_of_documents, kinds, places, st.integers(1, 6), st.integers(0, 40), st.integers(1, 9))
 def test_documents_hold_their_rarest_codes(codes, kind, places, chosen, budget, rows):
     batch = columns(order=np.arange(len(codes)) * 3, code=code_column(codes, SLOTS, kind))
-    settings = Hold(slots=SLOTS, chosen=chosen, budget=budget)
     counts = counted(codes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(holding, "ROWS_AT_A_TIME", rows)
-        found = rows_of(hold(iter(cut_at(batch, places)), settings, counts), HOLDERS)
+        found = rows_of(hold(iter(cut_at(batch, places)), counts, chosen, budget), HOLDERS)
     count = naive.count_codes(codes, range(len(codes)))
     assert found == [
         (slot << 16 | code, 3 * order, n, within)
@@ -65,7 +64,7 @@ def test_counts_beyond_sixteen_bits_are_in_order(rng):
     counts = np.zeros((3, 65536), np.int32)
     counts[:, 7] = [2**31 - 1, 70_000, 2**20]
     batch = columns(order=[0], code=code_column([[7, 7, 7]], 3))
-    found = rows_of(hold(iter([batch]), Hold(slots=3, budget=70_000 + 2**20), counts))
+    found = rows_of(hold(iter([batch]), counts, budget=70_000 + 2**20))
     assert found == [(1 << 16 | 7, 0, 70_000, True), (2 << 16 | 7, 0, 2**20, True), (7, 0, 2**31 - 1, False)]
 
 
@@ -77,7 +76,7 @@ def test_counts_beyond_sixteen_bits_are_in_order(rng):
 @example([[0, 1, 2, 0, 1]] * 2 + [[0, 0, 1, 2, 65535]] * 9, "fixed", [5], 3, 4, 3, 9)
 def test_couples_are_of_codes_beyond_the_budget(codes, kind, places, chosen, budget, taken, rows):
     batch = columns(order=np.arange(len(codes)) * 3, code=code_column(codes, SLOTS, kind))
-    step = partial(couple, settings=Couple(hold=Hold(slots=SLOTS, chosen=chosen, budget=budget), taken=taken))
+    step = partial(couple, chosen=chosen, budget=budget, taken=taken)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coupling, "ROWS_AT_A_TIME", rows)
         found = rows_of(pickle.loads(pickle.dumps(step))(iter(cut_at(batch, places)), counts=counted(codes)), COUPLES)
@@ -110,7 +109,7 @@ def test_any_cut_gives_the_links_of_the_definition(groups, places, boundary, hea
         count=np.zeros(len(flat)),
         within_budget=pa.array([within for _, _, within in flat], pa.bool_()),
     )
-    step = pickle.loads(pickle.dumps(partial(rare, settings=Rare(boundary=boundary, heads=heads, budget=6))))
+    step = pickle.loads(pickle.dumps(partial(rare, boundary=boundary, heads=heads, budget=6)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linking, "AT_A_TIME", room)
         found = rows_of(step(iter(cut_at(batch, places))), LINKS)
@@ -137,15 +136,14 @@ def test_the_steps_together_are_the_rule(data):
 def linked(buckets, codes, boundary, most, heads, budget):
     """The links of all steps, without marks, and the orders of crowded documents."""
     keyed = columns(key=[k for k, m in buckets.items() for _ in m], order=[o for m in buckets.values() for o in m])
-    found = rows_of(bucket(iter([keyed]), Bucket(max_bucket=most, boundary=boundary, heads=heads)))
+    found = rows_of(bucket(iter([keyed]), max_bucket=most, boundary=boundary, heads=heads))
     crowded = sorted({a for a, b in found if a == b})
     rows = columns(order=crowded, code=code_column([codes[order] for order in crowded], SLOTS))
     counts = counted([codes[order] for order in crowded])
-    holding = Hold(slots=SLOTS, chosen=3, budget=budget)
-    held = rows_of(hold(iter([rows]), holding, counts))
+    held = rows_of(hold(iter([rows]), counts, chosen=3, budget=budget))
     by_code = pa.RecordBatch.from_pylist([dict(zip(HOLDERS.names, row, strict=True)) for row in sorted(held)], schema=HOLDERS)
-    found += rows_of(rare(iter([by_code]), Rare(boundary=boundary, heads=2, budget=budget)))
-    coupled = sorted(rows_of(couple(iter([rows]), Couple(hold=holding), counts)))
+    found += rows_of(rare(iter([by_code]), boundary=boundary, heads=2, budget=budget))
+    coupled = sorted(rows_of(couple(iter([rows]), counts, chosen=3, budget=budget)))
     by_key = columns(key=[key for key, _ in coupled], order=[order for _, order in coupled])
-    found += rows_of(bucket(iter([by_key]), Bucket(max_bucket=most, boundary=boundary, heads=2)))
+    found += rows_of(bucket(iter([by_key]), max_bucket=most, boundary=boundary, heads=2))
     return [link for link in found if link[0] < link[1]], crowded

@@ -11,11 +11,6 @@ from lookalike.kernels.resemblance import FINGERPRINTS, Rows
 from lookalike.kernels.walk import walk_bundles
 from lookalike.steps.rounds import (
     FACED,
-    Advance,
-    Flag,
-    Last,
-    Resolve,
-    Which,
     advance,
     face,
     flag,
@@ -48,20 +43,20 @@ def by_rounds(n, pairs, score, boundary, cut, rounds=6, enough=0.1):
     def choose(pairs):
         state = {order: state for order, state, _ in states}
         faced = step(face, [(a, b, state[a], state[b]) for a, b in pairs], SEEN, cut)
-        return [step(which, faced, FACED, cut, settings=Which(now=now)) for now in (True, False)]
+        return [step(which, faced, FACED, cut, now=now) for now in (True, False)]
 
     def verified(pairs):
         return [(a, b, score[a, b]) for a, b in pairs if score[a, b] >= threshold and b >= boundary]
 
     def flags_of(rows, schema, name):
-        flagged = step(flag, sorted(rows, key=lambda row: (row[1], row[0])), schema, cut, settings=Flag(name=name))
+        flagged = step(flag, sorted(rows, key=lambda row: (row[1], row[0])), schema, cut, name=name)
         assert len(dict(flagged)) == len(flagged)
         return dict(flagged)
 
     def end(matches, waiting):
         removed, blocked = flags_of(matches, MATCHES, "removed"), flags_of(waiting, PAIRS, "blocked")
         rows = [(order, state, since, removed.get(order), blocked.get(order)) for order, state, since in states]
-        return step(advance, rows, FLAGGED, cut, settings=Advance(turn=turn))
+        return step(advance, rows, FLAGGED, cut, turn=turn)
 
     def count_open():
         return sum(state == OPEN for _, state, _ in states)
@@ -79,10 +74,10 @@ def by_rounds(n, pairs, score, boundary, cut, rounds=6, enough=0.1):
     now, later = choose(waiting)
     compared += len(now) + len(later)
     matches = sorted(verified(now) + verified(later), key=lambda m: (m[1], m[0]))
-    found += (resolved := step(resolve, matches, MATCHES, cut, settings=Resolve(boundary=boundary)))
+    found += (resolved := step(resolve, matches, MATCHES, cut, boundary=boundary))
     states = end(resolved, [])
     known = {order: (state, since) for order, state, since in states}
-    rest = step(not_verified, [(a, b, *known[a], *known[b]) for a, b in sorted(pairs)], TURNED, cut, settings=Last(turn=turn))
+    rest = step(not_verified, [(a, b, *known[a], *known[b]) for a, b in sorted(pairs)], TURNED, cut, last=turn)
     found += verified(rest)
     kept_matches = sorted(found, key=lambda m: (m[1], m[0]))
     assert len(set(kept_matches)) == len(kept_matches)  # none was verified twice
@@ -167,10 +162,10 @@ def test_faces_are_chosen_by_both_states():
 def test_pairs_of_one_round_or_of_an_earlier_removal_are_not_verified_yet():
     rows = [(0, 1, KEPT, 1, REMOVED, 2), (0, 2, KEPT, 2, REMOVED, 2), (0, 3, KEPT, 3, REMOVED, 2), (0, 4, KEPT, 4, REMOVED, 4),
             (0, 5, REMOVED, 1, REMOVED, 1), (0, 6, KEPT, 2, KEPT, 2)]  # fmt: skip
-    assert step(not_verified, rows, TURNED, [1, 4], settings=Last(turn=4)) == [(0, 2), (0, 3)]
+    assert step(not_verified, rows, TURNED, [1, 4], last=4) == [(0, 2), (0, 3)]
 
 
 def test_resolve_remembers_orders_of_any_size():
     matches = [(5, 10**6, 0.9), (10**6, 10**6 + 1, 0.9), (6, 10**7, 0.9), (10**6 + 1, 10**7, 0.9), (10**7, 10**7 + 7, 0.9)]
-    found = step(resolve, matches, MATCHES, [1, 3], settings=Resolve())
+    found = step(resolve, matches, MATCHES, [1, 3])
     assert [match[:2] for match in found] == [(5, 10**6), (6, 10**7), (10**6 + 1, 10**7)]

@@ -5,16 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from lookalike.steps.verify import Sift, halves, sift
-from lookalike.text.keyed import KeyedHashes
+from lookalike.steps.verify import halves, sift
+from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 
 KEY = bytes(range(16))
-
-
-def settings(threshold=0.8, **shingling):
-    return Sift(shingling=Shingling(**shingling), threshold=threshold)
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +28,9 @@ def texts():
 
 @pytest.mark.parametrize("shingling", [{}, {"width": 2}, {"unit": "char", "width": 4}])
 def test_halves_are_those_of_distinct_hashes(texts, shingling):
-    how = settings(**shingling)
+    how = Shingling(**shingling)
     found = halves(from_strings(texts), how, KEY)
-    values, offsets = KeyedHashes(how.shingling, KEY).hashes(from_strings(texts))
+    values, offsets = KeyedHashes(how, KEY).hashes(from_strings(texts))
     for row in range(len(texts)):
         wanted = sorted(value >> 32 for value in set(values[offsets[row] : offsets[row + 1]].tolist()))
         assert found.values[found.offsets[row] : found.offsets[row + 1]].tolist() == wanted
@@ -42,19 +38,18 @@ def test_halves_are_those_of_distinct_hashes(texts, shingling):
 
 
 def test_another_key_makes_other_halves(texts):
-    one, other = (halves(from_strings(texts), settings(), key) for key in (KEY, bytes(16)))
+    one, other = (halves(from_strings(texts), Shingling(), key) for key in (KEY, bytes(16)))
     assert (one.offsets == other.offsets).all() and len(np.intersect1d(one.values, other.values)) < 5
 
 
 @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
 def test_what_matches_stays_and_what_does_not_goes(texts, threshold):
-    how = settings(threshold)
-    rows = halves(from_strings(texts), how, KEY)
+    rows = halves(from_strings(texts), Shingling(), KEY)
     words = [text.split() for text in texts]
     sets = [{tuple(some[i : i + 5]) for i in range(max(1, len(some) - 4))} if some else set() for some in words]
     pairs = [(i, j) for i in range(len(texts)) for j in range(i)]
     left, right = (np.array(side) for side in zip(*pairs, strict=True))
-    stays = sift(left, right, rows, rows, how).tolist()
+    stays = sift(left, right, rows, rows, threshold).tolist()
     reached = [bool(sets[i] | sets[j]) and len(sets[i] & sets[j]) >= threshold * len(sets[i] | sets[j]) for i, j in pairs]
     assert all(stay for stay, reach in zip(stays, reached, strict=True) if reach)
     wrong = [(i, j) for (i, j), stay, reach in zip(pairs, stays, reached, strict=True) if stay and not reach]

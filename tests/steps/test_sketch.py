@@ -20,7 +20,7 @@ from lookalike.hashing import digest_secret
 from lookalike.inputs.overrides import read_overrides
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.override import Overriding
-from lookalike.steps.sketch import Sketching, sketch, sketches_schema
+from lookalike.steps.sketch import sketch, sketches_schema
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import SKETCHES, WITHIN_BYTES
 
@@ -44,14 +44,14 @@ def documents(texts, **more):
 
 def settings_of(method="minhash", **more):
     """Shingles of two words."""
-    return Sketching(shingling=Shingling(width=2), method=METHODS[method], **more)
+    return {"shingling": Shingling(width=2), "method": METHODS[method], **more}
 
 
 def run(table, chosen, **more):
     """All sketches, in one table; the schema is the one that was announced."""
-    schema = sketches_schema(chosen, table.schema)
-    more = {"key": KEYS[0]} | more
-    return pa.Table.from_batches(sketch(iter(table.to_batches()), chosen, **more), schema).combine_chunks()
+    schema = sketches_schema(table.schema, chosen["method"], "overriding" in chosen)
+    more = {"key": KEYS[0]} | chosen | more
+    return pa.Table.from_batches(sketch(iter(table.to_batches()), **more), schema).combine_chunks()
 
 
 def withins(n):
@@ -116,7 +116,7 @@ def test_any_cut_gives_the_same_rows(data):
     whole = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
     batches = [whole[0].slice(a, b - a) for a, b in pairwise(bounds)]
     step = pickle.loads(
-        pickle.dumps(partial(sketch, key=KEYS[0], settings=settings_of(method, piece_bytes=data.draw(st.integers(1, 50)))))
+        pickle.dumps(partial(sketch, key=KEYS[0], **settings_of(method, piece_bytes=data.draw(st.integers(1, 50)))))
     )
     found = pa.Table.from_batches(step(iter(batches)), expected.schema).combine_chunks()
     found.validate(full=True)
@@ -139,14 +139,14 @@ def test_columns_are_there_if_the_method_has_them(method, columns):
 
 def test_estimates_are_the_words_of_the_method():
     found = run(documents(TEXTS), settings_of("simhash")).to_pylist()
-    words = la.SimHash(seed=5).sign(la.Shingles(*settings_of().shingling.hashes(la.text.texts.from_strings(TEXTS)))).words
+    words = la.SimHash(seed=5).sign(la.Shingles(*settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS)))).words
     for row in (0, 2, 6):
         assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
 
 
 def test_ready_sets_are_sketched_as_they_are():
     """Their keys are those of the texts that they came from; bytes and digests are those of the sets."""
-    values, offsets = settings_of().shingling.hashes(la.text.texts.from_strings(TEXTS))
+    values, offsets = settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS))
     sets = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)))
     expected = run(documents(TEXTS), settings_of())
     table = documents(TEXTS).drop_columns("text").append_column("values", sets)
@@ -183,7 +183,7 @@ def failing(text):
      ("surrogate", r"the tokenizer yielded '\ud800': surrogates not allowed")],
 )  # fmt: skip
 def test_errors_of_a_tokenizer_name_the_row(text, what):
-    chosen = Sketching(shingling=Shingling(tokenizer=failing), method=METHODS["minhash"])
+    chosen = settings_of() | {"shingling": Shingling(tokenizer=failing)}
     with pytest.raises(RowError) as caught:
         run(documents(["fine", "good one", text, "fine"]).slice(1), chosen)
     assert (caught.value.position, caught.value.number, caught.value.what) == ((3 << 40) + 2, 5, what)

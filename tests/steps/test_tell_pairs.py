@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lookalike import Settings
 from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
-from lookalike.steps.rows import TellPairs, tell_pairs
+from lookalike.steps.rows import POSITIONS, pair_rows
 from lookalike.values.tables import MATCHES
 
 integer = pa.int64()
@@ -29,14 +29,14 @@ def telling(method, named=True):
     ids = [pa.field(name, labels.kind) for name in ("left_id", "right_id")]
     added = [pa.field(name, integer if name == "distance" else pa.float64()) for name in method.added[1:]]
     schema = pa.schema([*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *added])
-    return TellPairs(schema=schema, labels=labels, method=method, boundary=BOUNDARY)
+    return {"schema": pa.schema([*schema, *POSITIONS]), "labels": labels, "method": method, "boundary": BOUNDARY}
 
 
 def told(found, cut, settings, schema=FOUND):
     """What the step tells of pairs."""
     full = [(a, b, s, p, p + 1, f"id{a}", [1 << a], q, q + 1, f"id{b}", [1 << b]) for a, b, s, p, q in found]
     columns = {name: [row[FOUND.names.index(name)] for row in full] for name in schema.names}
-    return run(tell_pairs, batches(columns, schema, cut), settings=settings)
+    return run(pair_rows, batches(columns, schema, cut), **settings)
 
 
 @given(rows, cuts)

@@ -1,5 +1,7 @@
 """What is vouched for crowded documents: own codes and possible crowds, naively, put into the formula."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cut_tables import batches, cuts
@@ -9,7 +11,7 @@ from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
 from lookalike.steps import crowds as vouching
-from lookalike.steps.crowds import VOUCHED, Count, Hold, Vouch, Vouched, vouch
+from lookalike.steps.crowds import VOUCHED, code_counts, recall_sums, sum_of_recalls, vouch
 from lookalike.theory.agreement import crowded_recall
 
 
@@ -22,12 +24,12 @@ from lookalike.theory.agreement import crowded_recall
 )
 def test_any_cut_gives_the_formula(codes, places, budget, most, chosen):
     batch = columns(order=2 * np.arange(len(codes)), code=code_column(codes, 6))
-    counts = Count(slots=6).start()
-    Count(slots=6).add(counts, batch)
-    settings = Vouch(bands=3, rows=2, threshold=0.8, max_bucket=most, hold=Hold(slots=6, chosen=chosen, budget=budget))
+    counts = code_counts(6).start()
+    code_counts(6).add(counts, batch)
+    step = partial(vouch, counts=counts, bands=3, threshold=0.8, max_bucket=most, chosen=chosen, budget=budget)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vouching, "VOUCHED_AT_A_TIME", 7)
-        found = rows_of(vouch(iter(cut_at(batch, places)), settings, counts), VOUCHED)
+        found = rows_of(step(iter(cut_at(batch, places))), VOUCHED)
     count = naive.count_codes(codes, range(len(codes)))
     assert [order for order, _ in found] == [2 * i for i in range(len(codes))]
     for code, (_, recall) in zip(codes, found, strict=True):
@@ -44,12 +46,12 @@ def test_recalls_are_added_up_the_same_in_any_order(rows, boundary, most, cut, c
     sums = set()
     for _ in range(3):
         chance.shuffle(rows)
-        fold = Vouched(most=most, boundary=boundary)
+        fold = recall_sums(most, boundary)
         total = fold.start()
         told = {"order": [order for order, _ in rows], "recall": [recall for _, recall in rows]}
         for batch in batches(told, VOUCHED, cut):
             fold.add(total, batch)
-        sums.add((int(total[0]), Vouched.sum_of(total)))
+        sums.add((int(total[0]), sum_of_recalls(total)))
     ((n, found),) = sums
     own = [min(recall, most) for order, recall in rows if order >= boundary]
     assert n == len(own) and found == pytest.approx(sum(own), abs=1e-12)

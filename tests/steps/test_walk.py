@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.exact_sets import RowSets
-from lookalike.methods.features import FeatureVectors, FingerprintRows
+from lookalike.methods.comparable import fingerprints_of_words, sets_of_pieces, sets_of_signatures, vectors_of_pieces
 from lookalike.steps import batches as pieces
-from lookalike.steps.verify import Verify, verify
-from lookalike.steps.walk import Walk, walk
+from lookalike.steps.verify import verify
+from lookalike.steps.walk import walk
 from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
 from lookalike.values.tables import BUNDLES
@@ -31,10 +30,10 @@ class Sets:
     n_estimates = 2
 
     def comparable(self, pieces):
-        return RowSets.from_pieces(pieces)
+        return sets_of_pieces(pieces)
 
     def estimable(self, estimates):
-        return RowSets.from_signatures(estimates)
+        return sets_of_signatures(estimates)
 
     def score(self, a, b):
         return naive.resemblance(set(a), set(b)) if a else -1.0
@@ -49,10 +48,10 @@ class Vectors:
     n_estimates = 2
 
     def comparable(self, pieces):
-        return FeatureVectors.from_pieces(pieces)
+        return vectors_of_pieces(pieces)
 
     def estimable(self, estimates):
-        return FingerprintRows.from_words(estimates.view(np.uint64), 64)
+        return fingerprints_of_words(estimates.view(np.uint64), 64)
 
     def score(self, a, b):
         a, b = Counter(a), Counter(b)
@@ -104,8 +103,8 @@ def columns_of(documents):
 def test_walk_equals_twin(weight, method, documents, threshold, boundary, cut, key, every):
     old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
     try:
-        how = Walk(method=method, shingling=WORDS, threshold=threshold, boundary=boundary, all_pairs=every)
-        found = run(walk, batches(columns_of(documents), BUNDLES, cut), settings=how, key=key)
+        how = {"method": method, "shingling": WORDS, "threshold": threshold, "boundary": boundary, "all_pairs": every}
+        found = run(walk, batches(columns_of(documents), BUNDLES, cut), **how, key=key)
     finally:
         pieces.PIECE_WEIGHT = old
     assert found == twin(documents, method.score, threshold, boundary, every)
@@ -126,9 +125,9 @@ def test_verify_compares_each_pivot_with_its_partners(weight, method, documents,
             expected += [(pivot, order, score)] * (score >= threshold and order >= boundary)
     old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
     try:
-        how = Verify(method=method, shingling=WORDS, threshold=threshold, boundary=boundary)
+        how = {"method": method, "shingling": WORDS, "threshold": threshold, "boundary": boundary}
         schema = BUNDLES.remove(BUNDLES.get_field_index("partners"))
-        assert run(verify, batches(columns_of(rows), schema, cut), settings=how, key=key) == expected
+        assert run(verify, batches(columns_of(rows), schema, cut), **how, key=key) == expected
     finally:
         pieces.PIECE_WEIGHT = old
 
@@ -139,16 +138,16 @@ def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
     slots = rng.integers(0, 2, (8, 2), dtype=np.uint32)
     documents = [(0, order, slots[order], list(range(order))) for order in range(8)]
     columns = columns_of([(b, o, [], p) for b, o, _, p in documents]) | {"estimate": [row.tobytes() for row in slots]}
-    how = Walk(method=method, shingling=WORDS, threshold=0.99, boundary=1)
-    found = run(walk, batches(columns, ESTIMATED, cut), settings=how, key=KEYS[1])
+    how = {"method": method, "shingling": WORDS, "threshold": 0.99, "boundary": 1}
+    found = run(walk, batches(columns, ESTIMATED, cut), **how, key=KEYS[1])
     assert found == twin(documents, method.estimate, 0.99, 1) and found
 
 
 def test_a_partner_outside_the_bundle_is_an_error():
     documents = [(0, 0, ["a"], []), (1, 1, ["a"], [0])]
-    how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)
+    how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
     with pytest.raises(AssertionError, match="partner"):
-        run(walk, batches(columns_of(documents), BUNDLES), settings=how, key=KEYS[0])
+        run(walk, batches(columns_of(documents), BUNDLES), **how, key=KEYS[0])
 
 
 @given(bundled(), cuts, st.sampled_from(KEYS))
@@ -156,6 +155,6 @@ def test_ready_sets_come_as_values(documents, cut, key):
     values = [[(ord(word) - 96) << 61 for word in d[2]] for d in documents]
     values = [[v - (v >> 63 << 64) for v in row] for row in values]  # the bits of uint64
     schema = pa.schema([*BUNDLES, ("values", pa.large_list(pa.int64()))]).remove(BUNDLES.get_field_index("text"))
-    how = Walk(method=Sets(), shingling=WORDS, threshold=0.5)
-    found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), settings=how, key=key)
+    how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
+    found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), **how, key=key)
     assert found == twin(documents, Sets().score, 0.5, 0)

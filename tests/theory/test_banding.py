@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import lookalike as la
-from lookalike.theory import banding, hamming, minhash
+from lookalike.theory import banding, minhash, set_distance
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_plan_chooses_an_archive_sketch():
 def test_identities_of_resemblance():
     left, right, common = 30, 50, 20
     r = common / (left + right - common)
-    assert hamming.distance(r, left, right) == pytest.approx(left + right - 2 * common)
+    assert set_distance.distance(r, left, right) == pytest.approx(left + right - 2 * common)
     assert minhash.containment(r, left, right) == pytest.approx(common / left)
     assert minhash.variance(0.5, 4) == 0.0625
     assert minhash.variance([0.0, 1.0], 7).tolist() == [0.0, 0.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.theory import banding, bbit, choose, fractional, hamming, minhash, mixture, one_permutation, xor_bits
+from lookalike.theory import banding, bbit, choose, fractional, minhash, mixture, one_permutation, set_distance, xor_bits
 
 SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
 
@@ -72,7 +72,7 @@ def test_sampling_without_replacement_is_hypergeometric(universe):
                 comb(distance, x) * comb(universe - distance, samples - x) / comb(universe, samples) for x in hits.tolist()
             ]
             exact = np.average((universe / samples * hits - distance) ** 2, weights=chance)
-            found = hamming.sampling_variance(distance, universe, samples, replacement=False)
+            found = set_distance.sampling_variance(distance, universe, samples, replacement=False)
             assert found == pytest.approx(exact, abs=1e-12)
 
 
@@ -80,14 +80,14 @@ def test_sampling_ratio_compares_the_two_variances():
     """W_b from its parts: sampled coordinates against b-bit slots, each as a distance, over the bits."""
     universe, r, left, right, bits = 1000, 0.5, 0.4, 0.3, 2
     total = (left + right) * universe
-    sampled = hamming.sampling_variance(hamming.distance(r, left * universe, right * universe), universe, 1)
-    hashed = hamming.variance(r, bbit.variance(r, bits, 1, left, right), total)
-    assert hamming.sampling_ratio(r, bits, left, right) == pytest.approx(sampled / (bits * hashed))
-    sparse = hamming.sparse_sampling_ratio(r, bits, left, right)
+    sampled = set_distance.sampling_variance(set_distance.distance(r, left * universe, right * universe), universe, 1)
+    hashed = set_distance.variance(r, bbit.variance(r, bits, 1, left, right), total)
+    assert set_distance.sampling_ratio(r, bits, left, right) == pytest.approx(sampled / (bits * hashed))
+    sparse = set_distance.sparse_sampling_ratio(r, bits, left, right)
     assert sparse == pytest.approx(sampled / (bits * hashed) * 64 * (left + right) / 2)
     for vanishing in (1e-6, 1e-7):
-        limit = hamming.sparse_sampling_ratio_limit(r, bits)
-        assert hamming.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
+        limit = set_distance.sparse_sampling_ratio_limit(r, bits)
+        assert set_distance.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
 
 
 @pytest.mark.parametrize(("smaller", "larger"), [(4, 8), (1, 3), (7, 7), (49, 100)])

@@ -6,7 +6,7 @@ from scipy import stats
 from theory.sampler import minima
 
 import lookalike as la
-from lookalike.theory import bbit, hamming, minhash, one_permutation
+from lookalike.theory import bbit, minhash, one_permutation, set_distance
 
 RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025, 1.156), (64, 0.590, 1.151, 0.952),
           (128, 0.661, 0.812, 0.793)]  # fmt: skip
@@ -78,13 +78,13 @@ def test_space_table():
 def test_hamming_by_sampling(rng):
     universe, distance, k = 5000, 600, 400
     hits = rng.binomial(k, distance / universe, 20000)
-    found = hamming.sampling_estimate(hits, universe, k)
-    variance = hamming.sampling_variance(distance, universe, k)
+    found = set_distance.sampling_estimate(hits, universe, k)
+    variance = set_distance.sampling_variance(distance, universe, k)
     assert abs(found.mean() - distance) < 4 * (variance / 20000) ** 0.5
     assert abs(found.var() / variance - 1) < 4 * (2 / 20000) ** 0.5
     without = rng.hypergeometric(distance, universe - distance, k, 20000)
-    exact = hamming.sampling_variance(distance, universe, k, replacement=False)
-    assert abs(hamming.sampling_estimate(without, universe, k).var() / exact - 1) < 4 * (2 / 20000) ** 0.5
+    exact = set_distance.sampling_variance(distance, universe, k, replacement=False)
+    assert abs(set_distance.sampling_estimate(without, universe, k).var() / exact - 1) < 4 * (2 / 20000) ** 0.5
 
 
 def test_hamming_from_bits(rng):
@@ -92,30 +92,30 @@ def test_hamming_from_bits(rng):
     r, total = 0.5, 1000
     for k, n in ((1024, 5000), (64, 200_000)):
         share = rng.binomial(k, bbit.match_probability(r, 1), n) / k
-        found = hamming.distance(np.maximum(bbit.resemblance(share, 1), 0), total / 2, total / 2)
+        found = set_distance.distance(np.maximum(bbit.resemblance(share, 1), 0), total / 2, total / 2)
         spread = bbit.variance(r, 1, k)
-        exact = hamming.distance(r, total / 2, total / 2)
+        exact = set_distance.distance(r, total / 2, total / 2)
         if k == 1024:
-            assert abs(found.var() / hamming.variance(r, spread, total) - 1) < 4 * (2 / n) ** 0.5 + 0.02
+            assert abs(found.var() / set_distance.variance(r, spread, total) - 1) < 4 * (2 / n) ** 0.5 + 0.02
         else:
-            predicted = hamming.bias(r, spread, total)
+            predicted = set_distance.bias(r, spread, total)
             assert abs((found.mean() - exact) / predicted - 1) < 0.3
-    assert np.isfinite(hamming.distance(max(bbit.resemblance(0.0, 1), 0.0), 5, 5))
+    assert np.isfinite(set_distance.distance(max(bbit.resemblance(0.0, 1), 0.0), 5, 5))
 
 
 def test_hamming_identities_and_theorem_3():
     r = np.linspace(0, 1, 11)
-    np.testing.assert_allclose(hamming.resemblance(hamming.distance(r, 30, 50), 30, 50), r)
+    np.testing.assert_allclose(set_distance.resemblance(set_distance.distance(r, 30, 50), 30, 50), r)
     tiny = 1e-9
     for bits in (1, 2, 4):
         for x in (0.1, 0.5, 0.9):
-            limit = hamming.sparse_sampling_ratio_limit(x, bits)
-            assert hamming.sparse_sampling_ratio(x, bits, tiny, tiny) == pytest.approx(limit, rel=1e-6)
+            limit = set_distance.sparse_sampling_ratio_limit(x, bits)
+            assert set_distance.sparse_sampling_ratio(x, bits, tiny, tiny) == pytest.approx(limit, rel=1e-6)
         a = 2.0**bits
-        assert hamming.sparse_sampling_ratio_limit(0.0, bits) == pytest.approx(8 * (a - 1) / bits)
-        assert hamming.sparse_sampling_ratio_limit(1.0, bits) == pytest.approx(64 * (a - 1) / (bits * a))
+        assert set_distance.sparse_sampling_ratio_limit(0.0, bits) == pytest.approx(8 * (a - 1) / bits)
+        assert set_distance.sparse_sampling_ratio_limit(1.0, bits) == pytest.approx(64 * (a - 1) / (bits * a))
     x = np.linspace(0, 1, 9)
-    np.testing.assert_allclose(hamming.sparse_sampling_ratio_limit(x, 1), 8 * (1 + x) ** 2)
+    np.testing.assert_allclose(set_distance.sparse_sampling_ratio_limit(x, 1), 8 * (1 + x) ** 2)
 
 
 def test_exact_interval_equals_scipy():

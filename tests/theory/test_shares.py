@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lookalike.theory import banding, bbit, hamming, minhash, shares, simhash
+from lookalike.theory import banding, bbit, minhash, set_distance, shares, simhash
 
 
 @pytest.mark.parametrize("slots", [1, 2, 7])
@@ -47,10 +47,10 @@ def mean_and_variance(values, trials, probability):
 def test_bias_and_variance_of_a_distance_from_slots(r, sizes):
     """H(X / k) with X binomial, to first order in 1 / k: at k = 20,000 what is left out is far below a thousandth."""
     k, total = 20_000, sum(sizes)
-    mean, variance = mean_and_variance(hamming.distance(np.arange(k + 1) / k, *sizes), k, r)
+    mean, variance = mean_and_variance(set_distance.distance(np.arange(k + 1) / k, *sizes), k, r)
     spread = r * (1 - r) / k
-    assert mean - (1 - r) / (1 + r) * total == pytest.approx(hamming.bias(r, spread, total), rel=2e-3)
-    assert variance == pytest.approx(hamming.variance(r, spread, total), rel=2e-3)
+    assert mean - (1 - r) / (1 + r) * total == pytest.approx(set_distance.bias(r, spread, total), rel=2e-3)
+    assert variance == pytest.approx(set_distance.variance(r, spread, total), rel=2e-3)
 
 
 @pytest.mark.parametrize("r", [0.2, 0.5, 0.9])

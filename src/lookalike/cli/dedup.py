@@ -3,52 +3,91 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any
 
 import click
 
+from ..settings.option import RUN
+from ..settings.options import DedupOptions, SearchOptions
 from . import options
 from .saying import say, say_all, say_seed
 
 
-@click.command(short_help="Remove near-duplicates from files.")
+@click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@options.targets
-@options.method
+@options.of_job(SearchOptions)
+@options.of_job(DedupOptions)
 @options.writing
-@click.option("--annotate", is_flag=True, help="Write every row, with keep, duplicate_of, resemblance, cluster added.")
-@click.option("--keep", default="first", show_default=True, metavar="POLICY",
-              help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, "
-              "smallest:COLUMN.")  # fmt: skip
-@click.option("--verify", type=click.Choice(["exact", "sketch"]), default="exact", show_default=True,
-              help="Whether removals rest on exact or on estimated resemblances.")  # fmt: skip
-@click.option("--empty", type=click.Choice(["keep", "drop"]), default="keep", show_default=True,
-              help="What to do with documents without any token; they never match.")  # fmt: skip
-@options.reading
-@options.saving_sketches
-@options.shingling
-@options.planning
-@options.guarding
-@options.saving
-@options.overriding
+@options.own(
+    "--save-sketches",
+    default=None,
+    metavar="DIR",
+    help="Save sketches of the kept documents to a new folder, for --against of later jobs.",
+)
+@options.own(
+    "--save", default=None, metavar="DIR", help="Save the decisions and the reasons to a folder, for groups, show and serve."
+)
+@options.own(
+    "--fail-if-removed",
+    type=click.FloatRange(0, 1),
+    default=None,
+    metavar="SHARE",
+    help="If more than this share of the documents would be removed, or all documents of an input, exit with "
+    "status 1 and write neither documents nor sketches; --report and --save are written.",
+)
 @options.reporting
-@options.audit
-@options.running
-@options.pausing
-@options.engines
+@options.own(
+    "--audit",
+    type=click.IntRange(1),
+    default=None,
+    metavar="N",
+    help="Compare N kept documents, drawn at random, with all others, to measure the recall.",
+)
+@options.quiet
+@options.as_json
+@options.own(
+    "--master",
+    group=RUN,
+    default=None,
+    metavar="URL",
+    help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]",
+)
+@options.own(
+    "--conf",
+    group=RUN,
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated.",
+)
+@options.own(
+    "--dry-run",
+    group=RUN,
+    is_flag=True,
+    help="Read metadata and the beginnings of files only, and print the steps and what they will take.",
+)
+@options.own(
+    "--duplicates",
+    group=RUN,
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="For --dry-run: share of documents that have a near-duplicate.",
+)
+@options.own(
+    "--family",
+    group=RUN,
+    type=click.FloatRange(2),
+    default=3.0,
+    show_default=True,
+    help="For --dry-run: average number of documents in a group of near-duplicates.",
+)
 def dedup(
-    inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
-    annotate: bool, keep: str, verify: str, empty: str, text: str, html: bool, id: str | None, within: str | None,
-    against: tuple[str, ...], trust: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None,
-    encoding_errors: str, unit: str, width: int | None,
-    normalization: str, fold_case: bool, permutations: int | None, bands: int | None, rows: int | None,
-    max_document: str | None, on_error: str, seed: int | str, threads: int | None, memory: str | None, quiet: bool,
-    as_json: bool, work: str | None, resume: bool, engine: str | None, master: str | None, conf: tuple[str, ...],
-    dry_run: bool, duplicates: float, family: float, report: str | None, report_texts: str, audit: int | None,
-    save: str | None, save_sketches: str | None, overrides: str | None, fail_if_removed: float | None,
+    inputs: tuple[str, ...], output: str | None, force: bool, save_sketches: str | None, save: str | None,
+    fail_if_removed: float | None, report: str | None, report_texts: str, audit: int | None, quiet: bool, as_json: bool,
+    master: str | None, conf: tuple[str, ...], dry_run: bool, duplicates: float, family: float,
+    against: tuple[str, ...] | None, engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -73,66 +112,57 @@ def dedup(
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.sketches import open_references
+    from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
     from .interrupts import explained
     from .outputs import Outputs
     from .progress import progress
 
-    chosen: dict[str, Any] = {
-        "threshold": threshold, "recall": recall, "keep": keep, "within": within, "empty": empty, "verify": verify,
-        "work": work, "resume": resume, "annotate": annotate, "text": text, "id": id, "html": html, "glob": glob,
-        "format": format, "delimiter": delimiter, "encoding_errors": encoding_errors, "unit": unit, "width": width,
-        "normalization": normalization,
-        "fold_case": fold_case, "method": method, "radius": radius, "permutations": permutations, "bands": bands, "rows": rows,
-        "max_document": max_document, "on_error": on_error, "overrides": overrides, "seed": seed, "memory": memory,
-    }  # fmt: skip
-    running: AbstractContextManager[Callable[..., Any]]
+    work, against = given["work"], against or ()
+    how = {name: given[name] for name in ("glob", "format", "delimiter")}
+    running: AbstractContextManager[Any] = nullcontext(engine)
     if engine == "spark" and any(given is not None for given in (report, audit, save)):
         raise ParameterError(
             "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
         )
     if engine == "spark":
-        from ..spark.writing import check_where
+        from ..recipes.spark.files import check_where
         from .spark import check_options
         from .spark import running as on_spark
 
-        running = on_spark(master, check_options(threads, conf))
+        running = on_spark(master, check_options(given["threads"], conf))
     elif master is not None or conf:
         raise ParameterError("--master and --conf are for --engine spark")
     else:
         from ..formats.writers import check_output as check_where
-        from ..recipes.dedup import dedup as run
-
-        running = nullcontext(partial(run, threads=threads, engine=engine))
     outputs = Outputs(
-        output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=annotate,
-        texts=report_texts, done=written_before(work, (output, report, save, save_sketches)) if work and resume else (),
+        output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=given["annotate"],
+        texts=report_texts,
+        done=written_before(work, (output, report, save, save_sketches)) if work and given["resume"] else (),
     )  # fmt: skip
     if output is not None:
         check_where(output, outputs.may_replace(output))
-    sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
+    sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
-    references = open_references(
-        against, glob=glob, format=format, delimiter=delimiter, but=replaced, trust=trust
-    ) or None  # fmt: skip
-    outputs.check(sources, references or [], [work, overrides], html)
+    references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
+    outputs.check(sources, references or [], [work, given["overrides"]], given["html"])
     if output is not None and engine != "spark":
-        check_room(output, sources, limit_of(max_document, on_error, Memory.wanted(memory)))
+        check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if dry_run:
         from .dry_run import show
 
-        show(engine, [*(references or []), *sources], chosen, threads, duplicates, family, as_json)
+        show(engine, [*(references or []), *sources], given, duplicates, family, as_json)
         return
-    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as job:
-        result = job(sources, against=references, progress=said, **chosen)
-        leaves.noted = result._job.note
+    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
+        result = run(sources, against=references, engine=runs, progress=said, **given)
+        leaves.noted = result.note
 
         def guard() -> None:
             if fail_if_removed is not None:
                 from .guarding import check_removed
 
                 before = [path for path in (report, save) if path is not None]
-                check_removed(result._by_source(), fail_if_removed, work is not None, outputs.feeding, before)
+                check_removed(result.by_input(), fail_if_removed, work is not None, outputs.feeding, before)
 
         if audit is not None:
             said("auditing", 0)
@@ -146,12 +176,12 @@ def dedup(
     if as_json or quiet:
         return
     say_all(str(summary), err=beside)
-    say_seed(seed, settings.seed, err=beside)
+    say_seed(given["seed"], settings.seed, err=beside)
     for path in outputs.paths:
         unread = summary.skipped["files"] if path == output and means_folder(path) else 0
         say(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
     if not outputs.paths and not beside:
-        way = "--annotate writes only with -o: add -o annotated.jsonl" if annotate else (
+        way = "--annotate writes only with -o: add -o annotated.jsonl" if given["annotate"] else (
             "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
         say(f"nothing was written (no -o); {way}", err=True)
 

@@ -12,7 +12,7 @@ from ..errors import ParameterError
 from ..inputs.sketch_rows import is_saved
 from ..recipes.opening import expected_of
 from ..recipes.saved_sketches import agreed
-from ..settings.settings import settings_of
+from ..settings.settings import Settings
 from .saying import say, say_all
 
 _STEPS = (
@@ -29,11 +29,10 @@ _FORESEEN = ("threshold", "recall", "permutations", "bands", "rows", "verify", "
 
 
 def show(
-    engine: str | None, splits: Sequence[Any], chosen: Mapping[str, Any], threads: int | None, duplicates: float,
-    family: float, as_json: bool,
+    engine: str | None, splits: Sequence[Any], chosen: Mapping[str, Any], duplicates: float, family: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Print the steps of a job in their order, and what they will take."""
-    settings, _ = agreed(settings_of(chosen), splits)
+    settings, _ = agreed(Settings(**chosen), splits)
     if settings.method != "minhash":
         raise ParameterError("--dry-run foresees --method minhash only")
     if engine not in (None, "local", "spark"):
@@ -47,7 +46,7 @@ def show(
         "format": "parquet" if 2 * columnar >= on_disk else "jsonl",
     }  # fmt: skip
     if engine == "spark":
-        from ..spark.foresee import foresee as foresee_cluster
+        from ..recipes.spark.foresight import foresee as foresee_cluster
 
         found: Any = foresee_cluster(on_disk=on_disk, settings=settings, **corpus)
         if as_json:
@@ -58,7 +57,10 @@ def show(
     from ..recipes.foresight import foresee
 
     found = foresee(
-        threads=threads, work=settings.work is not None, **corpus, **{name: getattr(settings, name) for name in _FORESEEN}
+        threads=settings.threads,
+        work=settings.work is not None,
+        **corpus,
+        **{name: getattr(settings, name) for name in _FORESEEN},
     )
     said = [step.format(keep=settings.keep, keys=settings.finder.n_keys, most=settings.max_bucket) for step in _STEPS]
     if as_json:

@@ -43,13 +43,13 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
     """
     import numpy as np
 
-    from ..results.choosing import rows_at
-    from ..results.members import largest_groups
-    from ..results.saved_job import SavedJob
+    from ..results.members import Numbers
+    from ..results.result import Result
+    from ..results.rows import rows_at
 
-    result = SavedJob.open(job).result
-    decisions = result._decisions
-    total, found = largest_groups(decisions, top, min_size)
+    result = Result.open(job)
+    decisions = result.rows()
+    total, found = Numbers(decisions).largest_groups(top, min_size)
     rows = np.concatenate([np.empty(0, np.int64), *([group.row, *group.rows[:SAMPLED]] for group in found)]).astype(np.int64)
     told = rows_at(decisions.select(["id", "reason"]), rows)
     ids = dict(zip(rows.tolist(), told["id"].to_pylist(), strict=True))

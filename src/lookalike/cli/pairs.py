@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import Any
 
 import click
 
+from ..settings.options import PairOptions, SearchOptions
 from . import options
 from .saying import say, say_seed
 
 
-@click.command(short_help="List all pairs of near-duplicates.")
+@click.command(cls=options.Command, short_help="List all pairs of near-duplicates.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@options.targets
-@options.method
+@options.of_job(SearchOptions, "verify")
+@options.of_job(PairOptions)
 @options.writing
-@click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
-              help="Whether resemblances are exact or estimated; none lists candidates without them.")  # fmt: skip
-@click.option("--max-pairs", type=click.IntRange(1), default=None, help="Compare, and list, at most this many pairs.")
-@options.reading
-@options.shingling
-@options.planning
-@options.guarding
 @options.reporting
-@options.running
+@options.quiet
+@options.as_json
 def pairs(
-    inputs: tuple[str, ...], threshold: float, recall: float, method: str, radius: int, output: str | None, force: bool,
-    verify: str, max_pairs: int | None, text: str, html: bool, id: str | None, within: str | None, against: tuple[str, ...],
-    trust: tuple[str, ...], glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
-    unit: str, width: int | None,
-    normalization: str,
-    fold_case: bool, permutations: int | None, bands: int | None, rows: int | None, max_document: str | None,
-    on_error: str, seed: int | str, threads: int | None,
-    memory: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str,
+    inputs: tuple[str, ...], output: str | None, force: bool, report: str | None, report_texts: str, quiet: bool, as_json: bool,
+    against: tuple[str, ...] | None, **given: Any,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
@@ -48,7 +38,7 @@ def pairs(
     from ..formats.writers import check_table, is_stdout
     from ..inputs.sketches import open_references
     from ..recipes.pairs import find_pairs
-    from ..settings.settings import Settings
+    from ..settings.settings import PairSettings
     from ..wording import counted, text_size
     from .interrupts import explained
     from .outputs import Outputs
@@ -57,29 +47,24 @@ def pairs(
     if output is not None:
         check_table(output, force)
     beside = is_stdout(output)  # pairs are printed there
-    sources = open_sources(inputs, glob=glob, format=format, delimiter=delimiter)
-    references = open_references(against, glob=glob, format=format, delimiter=delimiter, trust=trust) or None
-    if report is not None and verify == "none":
+    against, how = against or (), {name: given[name] for name in ("glob", "format", "delimiter")}
+    sources = open_sources(inputs, **how)
+    references = open_references(against, **how, trust=given["trust"]) or None
+    if report is not None and given["verify"] == "none":
         raise ParameterError("--report needs scores: leave out --verify none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
-    outputs.check(sources, references or [], [], html)
+    outputs.check(sources, references or [], [], given["html"])
     note_skipped(quiet, sources, references)
     with explained() as leaves, progress(quiet) as said:
-        settings = Settings(
-            threshold=threshold, recall=recall, within=within, verify=verify, max_pairs=max_pairs, text=text, id=id, html=html,
-            glob=glob, format=format, delimiter=delimiter, encoding_errors=encoding_errors, unit=unit, width=width,
-            normalization=normalization,
-            fold_case=fold_case, method=method, radius=radius, permutations=permutations, bands=bands, rows=rows,
-            max_document=max_document, on_error=on_error, seed=seed, threads=threads, memory=memory,
-        )  # fmt: skip
-        result = find_pairs(sources, settings, references, said)
+        settings = PairSettings(against=references, progress=said, **given)
+        result = find_pairs(sources, settings)
         if report is not None:
             from ..files.names import shown
             from ..report.inputs import command_of
 
             said("writing the report", 0)
-            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = command_of(settings, given, len(against), "pairs")
+            named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = command_of(settings, named, len(against), "pairs")
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             said("writing", 0)
@@ -104,7 +89,7 @@ def pairs(
         f"{counted(summary['candidate_pairs'], 'pair')} compared",
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
-    say_seed(seed, settings.seed, err=beside)
+    say_seed(given["seed"], settings.seed, err=beside)
     for path in outputs.paths:
         tell(f"written: {path}")
     if not outputs.paths and not beside:

@@ -12,14 +12,14 @@ from .saying import fitted, say
 
 if TYPE_CHECKING:
     from ..results.members import Members
-    from ..results.saved_job import SavedJob
+    from ..results.result import Result
 
 _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
     "skipped": "left out: it is larger than --max-document", "override": "removed by an override",
 }  # fmt: skip
-_TOLD = ["order", "position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
+_TOLD = ["position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
 Row = dict[str, Any]
 
 
@@ -47,41 +47,42 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
         lookalike show judged/ corpus.jsonl.gz:17 --json | jq .keeper.id
     """
     from ..errors import InputDataError
-    from ..results.members import members_of, names_like, rows_named
-    from ..results.saved_job import SavedJob
+    from ..files.names import shown
+    from ..results.members import Numbers, names_like, rows_named
+    from ..results.result import Result
 
-    saved = SavedJob.open(job, trust)
-    decisions = saved.result._decisions
+    result = Result.open(job, trust=trust)
+    decisions = result.rows()
     rows = rows_named(decisions, id)
     if not rows:
         like = names_like(decisions, id)
         said = f"; similar ids: {', '.join(like)}" if like else ""
-        raise InputDataError(f"{saved.folder}: no document has the id {id}{said}")
+        raise InputDataError(f"{shown(job)}: no document has the id {id}{said}")
+    numbers = Numbers(decisions)
     for number, row in enumerate(reversed(rows)):  # that of the input, then a reference
-        told = _rows(saved, [row])[row]
-        members = members_of(decisions, [told["order"]])[0] if told["kept"] else None
-        keeper = None if members is not None or told["keeper"] is None else members_of(decisions, [told["keeper"]])[0].row
+        told = _rows(result, [row])[row]
+        members = numbers.members(row) if told["kept"] else None
+        keeper = None if members is not None or told["keeper"] is None else int(numbers.keeper[row])
         others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
-        known = {row: told} | _rows(saved, others)
+        known = {row: told} | _rows(result, others)
         if as_json:
-            _print_json(saved, known, row, keeper, members, top, no_texts)
+            _print_json(result, known, row, keeper, members, top, no_texts)
         else:
             if number:
                 say("")
-            _print(saved, known, row, keeper, members)
+            _print(result, known, row, keeper, members)
             if keeper is not None and told["reason"] == "near" and not no_texts:
-                _print_diff(saved, known, row, keeper)
+                _print_diff(result, known, row, keeper)
 
 
-def _rows(saved: SavedJob, rows: list[int]) -> dict[int, Row]:
+def _rows(result: Result, rows: list[int]) -> dict[int, Row]:
     """Return what was decided about some documents."""
     import numpy as np
 
-    from ..results.choosing import rows_at
+    from ..results.rows import rows_at
 
-    result = saved.result
-    names = [name for name in (*_TOLD, "override", *result._score_columns) if name in result._decisions.schema.names]
-    told = rows_at(result._decisions.select(names), np.array(rows, np.int64))
+    names = [name for name in (*_TOLD, "override", *result.score_names) if name in result.rows().schema.names]
+    told = rows_at(result.rows(names), np.array(rows, np.int64))
     return dict(zip(rows, told.to_pylist(), strict=True))
 
 
@@ -96,21 +97,21 @@ def _why(told: Row) -> str:
     return "kept by an override" if told.get("override") == "keep" and told["kept"] else _WHY[told["reason"]]
 
 
-def _score(saved: SavedJob, told: Row) -> str:
+def _score(result: Result, told: Row) -> str:
     """Say how much a removed document resembles the kept one."""
-    name = saved.result._score_columns["resemblance"].replace("_", " ")
+    name = result.score_names["resemblance"].replace("_", " ")
     error = f" ± {told['standard_error']:.4f}" if told.get("standard_error") is not None else ""
-    return f"{name} {told['resemblance']:.4f}{error} (threshold {saved.result.threshold:g})"
+    return f"{name} {told['resemblance']:.4f}{error} (threshold {result.threshold:g})"
 
 
-def _print(saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None, members: Members | None) -> None:
+def _print(result: Result, known: dict[int, Row], row: int, keeper: int | None, members: Members | None) -> None:
     """Print what was decided about a document."""
     told = known[row]
     say(f"document   {told['id']}", f"           {_place(told)}")
     if keeper is not None:
         say(f"decision   {_WHY[told['reason']]} of", f"kept       {known[keeper]['id']}", f"           {_place(known[keeper])}")
         if told["reason"] == "near":
-            say(f"           {_score(saved, told)}")
+            say(f"           {_score(result, told)}")
     elif members is None:
         say(f"decision   {_WHY[told['reason']]}")
     else:
@@ -138,24 +139,24 @@ def _print_members(known: dict[int, Row], members: Members) -> None:
         say(f"  and {len(members.rows) - len(some):,} more (--top)")
 
 
-def _print_diff(saved: SavedJob, known: dict[int, Row], row: int, keeper: int) -> None:
+def _print_diff(result: Result, known: dict[int, Row], row: int, keeper: int) -> None:
     """Print how a removed document differs from the kept one."""
     from ..report.samples import MOST_TEXT
     from .diffing import say_diff
 
-    texts = saved.texts([row, keeper], MOST_TEXT)
+    texts = result.texts([row, keeper], MOST_TEXT)
     names = tuple(f"{said}: {fitted(known[other]['id'], 60)[0]}" for said, other in (("removed", row), ("kept", keeper)))
     say("")
-    say_diff(texts[row], texts[keeper], (names[0], names[1]), saved.result.settings.shingling)
+    say_diff(texts[row], texts[keeper], (names[0], names[1]), result.settings.shingling)
 
 
 def _print_json(
-    saved: SavedJob, known: dict[int, Row], row: int, keeper: int | None, members: Members | None, top: int, no_texts: bool
+    result: Result, known: dict[int, Row], row: int, keeper: int | None, members: Members | None, top: int, no_texts: bool
 ) -> None:  # fmt: skip
     """Print all of it as a line of JSON."""
     places = ("id", "source", "row", "number", "bytes")
     told = known[row]
-    scores = {name: told[column] for column, name in saved.result._score_columns.items()} if told["keeper"] is not None else {}
+    scores = {name: told[column] for column, name in result.score_names.items()} if told["keeper"] is not None else {}
     found = {name: told[name] for name in (*places, "kept", "reason", "override") if name in told} | scores
     if keeper is not None:
         found["keeper"] = {name: known[keeper][name] for name in places} | {
@@ -166,6 +167,6 @@ def _print_json(
         some = [known[other] for other in members.rows[:top].tolist()]
         found["least_alike"] = [{"id": other["id"], "resemblance": other["resemblance"]} for other in some]
     if not no_texts and keeper is not None:
-        texts = saved.texts([row, keeper])
+        texts = result.texts([row, keeper])
         found["texts"] = {"removed": texts[row].decode(errors="replace"), "kept": texts[keeper].decode(errors="replace")}
     click.echo(json.dumps(found))

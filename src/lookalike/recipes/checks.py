@@ -13,9 +13,9 @@ from ..errors import InputDataError
 from ..files.inputs import digest_of
 from ..inputs.overrides import Override, Overrides
 from ..inputs.read import Reading
-from ..steps.ids import REPEATED, Earliest, Positions, Repeated, at_positions, repeated
-from ..steps.override import Named
-from ..steps.totals import Kinds
+from ..steps.ids import EARLIEST, REPEATED, at_positions, repeated
+from ..steps.override import named_documents
+from ..steps.totals import KINDS
 from ..values.cells import UNORDERED, kind_of
 from ..values.tables import SOURCE_BITS
 
@@ -25,8 +25,8 @@ NAMED = 3  # ids that a message names
 def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: Reading) -> None:
     """Refuse an id that comes twice among the inputs, or among the references."""
     rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
-    again = engine.map(rows, partial(repeated, settings=Repeated(boundary=reading.boundary, unnamed=reading.unnamed)), REPEATED)
-    found = engine.fold(again, Earliest()).tolist()
+    again = engine.map(rows, partial(repeated, boundary=reading.boundary, unnamed=reading.unnamed), REPEATED)
+    found = engine.fold(again, EARLIEST).tolist()
     if found[1] < np.iinfo(np.int64).max:
         (one, _), (other, name) = (_row(engine, sketches, splits, position, "id") for position in found)
         raise InputDataError(
@@ -37,7 +37,7 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: R
 
 def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: str) -> None:
     """Refuse values of the keep policy's column that have no order among each other."""
-    firsts = engine.fold(sketches.select(["position", "priority"]), Kinds())
+    firsts = engine.fold(sketches.select(["position", "priority"]), KINDS)
     met = np.flatnonzero(firsts < np.iinfo(np.int64).max)
     positions = np.sort(firsts[met])[:2].tolist()
     if not positions:
@@ -60,7 +60,7 @@ def check_overrides(
 ) -> None:  # fmt: skip
     """Refuse an override that names no document, or one of a file that is not what it was."""
     entries = overrides.entries
-    last, first = engine.fold(sketches.select(["position", "override"]), Named(n=len(entries)))
+    last, first = engine.fold(sketches.select(["position", "override"]), named_documents(len(entries)))
     nobody = np.flatnonzero(last < 0).tolist()
     if nobody:
         some = ", ".join(f"{entries[i].id!r:.200} ({overrides.place(entries[i])})" for i in nobody[:NAMED])
@@ -101,6 +101,6 @@ def _check_digest(split: Any, entries: Sequence[Override], overrides: Overrides)
 def _row(engine: Engine, sketches: Table, splits: Sequence[Any], position: int, name: str) -> tuple[str, Any]:
     """Return (where a row is, its value in a column)."""
     columns = sketches.select(["position", "number", name])
-    chosen = engine.map(columns, partial(at_positions, settings=Positions(positions=(position,))), columns.schema)
+    chosen = engine.map(columns, partial(at_positions, positions=(position,)), columns.schema)
     (row,) = (row for batch in chosen.batches() for row in batch.to_pylist())
     return f"{splits[position >> SOURCE_BITS].name}, row {row['number']}", row[name]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..sketches.fast_similarity import FastSimilarity
-from ..text.shingle import Tokenizer, shingle
-from ..theory import hamming
+from ..sketches.minhash import FastSimilarity
+from ..text.hashes import shingle
+from ..text.shingle import Tokenizer
+from ..theory import set_distance
 
 
 def compare_texts(
@@ -50,5 +51,5 @@ def compare_texts(
         "containment_left": shingles.containment(0, 1) if sizes[0] else None,
         "containment_right": shingles.containment(1, 0) if sizes[1] else None,
         "hamming_distance": sizes[0] + sizes[1] - 2 * common,
-        "estimated_hamming_distance": (None if estimate[0] is None else float(hamming.distance(estimate[0], *sizes))),
+        "estimated_hamming_distance": (None if estimate[0] is None else float(set_distance.distance(estimate[0], *sizes))),
     }

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
-from ..engines.local.keeping import PART_BYTES
+from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, Memory
 from ..formats.row_groups import MOST_BYTES
 from ..kernels._compile import MODE
 from ..settings.settings import Settings
 from ..steps.pairs import packed_width
-from ..steps.sketch import Sketching, sketches_schema
+from ..steps.sketch import sketches_schema
 from ..values.tables import DOCUMENTS, LINKS, PAIRS
 from .calibration import Speeds
 
@@ -91,14 +91,13 @@ class Corpus:
         sizes spread exponentially, so that the largest of k is about ln k times as large as the mean.
         """
         method = settings.finder
-        sketching = Sketching(shingling=settings.shingling, method=method)
         compared = n * (1 - (1 - duplicates) ** 2)
         content = compared * (text / n if method.exact else 4 * method.n_estimates) if n else 0.0
         families = max(1.0, compared / family)
         pairs = compared * (family - 1) / 2
         unrelated = replace(settings.plan, documents=n).false_candidates or 0.0
         return cls(
-            n=n, text=text, tables=n * stored_width(sketches_schema(sketching, DOCUMENTS)),
+            n=n, text=text, tables=n * stored_width(sketches_schema(DOCUMENTS, method)),
             nibbles=n * packed_width(method.n_codes), compared=int(compared), content=int(content),
             pairs=int(pairs), links=int(LINKS_PER_PAIR * pairs + unrelated), matched=int(n * duplicates),
             largest=int(min(content, content / families * max(1.0, log(families)))), exact=method.exact,

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..engines.engine import Engine, Table
 from ..engines.memory import peak_memory
+from ..formats.split import Split
 from ..inputs.ids import Labels
-from ..results.job import Job
-from ..results.nearly import Nearly
 from ..results.result import Result
+from ..results.rows import filtered, of_reason
 from ..results.summary import Summary, count
-from ..results.telling import Told
 from ..settings.settings import Settings
-from ..steps.totals import BYTES, EMPTY, TEXT_IDS, Number
+from ..steps.totals import BYTES, EMPTY, N_ROWS, TEXT_IDS
+from ..values.arrow import to_arrow
 from .decide import Decider, Deciding
+from .decisions import Told
 from .opening import Opened
+from .saved_sketches import Saving, write_rows
 from .search import Searched, Searching, search
 from .vouching import vouched
 
@@ -55,7 +58,7 @@ def deciding_of(settings: Settings) -> Deciding:
 
 def count_rows(engine: Engine, rows: Table) -> int:
     """Return the number of rows."""
-    return int(engine.fold(rows, Number())[0])
+    return int(engine.fold(rows, N_ROWS)[0])
 
 
 def labels_of(opened: Opened, found: Searched) -> Labels:
@@ -63,35 +66,66 @@ def labels_of(opened: Opened, found: Searched) -> Labels:
     return Labels.of(opened.splits, opened.reading.id is not None, not found.totals[TEXT_IDS])
 
 
+class OpenJob:
+    """A job whose inputs can be read again: see ``results.tables.Job``."""
+
+    def __init__(self, opened: Opened, decider: Decider) -> None:
+        self._opened, self._decider, self.closed = opened, decider, False
+        self.sources: Sequence[Split] = opened.splits
+        self.n_references = opened.reading.n_references
+        self.threshold = opened.settings.threshold
+        self.note: Callable[[str], None] | None = getattr(opened.workspace, "note", None)
+        self.engine = opened.engine
+
+    def result(self, decider: Decider, settings: Settings) -> Result:
+        """Decide, and tell it."""
+        told, summary = judge(self._opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
+        return Result(
+            decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
+            provenance=provenance_of(settings, self.sources), against=self.n_references > 0, job=self,
+            near_misses=told.near_misses,
+        )  # fmt: skip
+
+    def again(self, threshold: float) -> Result:
+        """Decide at another threshold about the candidates that were found."""
+        self._opened.clock.restart()
+        return self.result(self._decider.at(threshold), self._opened.settings.at(threshold))
+
+    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
+        """Compare some kept documents with all others."""
+        from .audit import Audit  # here, for what is not needed to start
+
+        return Audit(result.rows(), self.sources, result.settings).run(n, seed)
+
+    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+        """Save the sketches of the kept documents."""
+        engine = self.engine
+        orders = filtered(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, "kept")))
+        saving = Saving(
+            settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
+            key=self._decider.key, provenance=result.provenance,
+        )  # fmt: skip
+        path = saving.check(folder, force)
+        rows = saving.rows(engine, engine.rows(orders.select(["order"])))
+        if not engine.joins_in_place:
+            rows = engine.meet(rows, None, "position")
+        saving.write(path, force, engine, rows, partial(write_rows, saving, rows))
+
+    def close(self) -> None:
+        """Remove what the job keeps on the disk."""
+        self.closed = True
+        self.engine.close()
+
+
 def decide(opened: Opened) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
     found = search(opened.engine, opened.splits, opened.reading, searching_of(settings), opened.key, opened.clock.lap)
     decider = Decider(opened.engine, found, deciding_of(settings), opened.key)
-    job = Job(
-        opened.splits, opened.reading.n_references, partial(_again, opened, decider), settings.threshold, opened.engine.close,
-        decider=decider, note=getattr(opened.workspace, "note", None),
-    )  # fmt: skip
-    return _result(opened, decider, settings, job)
+    return OpenJob(opened, decider).result(decider, settings)
 
 
-def _again(opened: Opened, decider: Decider, job: Job, threshold: float) -> Result:
-    """Decide at another threshold about the candidates that were found."""
-    opened.clock.restart()
-    return _result(opened, decider.at(threshold), opened.settings.at(threshold), job)
-
-
-def _result(opened: Opened, decider: Decider, settings: Settings, job: Job) -> Result:
-    """Decide, and tell it."""
-    told, summary = judge(opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
-    return Result(
-        decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
-        provenance=provenance_of(settings, opened.splits), against=opened.reading.n_references > 0, job=job,
-        nearly=Nearly(decider, told.standing),
-    )  # fmt: skip
-
-
-def provenance_of(settings: Settings, splits: Sequence[Any]) -> dict[str, Any]:
+def provenance_of(settings: Settings, splits: Sequence[Split]) -> dict[str, Any]:
     """Return what is written beside every output: how it was made, and from what."""
     return {
         "lookalike": __version__,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..engines.clock import Clock
+from ..engines.engine import Engine, check_engine
+from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
-from ..engines.registry import Running, make_engine
-from ..engines.reporting import share_of
+from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
 from ..files.job import WorkspaceAt
 from ..files.names import skipped_in
@@ -85,16 +85,19 @@ class Opened:
     settings: Settings
     splits: list[Any]
     reading: Reading
-    engine: Any
+    engine: Engine
     workspace: Workspace | WorkspaceAt
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)
 
 
-def open_job(data: Any, against: Any, settings: Settings, progress: Progress | None, engine: Any = None) -> Opened:
+def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
     """Open inputs, work folder and engine."""
-    clock = Clock()
+    clock, against = Clock(), settings.against
+    engine: Engine | str | None = settings.engine
+    settings = settings.lasting()
+    check_no_order(settings)
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
     inputs = as_sources(data, **how)
@@ -110,19 +113,61 @@ def open_job(data: Any, against: Any, settings: Settings, progress: Progress | N
     limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit) for split in (*references, *inputs)]
     _check_room(splits, settings, memory)
-    reading = Reading(
-        text=settings.text, id=id, priority=settings.keep_column, within=settings.within,
-        encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references), unnamed=unnamed,
-        skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
-    )  # fmt: skip
+    reading = replace(reading_of(settings, len(references)), id=id, unnamed=unnamed)
     workspace = _open_workspace(splits, len(references), settings)
-    if engine is None or isinstance(engine, str):
-        reporting = Reporting(progress or no_progress)
-        running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
-        engine = make_engine(engine or "local", running)
+    reporting = Reporting(progress or no_progress)
+    runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
     skipped = skipped_in(inputs, references)
-    return Opened(settings, splits, reading, engine, workspace, clock, skipped, key or workspace.secret)
+    return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
+
+
+def reading_of(settings: Settings, n_references: int) -> Reading:
+    """Return what is read of each document."""
+    return Reading(
+        text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
+        encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
+        skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
+    )  # fmt: skip
+
+
+def identity_of(splits: Sequence[Any], n_references: int, settings: Settings) -> dict[str, Any]:
+    """Return what must be the same in a job that is resumed."""
+    inputs = [split.identity() for split in splits]
+    return {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": inputs}
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether data is a data frame of Spark."""
+    return hasattr(data, "mapInArrow")
+
+
+def on_spark(data: Any, settings: Settings) -> bool:
+    """Tell whether a job runs on a cluster: as it says, by a session, or by a function that returns one; or as its data do."""
+    engine = settings.engine
+    if engine is None:
+        return is_frame(data) or is_frame(settings.against)
+    return engine == "spark" or callable(engine) or hasattr(engine, "conf")
+
+
+def check_no_order(settings: Settings) -> None:
+    """Refuse a column that orders rows where they have an order."""
+    if settings.order_by is not None:
+        raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
+
+
+def engine_of(
+    engine: Engine | str | None, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress
+) -> Engine:  # fmt: skip
+    """Return the engine that a job names, or is given; refuse the name of one that does not run here."""
+    if engine is not None and not isinstance(engine, str):
+        check_engine(engine)
+        return engine
+    if engine == "spark":
+        raise ParameterError("the engine spark runs dedup only, whose result has data frames then")
+    if engine not in (None, "local"):
+        raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
+    return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
@@ -135,8 +180,7 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
                     "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
                     f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"
                 )
-    job = {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": identities}
-    return Workspace(settings.work, job, settings.resume)
+    return Workspace(settings.work, identity_of(splits, n_references, settings), settings.resume)
 
 
 def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:

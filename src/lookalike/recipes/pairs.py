@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -17,23 +17,22 @@ from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import write_table
-from ..results.listing import Listing
-from ..results.rows import collect
+from ..results.rows import collect, second_columns
 from ..results.scored import Scored
-from ..results.scored_pairs import scored_pairs
-from ..results.telling import Pairs, second_columns
 from ..search.self_join import spread_pairs
-from ..settings.settings import MAX_BUCKET, Settings, settings_of
+from ..settings.option import front_door
+from ..settings.settings import PairSettings
 from ..steps.totals import BYTES, EMPTY, N
-from ..text.shingle import Tokenizer
 from ..values import Float64Array, Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
-from ..wording import Brief, counted, spelled
+from ..wording import Brief, counted
 from .decide import Decider
+from .decisions import Pairs
 from .judging import count_rows, deciding_of, labels_of, searching_of
-from .opening import open_job
-from .progress import Progress, shown
+from .listing import Listing, scored_pairs
+from .opening import Opened, open_job
+from .progress import shown
 from .search import Searched, search
 
 
@@ -67,8 +66,8 @@ class PairsResult(Brief):
         """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``."""
         if self._scored is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
-        writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
-        writing.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
+        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
+        page.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
 
     @property
     def listing(self) -> Listing:
@@ -128,34 +127,39 @@ def _columns(rows: Table, names: list[str]) -> list[Any]:
     return [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.empty(0, np.int64)] * len(names)
 
 
-def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress | None = None) -> PairsResult:
+def find_pairs(data: Any, settings: PairSettings) -> PairsResult:
     """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
-    opened = open_job(data, against, job, progress)
+    with shown(settings.progress) as said:
+        return _found(open_job(data, settings, said), settings.max_pairs)
+
+
+def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
+    """Find the pairs of a job."""
     job = opened.settings
-    limit = None if job.max_pairs is None else job.max_pairs + 1
-    most = float("inf") if job.max_pairs is None else job.max_pairs
+    limit = None if max_pairs is None else max_pairs + 1
+    most = float("inf") if max_pairs is None else max_pairs
     secret = opened.key
     found = search(
         opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
     )
     n_candidates = count_rows(opened.engine, found.pairs)
-    if job.max_pairs is not None and n_candidates > job.max_pairs:
+    if max_pairs is not None and n_candidates > max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
-        first = opened.engine.rows(candidates.slice(0, job.max_pairs))
+        first = opened.engine.rows(candidates.slice(0, max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
     decider = Decider(opened.engine, found, deciding_of(job), secret)
     matches = found.pairs if job.verify == "none" else decider.all_matches
     cut = False
     told = Pairs(decider, matches, labels_of(opened, found), second_columns(job.finder) if job.verify != "none" else [])
-    names = ["left_id", "right_id", *(["left_is_reference"] if against is not None else [])]
+    names = ["left_id", "right_id", *(["left_is_reference"] if opened.reading.n_references else [])]
     scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
     called = [*names, *(job.finder.added if scores else ())]
     rows: Listing | pa.Table
     made: Any = None
-    if job.max_pairs is None:
+    if max_pairs is None:
         rows = Listing(decider, matches, told, dict(zip([*names, *scores], called, strict=True)))
     else:
-        made, cut = _cut(found, matches, job.max_pairs)
+        made, cut = _cut(found, matches, max_pairs)
         rows = told.table(opened.engine.rows(made)).select([*names, *scores]).rename_columns(called)
     n_pairs = len(rows)
     if job.verify != "none":
@@ -166,7 +170,7 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
         "reference": boundary,
         "empty": int(found.totals[EMPTY]),
         "pairs": n_pairs,
-        "candidate_pairs": n_candidates if job.max_pairs is None else min(n_candidates, job.max_pairs),
+        "candidate_pairs": n_candidates if max_pairs is None else min(n_candidates, max_pairs),
         "cut_by_max_pairs": cut or n_candidates > most or found.n_links > most,
         "verified_by": job.verify,
         "threshold": job.threshold,
@@ -179,81 +183,21 @@ def find_pairs(data: Any, job: Settings, against: Any = None, progress: Progress
     }
     provenance = {
         "lookalike": __version__,
-        "parameters": job.to_dict() | {"max_pairs": job.max_pairs},
+        "parameters": job.to_dict(),
         "inputs": [source.identity() for source in opened.splits],
     }
-    listed = made.to_batches if job.max_pairs is not None else None
+    listed = made.to_batches if max_pairs is not None else None
     scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
     return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)
 
 
-@spelled
-def pairs(
-    data: Any,
-    *,
-    threshold: float = 0.8,
-    recall: float = 0.99,
-    against: Any = None,
-    trust: Any = (),
-    within: str | None = None,
-    verify: str = "exact",
-    max_pairs: int | None = None,
-    text: str = "text",
-    id: str | None = None,
-    html: bool = False,
-    glob: str | Sequence[str] | None = None,
-    format: str | None = None,
-    delimiter: str | None = None,
-    encoding_errors: str = "strict",
-    unit: str = "word",
-    width: int | None = None,
-    normalization: str = "NFC",
-    fold_case: bool = True,
-    tokenizer: Tokenizer | None = None,
-    method: str = "minhash",
-    radius: int = 3,
-    permutations: int | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    max_bucket: int = MAX_BUCKET,
-    max_document: int | str | None = None,
-    on_error: str = "stop",
-    seed: int | str = 1,
-    threads: int | None = None,
-    memory: int | str | None = None,
-    progress: Progress | bool | None = None,
-) -> pa.Table:
+@front_door(PairSettings)
+def pairs(data: Any, settings: PairSettings) -> pa.Table:
     """List all pairs of near-duplicates, exact duplicates too.
 
     Parameters
     ----------
-    data, against, trust
-        As for ``lookalike.dedup``. With ``against`` pairs of two reference documents are left out.
-    threshold : float in (0, 1], default 0.8
-        Minimum resemblance (with "simhash", cosine) of near-duplicates.
-    recall : float in (0, 1), default 0.99
-        Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With
-        "simhash", ``radius`` determines it instead.
-    within : str, optional
-        Compare only documents with equal values in this column.
-    verify : {"exact", "sketch", "none"}, default "exact"
-        Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.
-    max_pairs : int >= 1, optional
-        Compare, and list, at most this many pairs.
-    text, id, html, glob, format, delimiter, encoding_errors
-        What is read, and how: see ``Settings``.
-    unit, width, normalization, fold_case, tokenizer
-        What a shingle is: see ``Shingling``.
-    method, radius, permutations, bands, rows, max_bucket, seed
-        How pairs are found: see ``Settings``.
-    max_document : int or str, optional
-        Size of the largest document, such as "30MB". Default, and at most: a tenth of ``memory``.
-    on_error : {"stop", "skip"}, default "stop"
-        What to do with a larger document: stop with an error that names it, or leave it out of the comparison and the output.
-    threads, memory
-        What the job can use; the result does not depend on it: see ``Settings``.
-    progress : bool or callable, optional
-        As for ``lookalike.dedup``.
+    data : as for ``lookalike.dedup``
 
     Returns
     -------
@@ -282,6 +226,4 @@ def pairs(
     >>> la.pairs(["one two three", "One, two: three.", "four"]).to_pylist()
     [{'left_id': 0, 'right_id': 1, 'resemblance': 1.0}]
     """
-    settings = settings_of(locals())
-    with shown(progress) as said:
-        return find_pairs(data, settings, against, said).table
+    return find_pairs(data, settings).table

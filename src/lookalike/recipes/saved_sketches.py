@@ -31,7 +31,7 @@ from ..inputs.sketches import FORMAT, described_place
 from ..inputs.texts import PIECE_BYTES, RowsAgain
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
-from ..steps.totals import TEXT_IDS, OfInputs
+from ..steps.totals import TEXT_IDS, of_inputs
 from ..theory.banding import candidate_probability
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
@@ -40,25 +40,11 @@ from .search import Searched
 GROUP_ROWS = 1 << 13
 Files = list[dict[str, Any]]
 _GEOMETRY = ("permutations", "bands", "rows")
-_AGREEING = (
-    "method",
-    "within",
-    "html",
-    "encoding_errors",
-    "verify",
-    "shingling",
-    "seed",
-    "sketch",
-    "radius",
-    "bits",
-    *_GEOMETRY,
-)
 
 
 def sketching_of(settings: Settings) -> dict[str, Any]:
-    """Return the settings that sketches depend on, and in which jobs that share some must agree."""
-    said = settings.to_dict()
-    found: dict[str, Any] = json.loads(json.dumps({name: said[name] for name in _AGREEING if name in said}))
+    """Return the settings that sketches depend on, and in which jobs that share some must agree, as JSON has them."""
+    found: dict[str, Any] = json.loads(json.dumps(settings.of_sketches()))
     return found
 
 
@@ -198,7 +184,7 @@ class Saving:
         self, path: AnyPath, force: bool, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
     ) -> None:
         """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
-        counts = engine.fold(rows.select(["position"]), OfInputs(len(self.splits)))
+        counts = engine.fold(rows.select(["position"]), of_inputs(len(self.splits)))[0]
         with _new_folder(path, force) as new:
             files = write_files(new)
             write_secret(new.path, self.key)

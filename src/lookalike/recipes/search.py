@@ -16,14 +16,15 @@ from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
 from ..methods.method import Method
-from ..steps.crowds import MARKS, Count, Couple, Hold, Rare, couple, hold, marks, rare
-from ..steps.exact import Exact, exact
-from ..steps.links import Bucket, Near, bucket, near
+from ..steps.crowds import CODE_HEADS, MARKS, code_counts, couple, hold, marks, rare
+from ..steps.exact import exact
+from ..steps.links import HEADS, bucket, near
 from ..steps.override import Overriding
-from ..steps.pairs import Cut, Nibbles, cut, each_once, nibbles
-from ..steps.prefix import Frequencies, Prefix, prefix, prefix_links, sharing
-from ..steps.sketch import Sketching, sketch, sketches_schema
-from ..steps.totals import REFERENCES, Number, Totals
+from ..steps.pairs import cut, each_once, nibbles, nibbles_schema
+from ..steps.prefix import prefix, prefix_links, sharing, shingle_counts
+from ..steps.sketch import sketch, sketches_schema
+from ..steps.totals import N_ROWS, REFERENCES
+from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
 from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
@@ -74,9 +75,9 @@ class Searched:
     Parameters
     ----------
     totals : ndarray of int64
-        See ``Totals``.
+        See ``steps.totals.documents``.
     counts : ndarray
-        How many crowded documents have a code: see ``Count``.
+        How many crowded documents have a code: see ``code_counts``.
     n_links : int
         Links of two documents before the cut, where a limit was set; else 0.
     """
@@ -106,13 +107,13 @@ def search(
     if overrides is not None:
         labels = None if reading.id is not None else Labels.of(splits, False, False)
         overriding = Overriding.of(overrides, key, reading.boundary, labels)
-    sketching = Sketching(
-        shingling=settings.shingling, method=settings.method, encoding_errors=settings.encoding_errors,
+    sketching = partial(
+        sketch, shingling=settings.shingling, method=settings.method, key=key, encoding_errors=settings.encoding_errors,
         overriding=overriding,
     )  # fmt: skip
-    schema = sketches_schema(sketching, documents.schema)
+    schema = sketches_schema(documents.schema, settings.method, overriding is not None)
     try:
-        made = engine.store(engine.map(documents, partial(sketch, settings=sketching, key=key), schema), "sketches")
+        made = engine.store(engine.map(documents, sketching, schema), "sketches")
     except RowError as error:
         name = splits[error.position >> SOURCE_BITS].name
         raise InputDataError(f"{name}, {error}") from error.__cause__
@@ -126,26 +127,23 @@ def search(
     sketches = engine.rank(made, settings.by, reading.boundary)
     more = {"id_is_text": reading.id is not None, "skipped": reading.skip, "override": overrides is not None}
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
-    totals = engine.fold(sketches.select(counted), Totals(boundary=reading.boundary))
+    totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
     same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
-    leaders = engine.store(engine.map(same, partial(exact, settings=Exact(boundary=boundary, apart=settings.apart)), LEADERS),
-                           "leaders")  # fmt: skip
+    leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    reaching = None
-    if settings.reaching is not None:
-        reaching = Prefix(shingling=settings.shingling, threshold=settings.reaching, key=key, boundary=boundary)
-    pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, reaching, boundary)
+    pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
 
 def _candidates(
-    engine: Engine, live: Table, documents: Table, settings: Searching, reaching: Prefix | None, boundary: int
+    engine: Engine, live: Table, documents: Table, settings: Searching, key: bytes, boundary: int
 ) -> tuple[Table, Table, NDArray[Any], int]:
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
-    method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
+    method, reaching = settings.method, settings.reaching
+    grouped = [name for name in ("within",) if name in live.schema.names]
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
@@ -155,9 +153,9 @@ def _candidates(
     crowded = engine.join(live.select(coded), marked, "order", "semi")
     counts = np.zeros((0, 0), np.int32)
     found: Table = links
-    if crowds and (codes or reaching is not None) and engine.fold(crowded.select(["order"]), Number())[0]:
+    if crowds and (codes or reaching is not None) and engine.fold(crowded.select(["order"]), N_ROWS)[0]:
         if reaching is not None:
-            found = engine.union(links, _reaching(engine, crowded, documents, reaching))
+            found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
@@ -167,34 +165,34 @@ def _candidates(
     if len(compared) > 1:
         sides = live.select(compared)
         if "code" in compared:
-            packing = Nibbles(slots=codes)
-            sides = engine.map(sides, partial(nibbles, settings=packing), packing.schema(sides.schema))
+            sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
-    cutting = Cut(slots=codes, least=settings.least, boundary=boundary)
-    n_links = int(engine.fold(links, Number())[0]) if settings.limit is not None else 0
-    return engine.store(engine.map(both, partial(cut, settings=cutting), PAIRS), "pairs"), crowded, counts, n_links
+    cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
+    n_links = int(engine.fold(links, N_ROWS)[0]) if settings.limit is not None else 0
+    return engine.store(engine.map(both, cutting, PAIRS), "pairs"), crowded, counts, n_links
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:
     """Return links with those of crowded documents that share rare codes, and the counts of codes."""
-    codes = settings.method.n_codes
-    counts = engine.fold(crowded, Count(slots=codes))
-    holding, rarely = Hold(slots=codes), Rare(boundary=boundary)
-    holders = engine.map(crowded, partial(hold, settings=holding, counts=counts), HOLDERS)
-    found = engine.union(links, engine.map(engine.meet(holders, "code", "order"), partial(rare, settings=rarely), LINKS))
-    couples = engine.map(crowded, partial(couple, settings=Couple(hold=holding), counts=counts), COUPLES)
-    twice = Bucket(max_bucket=settings.max_bucket, boundary=boundary, heads=rarely.heads)
-    found = engine.union(found, engine.map(engine.meet(couples, "key", "order"), partial(bucket, settings=twice), LINKS))
-    return found, counts
+    counts = engine.fold(crowded, code_counts(settings.method.n_codes))
+    holders = engine.map(crowded, partial(hold, counts=counts), HOLDERS)
+    found = engine.union(links, engine.map(engine.meet(holders, "code", "order"), partial(rare, boundary=boundary), LINKS))
+    couples = engine.map(crowded, partial(couple, counts=counts), COUPLES)
+    twice = partial(bucket, max_bucket=settings.max_bucket, boundary=boundary, heads=CODE_HEADS)
+    return engine.union(found, engine.map(engine.meet(couples, "key", "order"), twice, LINKS)), counts
 
 
-def _reaching(engine: Engine, crowded: Table, documents: Table, settings: Prefix) -> Table:
+def _reaching(
+    engine: Engine, crowded: Table, documents: Table, settings: Searching, key: bytes, boundary: int
+) -> Table:  # fmt: skip
     """Link the crowded documents that share a bucket and can match."""
+    assert settings.reaching is not None
     keys = crowded.select(["order", "keys"])
     texts = engine.join(crowded.select([name for name in crowded.schema.names if name != "keys"]), documents, "order", "inner")
-    counts = engine.fold(texts, Frequencies(prefix=settings))
-    chosen = engine.map(texts, partial(prefix, settings=settings, counts=counts), PREFIXES)
-    links = engine.map(engine.meet(chosen, "key", "order"), partial(prefix_links, settings=settings), LINKS)
+    counts = engine.fold(texts, shingle_counts(settings.shingling, key))
+    choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=settings.reaching)
+    linking = partial(prefix_links, threshold=settings.reaching, boundary=boundary)
+    links = engine.map(engine.meet(engine.map(texts, choosing, PREFIXES), "key", "order"), linking, LINKS)
     return engine.map(engine.join(engine.join(links, keys, "left", "inner"), keys, "right", "inner"), sharing, LINKS)
 
 
@@ -202,12 +200,14 @@ def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grou
     """Link documents that meet."""
     if settings.method.meets == "all":
         rows = engine.meet(live.select(["order", "keys", *grouped]), None, "order")
-        nearby = Near(
-            radius=settings.method.radius, bits=FINGERPRINT_BITS, max_bucket=settings.max_bucket, boundary=boundary,
+        nearby = partial(
+            near, radius=settings.method.radius, bits=FINGERPRINT_BITS, max_bucket=settings.max_bucket, boundary=boundary,
             limit=settings.limit, threads=settings.threads,
         )  # fmt: skip
-        return engine.map(rows, partial(near, settings=nearby), LINKS)
+        return engine.map(rows, nearby, LINKS)
     rows = engine.meet(live.select(["order", "keys"]), "keys", "order")
-    heads = {} if settings.reaching is None else {"heads": 0}
-    linking = Bucket(max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit, **heads)
-    return engine.map(rows, partial(bucket, settings=linking), LINKS)
+    linking = partial(
+        bucket, max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit,
+        heads=HEADS if settings.reaching is None else 0,
+    )  # fmt: skip
+    return engine.map(rows, linking, LINKS)

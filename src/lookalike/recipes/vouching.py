@@ -6,7 +6,7 @@ from functools import partial
 
 from ..engines.engine import Table
 from ..settings.settings import Settings
-from ..steps.crowds import VOUCHED, Hold, Vouch, Vouched, vouch
+from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
 from ..steps.override import SPARED, spared
 from ..theory.banding import candidate_probability
 from .decide import Decider
@@ -26,14 +26,14 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
         return planned
     bands, rows = method.n_keys, method.n_codes // method.n_keys
     candidates = float(candidate_probability(settings.threshold, bands, rows))
-    vouching = Vouch(
-        bands=bands, rows=rows, threshold=settings.threshold, max_bucket=settings.max_bucket, hold=Hold(slots=method.n_codes)
+    vouching = partial(
+        vouch, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
     )  # fmt: skip
     if "override" in found.sketches.schema.names:  # these stay, too
         kept_by_hand = engine.map(found.sketches.select(["order", "override"]), spared, SPARED)
         standing = engine.join(standing, kept_by_hand, "order", "anti")
     stays = engine.join(found.crowded, standing, "order", "anti")
-    each = engine.map(stays, partial(vouch, settings=vouching, counts=found.counts), VOUCHED)
-    sums = engine.fold(each, Vouched(most=candidates, boundary=found.boundary))
-    n, total = int(sums[0]), Vouched.sum_of(sums)
+    each = engine.map(stays, vouching, VOUCHED)
+    sums = engine.fold(each, recall_sums(candidates, found.boundary))
+    n, total = int(sums[0]), sum_of_recalls(sums)
     return planned * (total / candidates + max(0, kept - n)) / max(kept, n) if candidates else planned

@@ -1,18 +1,17 @@
-"""Numbers out of the decisions of a job, in two passes over them: nothing here grows with the texts."""
+"""Numbers out of the decisions of a job, or out of the pairs that it lists: nothing here grows with the texts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..results.choosing import Draw, Lowest, of_reason
-from ..results.rows import Rows
+from ..results.members import Members, Numbers
+from ..results.rows import Draw, Lowest
+from ..results.scored import Scored
+from ..steps.decide import REASONS
 from ..values import Int64Array
-from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
 
 BINS = 40  # of resemblances, from the threshold to 1
 LENGTHS = 36  # classes of lengths: 0, 1, 2-3, 4-7, ... bytes
@@ -20,42 +19,28 @@ ABOVE = 5  # hundredths above the threshold
 IN_MATRIX = 12
 OUTCOMES = ("kept", "exact", "near", "empty", "override", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
-_PASSED = ["order", "position", "bytes", "reason", "keeper", "resemblance", "n_duplicates"]
-_AGAIN = ["order", "reason", "keeper", "resemblance"]
 
 Counts = NDArray[np.int64]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """A kept document and those that are removed for it.
 
     Parameters
     ----------
-    row, order : int
-        Of the kept document, in decisions.
-    size : int
-        Documents, itself included.
     scores : ndarray of int64, shape (BINS,)
         How many near-duplicates have which resemblance.
-    exact : int
-        Copies byte for byte.
-    least : Lowest
-        The least alike.
-    draw : Draw
-        A sample.
+    shown : ndarray of int64
+        The rows of those that a page shows.
     """
 
-    row: int
-    order: int
-    size: int
+    members: Members
     scores: Counts
-    least: Lowest
-    draw: Draw
-    exact: int = 0
+    shown: Int64Array
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a job's decisions.
 
@@ -81,6 +66,8 @@ class Facts:
         For how many removed documents the kept ones of each source stand.
     matrix : ndarray of int64, shape (n + 1, n + 1)
         Removed documents by their source and their kept document's, of the sources ``shown`` and of all others.
+    least, audit : ndarray of int64
+        The rows of the least alike near-duplicates, and of some drawn at random.
     """
 
     threshold: float
@@ -93,13 +80,11 @@ class Facts:
     n_bytes: Counts
     sources: Counts
     stands_for: Counts
-    shown: list[int] = field(default_factory=list)
-    matrix: Counts = field(default_factory=lambda: np.zeros((0, 0), np.int64))
-    groups: list[Group] = field(default_factory=list)
-    least: Lowest = field(default_factory=lambda: Lowest(0))
-    audit: Draw = field(default_factory=lambda: Draw(0, 0, ""))
-    rows_of: dict[int, int] = field(default_factory=dict)
-    """The rows in decisions of the orders that were asked for."""
+    shown: list[int]
+    matrix: Counts
+    groups: list[Group]
+    least: Int64Array
+    audit: Int64Array
 
     @property
     def vanished(self) -> list[int]:
@@ -119,177 +104,79 @@ def binned(scores: NDArray[np.float64], bins: NDArray[np.float64]) -> Counts:
 
 
 def gather(
-    decisions: Rows,
-    threshold: float,
-    *,
-    boundary: int,
-    n_sources: int,
-    n_least: int,
-    n_audit: int,
-    n_groups: int,
-    seed: int,
-    orders: Int64Array,
+    numbers: Numbers, threshold: float, *, n_sources: int, n_least: int, n_audit: int, n_groups: int, seed: int
 ) -> Facts:
-    """Read the decisions, and count.
-
-    Notes
-    -----
-    Memory: 6 bytes per document.
-    """
+    """Count what became of the documents, and choose those that a page shows."""
     thresholds = threshold + np.arange(ABOVE + 1) / 100
     thresholds = np.round(thresholds[thresholds <= 1.0], 10)
     thresholds[0] = threshold
-    none = np.zeros(len(thresholds), np.int64)
-    facts = Facts(
-        threshold, score_bins(threshold), np.zeros(BINS, np.int64), thresholds, none, none.copy(),
-        lengths=np.zeros((len(OUTCOMES), LENGTHS), np.int64), n_bytes=np.zeros(len(OUTCOMES), np.int64),
-        sources=np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), stands_for=np.zeros(n_sources, np.int64),
-        least=Lowest(n_least), audit=Draw(n_audit, seed, "report"),
-    )  # fmt: skip
-    largest = Lowest(n_groups)
-    source_of, first = [np.empty(0, np.int32)], 0
-    reached = _Reached(facts, boundary)
-    overrides = [name for name in ("override",) if name in decisions.schema.names]
-    for batch in decisions.select([*_PASSED, *overrides]).batches():
-        rows = np.arange(first, first + len(batch))
-        _count(facts, batch, rows, largest)
-        reached.add(batch)
-        source_of.append((to_numpy(batch.column("position")) >> SOURCE_BITS).astype(np.int32))
-        first += len(batch)
-    facts.supported = reached.bound()
-    sources = np.concatenate(source_of)
-    _choose_sources(facts)
-    _look_again(facts, decisions, sources, largest.rows, (seed, orders))
-    return facts
-
-
-def _count(facts: Facts, batch: pa.RecordBatch, rows: Int64Array, largest: Lowest) -> None:
-    """Count the rows of a batch by what became of them."""
-    size, source = to_numpy(batch.column("bytes")), to_numpy(batch.column("position")) >> SOURCE_BITS
+    own = numbers.where(*OUTCOMES)
+    outcome = np.array([(*OUTCOMES, "reference").index(reason) for reason in REASONS])[numbers.reason[own]]
+    source, size = numbers.source[own], numbers.n_bytes[own]
     length = np.where(size > 0, np.frexp(size.astype(np.float64))[1], 0).clip(0, LENGTHS - 1)
-    n_sources = facts.sources.shape[1]
-    for number, outcome in enumerate(OUTCOMES):
-        chosen = of_reason(batch, outcome)
-        facts.lengths[number] += np.bincount(length[chosen], minlength=LENGTHS)
-        facts.n_bytes[number] += size[chosen].sum()
-        facts.sources[number] += np.bincount(source[chosen], minlength=n_sources)
-        if outcome in OUTCOMES[REMOVED]:
-            facts.sources[-1] += np.bincount(source[chosen], size[chosen], n_sources).astype(np.int64)
-    near = np.flatnonzero(of_reason(batch, "near"))
-    scores = to_numpy(batch.column("resemblance"))[near]
-    facts.scores += binned(scores, facts.bins)
-    facts.still += (scores[:, None] >= facts.thresholds).sum(axis=0)
-    facts.least.add(scores, rows[near])
-    facts.audit.add(rows[near])
-    stands_for = to_numpy(batch.column("n_duplicates"))
-    some = np.flatnonzero(stands_for)
-    facts.stands_for += np.bincount(source[some], stands_for[some], n_sources).astype(np.int64)
-    largest.add(-stands_for[some], rows[some])
+    sources = _counted(outcome, source, (len(OUTCOMES) + 1, n_sources))
+    gone = (outcome >= REMOVED.start) & (outcome < REMOVED.stop)
+    sources[-1] = np.bincount(source[gone], size[gone], n_sources)
+    near = numbers.where("near")
+    scores, bins = numbers.score[near], score_bins(threshold)
+    draw = Draw(n_audit, seed, "report")
+    draw.add(near)
+    stands_for = np.bincount(numbers.source, numbers.n_duplicates, n_sources).astype(np.int64)
+    shown = _chosen_sources(sources[1:3].sum(axis=0) + stands_for)
+    return Facts(
+        threshold, bins, binned(scores, bins), thresholds, still=(scores[:, None] >= thresholds).sum(axis=0),
+        supported=_supported(numbers, near, thresholds),
+        lengths=_counted(outcome, length, (len(OUTCOMES), LENGTHS)),
+        n_bytes=np.bincount(outcome, size, len(OUTCOMES)).astype(np.int64), sources=sources, stands_for=stands_for,
+        shown=shown, matrix=_matrix(numbers, shown, n_sources),
+        groups=[_group(members, bins, seed) for members in numbers.largest_groups(n_groups)[1]],
+        least=near[np.argsort(scores, kind="stable")[:n_least]], audit=draw.rows,
+    )  # fmt: skip
 
 
-class _Reached:
-    """Which thresholds the best near-duplicate of each kept document reaches: a byte for each document.
+def _counted(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Counts:
+    """Count pairs of numbers, as a table."""
+    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _supported(numbers: Numbers, near: Int64Array, thresholds: NDArray[np.float64]) -> Counts:
+    """Return how many near-duplicates are removed at least, at each threshold.
 
     At a higher threshold a kept document and those that still match it cannot all stay: of each such set at least one is
     removed, and of the set of a reference all others are. Those that overrides keep may stay whatever they match.
     """
-
-    def __init__(self, facts: Facts, boundary: int) -> None:
-        self._facts, self._boundary = facts, boundary
-        self._levels = np.zeros(0, np.uint8)
-        self._of_references = np.zeros(len(facts.thresholds), np.int64)
-        self._by_hand = [np.empty(0, np.int64)]
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take the near-duplicates of a batch into account."""
-        if "override" in batch.schema.names:
-            self._by_hand.append(to_numpy(batch.column("order"))[to_numpy(batch.column("override").is_valid())])
-        near = np.flatnonzero(of_reason(batch, "near"))
-        if not len(near):
-            return
-        keeper = to_numpy(batch.column("keeper"))[near].astype(np.int64)
-        level = np.searchsorted(self._facts.thresholds, to_numpy(batch.column("resemblance"))[near], side="right")
-        if keeper.max() >= len(self._levels):
-            more = max(int(keeper.max()) + 1, 2 * len(self._levels)) - len(self._levels)
-            self._levels = np.concatenate([self._levels, np.zeros(more, np.uint8)])
-        reference = keeper < self._boundary
-        np.maximum.at(self._levels, keeper[~reference], level[~reference].astype(np.uint8))
-        counted = np.bincount(level[reference], minlength=len(self._of_references) + 1)
-        self._of_references += counted[::-1].cumsum()[::-1][1:]
-
-    def bound(self) -> Counts:
-        """Return how many near-duplicates are removed at least, at each threshold."""
-        n = len(self._of_references)
-        by_hand = np.concatenate(self._by_hand)
-        self._levels[by_hand[by_hand < len(self._levels)]] = 0
-        counted = np.bincount(self._levels, minlength=n + 1)[: n + 1]
-        return np.asarray(self._of_references + counted[::-1].cumsum()[::-1][1:])
+    n = len(thresholds)
+    level = np.searchsorted(thresholds, numbers.score[near], side="right").astype(np.uint8)
+    keeper = numbers.keeper[near]
+    of_reference = numbers.reason[keeper] == REASONS.index("reference")
+    best = np.zeros(len(numbers), np.uint8)  # the highest that a near-duplicate of each kept document reaches
+    np.maximum.at(best, keeper[~of_reference], level[~of_reference])
+    best[numbers.by_hand] = 0
+    counted = np.bincount(best, minlength=n + 1) + np.bincount(level[of_reference], minlength=n + 1)
+    return np.asarray(counted[::-1].cumsum()[::-1][1:])
 
 
-def _choose_sources(facts: Facts) -> None:
+def _chosen_sources(counted: Counts) -> list[int]:
     """Choose the sources of most removed documents, and of the kept ones that stand for them, for the matrix."""
-    counted = facts.sources[1:3].sum(axis=0) + facts.stands_for
     order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
-    facts.shown = sorted(order[counted[order] > 0].tolist())
+    return sorted(order[counted[order] > 0].tolist())
 
 
-def _look_again(
-    facts: Facts, decisions: Rows, sources: NDArray[np.int32], largest: Int64Array, wished: tuple[int, Int64Array]
-) -> None:
-    """Pass over the decisions again, for what needs to know the kept documents."""
-    seed, more = wished
-    wanted: dict[int, int] = {}
-    orders = np.empty(len(sources), np.uint8) if len(facts.shown) else None
-    place = np.full(facts.sources.shape[1] + 1, len(facts.shown))
-    place[facts.shown] = np.arange(len(facts.shown))
-    first = 0
-    chosen = np.unique(np.concatenate([facts.least.rows, facts.audit.rows]))
-    keepers: list[int] = []
-    groups: dict[int, Group] = {}
-    for batch in decisions.select(["order", "keeper"]).batches():
-        order = to_numpy(batch.column("order"))
-        if orders is not None:
-            orders[order] = place[sources[first : first + len(batch)]]
-        for row in largest[(largest >= first) & (largest < first + len(batch))].tolist():
-            groups[int(order[row - first])] = Group(
-                row, int(order[row - first]), 1, np.zeros(BINS, np.int64), Lowest(1), Draw(3, seed, f"group {row}")
-            )
-        inside = chosen[(chosen >= first) & (chosen < first + len(batch))] - first
-        keepers += to_numpy(batch.column("keeper"))[inside].astype(np.int64).tolist()
-        first += len(batch)
-    targets = np.unique(np.concatenate([np.array([*keepers, *groups], np.int64), more]))
-    facts.matrix = np.zeros((len(facts.shown) + 1, len(facts.shown) + 1), np.int64)
-    first = 0
-    for batch in decisions.select(_AGAIN).batches():
-        order = to_numpy(batch.column("order"))
-        found = np.flatnonzero(np.isin(order, targets))
-        wanted.update(zip(order[found].tolist(), (first + found).tolist(), strict=True))
-        removed = np.flatnonzero(of_reason(batch, "exact", "near"))
-        keeper = to_numpy(batch.column("keeper"))[removed].astype(np.int64)
-        if orders is not None:
-            np.add.at(facts.matrix, (orders[order[removed]], orders[keeper]), 1)
-        _add_to_groups(facts, groups, batch, (removed, keeper), first)
-        first += len(batch)
-    facts.rows_of = wanted
-    facts.groups = sorted(groups.values(), key=lambda group: (-group.size, group.row))
+def _matrix(numbers: Numbers, shown: list[int], n_sources: int) -> Counts:
+    """Count removed documents by their source and that of their kept document."""
+    n = len(shown)
+    place = np.full(n_sources, n)
+    place[shown] = np.arange(n)
+    removed = numbers.where("exact", "near")
+    of_removed, of_kept = (place[numbers.source[rows]] for rows in (removed, numbers.keeper[removed]))
+    return _counted(of_removed, of_kept, (n + 1, n + 1))
 
 
-def _add_to_groups(
-    facts: Facts, groups: dict[int, Group], batch: pa.RecordBatch, removed: tuple[Int64Array, Int64Array], first: int
-) -> None:
-    """Count those removed documents of a batch that belong to one of the largest groups."""
-    rows, keeper = removed
-    scores, exact = to_numpy(batch.column("resemblance")), of_reason(batch, "exact")
-    for order, group in groups.items():
-        own = rows[keeper == order]
-        if not len(own):
-            continue
-        near = own[~exact[own]]
-        group.size += len(own)
-        group.exact += len(own) - len(near)
-        group.scores += binned(scores[near], facts.bins)
-        group.least.add(scores[near], first + near)
-        group.draw.add(first + near)
+def _group(members: Members, bins: NDArray[np.float64], seed: int) -> Group:
+    """Choose the near-duplicates of a group that are shown: the least alike, then some drawn at random."""
+    draw, least = Draw(3, seed, f"group {members.row}"), members.near[:1]
+    draw.add(np.sort(members.near))
+    return Group(members, binned(members.scores, bins), np.concatenate([least, draw.rows[~np.isin(draw.rows, least)]]))
 
 
 def share_between(counts: Counts, bins: NDArray[np.float64]) -> tuple[float, float, float] | None:
@@ -299,3 +186,115 @@ def share_between(counts: Counts, bins: NDArray[np.float64]) -> tuple[float, flo
         return None
     middle = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2))
     return float(bins[found[0]]), float((bins[middle] + bins[middle + 1]) / 2), float(bins[found[-1] + 1])
+
+
+IN_GROUP = 4  # pairs of a document that are shown
+
+
+@dataclass(slots=True)
+class PairFacts:
+    """What is known of the pairs of a job.
+
+    Parameters
+    ----------
+    bins, scores : ndarray
+        Bounds of classes of scores, and how many pairs are in each.
+    thresholds, still : ndarray
+        The threshold and those up to 0.05 above it, and how many pairs reach each.
+    in_pairs : ndarray of int32, shape (n_rows,)
+        In how many pairs each document is.
+    matrix : ndarray of int64, shape (n_sources, n_sources)
+        Pairs by the sources of their left and of their right document; empty where there are very many sources.
+    least, drawn : ndarray of int64, shape (n, 2)
+        The least alike pairs, and some drawn at random: rows.
+    scores_of : dict of (int, int) to float
+        Of the chosen pairs.
+    """
+
+    bins: NDArray[np.float64]
+    scores: Int64Array
+    thresholds: NDArray[np.float64]
+    still: Int64Array
+    in_pairs: NDArray[np.int32]
+    matrix: Int64Array
+    least: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    drawn: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    grouped: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    scores_of: dict[tuple[int, int], float] = field(default_factory=dict)
+
+
+class _Choice:
+    """Pairs that are chosen by their place in the list."""
+
+    def __init__(self) -> None:
+        self.pairs = np.empty((0, 2), np.int64)
+        self.places = np.empty(0, np.int64)
+        self.scores = np.empty(0)
+
+    def keep(self, wanted: Int64Array, left: Int64Array, right: Int64Array, score: NDArray[np.float64], first: int) -> None:
+        """Take those of a batch that are wanted, and let go those held that are not wanted any more."""
+        held = np.isin(self.places, wanted)
+        new = wanted[wanted >= first] - first
+        self.pairs = np.concatenate([self.pairs[held], np.column_stack([left[new], right[new]])])
+        self.places = np.concatenate([self.places[held], wanted[wanted >= first]])
+        self.scores = np.concatenate([self.scores[held], score[new]])
+
+    def ordered(self, places: Int64Array) -> tuple[Int64Array, NDArray[np.float64]]:
+        """Return the pairs at some places, in their order, and their scores."""
+        at = np.argsort(self.places)[np.searchsorted(np.sort(self.places), places)]
+        return self.pairs[at], self.scores[at]
+
+
+def gather_pairs(scored: Scored, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
+    """Count the pairs of a job, and choose some; they are read twice."""
+    thresholds = np.round(scored.threshold + np.arange(ABOVE + 1) / 100, 10)
+    thresholds[0] = scored.threshold
+    thresholds = thresholds[thresholds <= 1.0]
+    n_sources = len(scored.sources)
+    sides = n_sources if n_sources <= 1000 else 0
+    facts = PairFacts(
+        score_bins(scored.threshold), np.zeros(BINS, np.int64), thresholds, np.zeros(len(thresholds), np.int64),
+        np.zeros(int(scored.starts[-1]), np.int32), np.zeros((sides, sides), np.int64),
+    )  # fmt: skip
+    lowest, draw, first = Lowest(n_least), Draw(n_audit, seed, "report"), 0
+    by_score, by_chance = _Choice(), _Choice()
+    for left, right, score in scored.pairs():
+        places = first + np.arange(len(left))
+        facts.scores += binned(score, facts.bins)
+        facts.still += (score[:, None] >= facts.thresholds).sum(axis=0)
+        np.add.at(facts.in_pairs, left, 1)
+        np.add.at(facts.in_pairs, right, 1)
+        if sides:
+            np.add.at(facts.matrix, (scored.source_of(left), scored.source_of(right)), 1)
+        lowest.add(score, places)
+        draw.add(places)
+        by_score.keep(lowest.rows, left, right, score, first)
+        by_chance.keep(draw.rows, left, right, score, first)
+        first += len(left)
+    facts.least, least_scores = by_score.ordered(lowest.rows)
+    facts.drawn, drawn_scores = by_chance.ordered(draw.rows)
+    for pairs, values in ((facts.least, least_scores), (facts.drawn, drawn_scores)):
+        facts.scores_of.update(zip(map(tuple, pairs.tolist()), values.tolist(), strict=True))
+    _choose_groups(scored, facts, n_groups)
+    return facts
+
+
+def _choose_groups(scored: Scored, facts: PairFacts, n: int) -> None:
+    """Choose the documents in most pairs, and the first pairs of each."""
+    order = np.argsort(-facts.in_pairs, kind="stable")[:n]
+    order = order[facts.in_pairs[order] > 1]
+    facts.grouped = {row: [] for row in order.tolist()}
+    for left, right, score in scored.pairs():
+        for row in order.tolist():
+            some = facts.grouped[row]
+            for i in np.flatnonzero((left == row) | (right == row))[: IN_GROUP - len(some)].tolist():
+                pair = int(left[i]), int(right[i])
+                some.append(pair)
+                facts.scores_of[pair] = float(score[i])
+
+
+def chosen_sources(facts: PairFacts) -> list[int]:
+    """Return the sources of most pairs."""
+    counted = facts.matrix.sum(axis=0) + facts.matrix.sum(axis=1)
+    order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
+    return sorted(order[counted[order] > 0].tolist()) if len(counted) else []

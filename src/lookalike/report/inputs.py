@@ -1,20 +1,21 @@
-"""The inputs of a job as a page names them, and the command that repeats it."""
+"""The inputs of a job as a page names them and reads them again, and the command that repeats it."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..errors import InputDataError
+from ..files.inputs import digest_of
+from ..formats.split import Split
+from ..results.result import Result
+from ..settings.option import entries
 from ..settings.settings import Settings
-from .originals import DigestOf
-from .samples import short
+from .samples import MOST_TEXT, Pair, positions_of, short
 
 SHOWN = 40  # inputs that are listed
 NAMED = 20  # inputs that a command names
-_NOT_ON_COMMAND_LINE = ("tokenizer", "max_bucket", "evidence")
-_NOT_OF_THE_RESULT = ("work", "resume", "threads", "memory", "annotate", "max_pairs", "permutations", "trust")
 
 
 def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
@@ -37,11 +38,11 @@ def command_of(
     settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
 ) -> str:  # fmt: skip
     """Return the command that repeats a job; a call of Python where no command can."""
-    default = Settings()
+    options = entries(Settings)
     given = {
-        field.name: getattr(settings, field.name)
-        for field in fields(Settings)
-        if field.name not in _NOT_OF_THE_RESULT and getattr(settings, field.name) != getattr(default, field.name)
+        name: getattr(settings, name)
+        for name, entry in options.items()
+        if entry.option.repeats and getattr(settings, name) != entry.default
     }
     given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
     if settings.permutations is not None:
@@ -55,7 +56,7 @@ def command_of(
     if settings.overrides is not None:
         given["overrides"] = settings.overrides.name
     by_list = given.get("overrides", "") is None
-    if in_memory or by_list or any(name in given for name in _NOT_ON_COMMAND_LINE):
+    if in_memory or by_list or not all(options[name].option.help for name in given):
         data = "data" if in_memory else repr(some)
         words = [data, *(["against=references"] if n_references else [])]
         if by_list:
@@ -95,3 +96,48 @@ def _command(job: str, names: list[str], n_references: int, given: dict[str, Any
             words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
     more = len(names) - n_references - len(some) + max(0, n_references - NAMED)
     return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")
+
+
+DigestOf = Callable[[int], str | None]
+
+
+def digests_of(sources: Sequence[Split]) -> DigestOf:
+    """Return what gives the digest of an input by its number; None where it is no file."""
+    return lambda number: digest_of(sources[number].places)
+
+
+class Originals:
+    """The inputs of a result.
+
+    An open job has them at hand: what cannot be read is an error. A loaded result knows where they were: what is gone or has
+    changed is left out of the page, which says why.
+
+    Attributes
+    ----------
+    missing : str
+        Why texts or digests are missing, if any are; else empty.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._settings, self._inputs, self._is_open = result.settings, result.inputs, result.is_open
+        self.missing = ""
+
+    def digest(self, number: int) -> str | None:
+        """Return the digest of an input; None where it is no file, or cannot be read by a loaded result."""
+        try:
+            return self._inputs.digest(number)
+        except InputDataError as error:
+            if self._is_open:
+                raise
+            self.missing = str(error)
+            return None
+
+    def texts(self, pairs: Iterable[Pair]) -> dict[int, bytes]:
+        """Return the texts of pairs by their positions; none where a loaded result cannot read one of them."""
+        try:
+            return self._inputs.texts(positions_of(pairs), self._settings, MOST_TEXT)
+        except InputDataError as error:
+            if self._is_open:
+                raise
+            self.missing = str(error)
+            return {}

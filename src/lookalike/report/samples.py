@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,23 +10,22 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.texts import read_again
-from ..results.choosing import rows_at
-from ..results.nearly import Nearly
-from ..results.rows import Rows
-from ..results.saved_inputs import reading_of
-from ..settings.settings import Settings
+from ..results.members import Numbers
+from ..results.rows import Rows, rows_at
+from ..results.scored import Scored
+from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
-from ..values import Int64Array
+from ..values import Float64Array, Int64Array
 from .compared import MOST_CHARACTERS, Compared, compare
-from .facts import Facts
-from .words import named, visible
+from .diff import named, visible
+from .facts import Facts, PairFacts
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
 MOST_ID = 300  # characters of an id that an override can name
 MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
 EXACT = 1 << 53  # above it the numbers of scripts are not exact
-_TOLD = ["position", "source", "number", "id", "bytes", "resemblance", "keeper", "n_exact", "n_duplicates"]
+_TOLD = ["position", "source", "number", "id", "bytes", "n_duplicates"]
 
 
 def short(value: Any, most: int = MOST_NAME) -> str:
@@ -37,7 +36,7 @@ def short(value: Any, most: int = MOST_NAME) -> str:
 
 
 @dataclass(slots=True)
-class NearMisses:
+class Nearest:
     """Candidates among kept documents that score a little below the threshold.
 
     Parameters
@@ -56,15 +55,14 @@ class NearMisses:
     expected: float
     left: Int64Array
     right: Int64Array
-    score: Any
+    score: Float64Array
 
 
-def near_misses(nearly: Nearly, lowest: float, n: int, found: Callable[[float], float]) -> NearMisses:
+def near_misses(below: Misses, threshold: float, lowest: float, n: int, found: Callable[[float], float]) -> Nearest:
     """Count near misses, and choose those nearest to the threshold."""
-    threshold = nearly.decider.settings.threshold
     bins = np.linspace(lowest, threshold, NEAR_BINS + 1)
     counts, chosen = np.zeros(NEAR_BINS, np.int64), (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    for some in nearly.below(lowest):
+    for some in below(lowest):
         classes = np.searchsorted(bins, some[2], side="right") - 1
         counts += np.bincount(np.clip(classes, 0, NEAR_BINS - 1), minlength=NEAR_BINS)
         left, right, score = (np.concatenate(both) for both in zip(chosen, some, strict=True))
@@ -72,7 +70,7 @@ def near_misses(nearly: Nearly, lowest: float, n: int, found: Callable[[float], 
         chosen = left[best], right[best], score[best]
     looked_at = [max(found(float(middle)), 1e-6) for middle in (bins[1:] + bins[:-1]) / 2]
     expected = float((counts / np.array(looked_at)).sum())
-    return NearMisses(lowest, int(counts.sum()), counts, expected, *chosen)
+    return Nearest(lowest, int(counts.sum()), counts, expected, *chosen)
 
 
 @dataclass(slots=True)
@@ -134,36 +132,23 @@ class Samples:
         return [*self.least, *(pair for some in self.groups for pair in some), *self.near, *self.audit]
 
 
-def samples_of(decisions: Rows, facts: Facts, near: NearMisses | None) -> Samples:
+def samples_of(decisions: Rows, numbers: Numbers, facts: Facts, near: Nearest | None) -> Samples:
     """Look up the documents of all pairs."""
-    of = facts.rows_of
-    left = [] if near is None else [of[order] for order in near.left.tolist()]
-    right = [] if near is None else [of[order] for order in near.right.tolist()]
-    grouped = [_rows_of_group(group.least.rows, group.draw.rows) for group in facts.groups]
-    lists = [facts.least.rows, facts.audit.rows, *grouped]
-    rows = np.unique(
-        np.concatenate([*lists, np.array([*left, *right, *(g.row for g in facts.groups), *of.values()], np.int64)])
-    )
+    left, right = ([], []) if near is None else (numbers.row_of[orders].tolist() for orders in (near.left, near.right))
+    shown = np.concatenate([facts.least, facts.audit, *(group.shown for group in facts.groups)])
+    heads = [group.members.row for group in facts.groups]
+    rows = np.unique(np.concatenate([shown, numbers.keeper[shown], np.array([*left, *right, *heads], np.int64)]))
     told = rows_at(decisions.select(_TOLD), rows)
     known = {row: _document(told, i) for i, row in enumerate(rows.tolist())}
-    keeper = dict(zip(rows.tolist(), told["keeper"].to_pylist(), strict=True))
-    score = dict(zip(rows.tolist(), told["resemblance"].to_pylist(), strict=True))
 
-    def removed(row: int) -> Pair:
-        return Pair(known[of[keeper[row]]], known[row], score[row])
+    def removed(rows: Int64Array) -> list[Pair]:
+        return [Pair(known[int(numbers.keeper[row])], known[row], float(numbers.score[row])) for row in rows.tolist()]
 
-    out = Samples([removed(row) for row in facts.least.rows.tolist()], [removed(row) for row in facts.audit.rows.tolist()])
-    for group, some in zip(facts.groups, grouped, strict=True):
-        out.keepers.append(known[group.row])
-        out.groups.append([Pair(known[group.row], known[row], score[row]) for row in some.tolist()])
+    out = Samples(removed(facts.least), removed(facts.audit), [removed(group.shown) for group in facts.groups])
+    out.keepers += [known[row] for row in heads]
     for a, b, value in zip(left, right, [] if near is None else near.score.tolist(), strict=True):
         out.near.append(Pair(known[min(a, b)], known[max(a, b)], value))
     return out
-
-
-def _rows_of_group(least: Int64Array, drawn: Int64Array) -> Int64Array:
-    """Return the least alike, then those drawn that are others."""
-    return np.concatenate([least, drawn[~np.isin(drawn, least)]])
 
 
 def _document(told: pa.Table, row: int) -> Document:
@@ -175,10 +160,9 @@ def _document(told: pa.Table, row: int) -> Document:
     )  # fmt: skip
 
 
-def texts_of(sources: Sequence[Any], settings: Settings, pairs: Iterable[Pair]) -> dict[int, bytes]:
-    """Read the texts of pairs again, by their positions."""
-    positions = np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
-    return read_again(sources, reading_of(settings), positions, MOST_TEXT)[0]
+def positions_of(pairs: Iterable[Pair]) -> Int64Array:
+    """Return the positions of the documents of pairs."""
+    return np.array([document.position for pair in pairs for document in (pair.left, pair.right)], np.int64)
 
 
 def compare_pairs(
@@ -191,3 +175,30 @@ def compare_pairs(
         if which not in known:
             known[which] = compare(texts[which[0]], texts[which[1]], shingling, most, show)
         pair.compared = known[which]
+
+
+def samples_of_pairs(scored: Scored, facts: PairFacts) -> tuple[Samples, dict[int, Document]]:
+    """Look up the documents of the chosen pairs; return the samples, and the documents by row."""
+    rows = np.unique(np.array([row for pair in facts.scores_of for row in pair] + list(facts.grouped), np.int64))
+    positions, sources = scored.positions(rows), scored.source_of(rows)
+    known = {}
+    for row, position, source, name in zip(rows.tolist(), positions.tolist(), sources.tolist(), scored.ids(rows), strict=True):
+        file = short(scored.sources[source].identity()["name"])
+        known[row] = Document(short(name), name, file, source, row, 0, position, int(facts.in_pairs[row]))
+
+    def pair(rows: tuple[int, int]) -> Pair:
+        return Pair(known[rows[0]], known[rows[1]], facts.scores_of[rows])
+
+    least, drawn = ([pair((a, b)) for a, b in pairs.tolist()] for pairs in (facts.least, facts.drawn))
+    groups = [[pair(one) for one in some] for some in facts.grouped.values()]
+    return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped]), known
+
+
+def texts_of_pairs(scored: Scored, samples: Samples) -> dict[int, bytes]:
+    """Read the texts of the samples again, by their positions."""
+    documents = [document for pair in samples.pairs() for document in (pair.left, pair.right)]
+    texts: dict[int, bytes] = {}
+    for reading, of_references in zip(scored.readings, (True, False), strict=True):
+        some: list[Any] = [d.position for d in documents if (d.source < scored.n_references) == of_references]
+        texts |= read_again(scored.sources, reading, np.array(some, np.int64), MOST_TEXT)[0]
+    return texts

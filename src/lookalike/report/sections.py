@@ -13,10 +13,10 @@ from ..files.names import describe_reasons
 from ..results.summary import Summary, describe_audit
 from ..settings.settings import Settings
 from ..wording import counted
+from .diff import visible
 from .drawing import curve, histogram, shares
 from .facts import BINS, REMOVED, Facts
-from .samples import NearMisses, Samples, short
-from .words import visible
+from .samples import Nearest, Samples, short
 
 _BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
 and of those that match a reference, all. A removal that no longer matches the document it names can match another one.
@@ -44,7 +44,7 @@ class Told:
 
     Parameters
     ----------
-    near : NearMisses or None
+    near : Nearest or None
         None if they are not known.
     names : list of str
         The inputs, as they are shown.
@@ -56,7 +56,7 @@ class Told:
     summary: Summary
     facts: Facts
     samples: Samples
-    near: NearMisses | None
+    near: Nearest | None
     names: list[str]
     exact: list[int] | None
 
@@ -221,7 +221,7 @@ def _probability(found: Callable[[float], float], score: float) -> str:
     return f"{value:.4f}" if value < 0.99995 else "> 0.9999"
 
 
-def _said_of(near: NearMisses | None, s: Summary) -> str:
+def _said_of(near: Nearest | None, s: Summary) -> str:
     """Say how many near misses there are."""
     if near is None:
         return "They are not known: only a job that is open can compare its candidates again."

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..files.names import describe_skipped
 from ..wording import counted
+from .diff import visible
 from .drawing import lengths as draw_lengths
 from .drawing import spark
 from .facts import LENGTHS, OUTCOMES, REMOVED, share_between
 from .samples import Pair
 from .sections import Told, share, size
-from .words import visible
 
 MOST_SOURCES = 40
 SHADES = 4
@@ -28,17 +28,18 @@ def groups(told: Told) -> dict[str, Any]:
         spread = "copies byte for byte"
         if between is not None:
             spread = f"{told.summary.score} from {between[0]:.3f} to {between[2]:.3f}, half below {between[1]:.3f}"
-            spread += f"; {group.exact:,} copies byte for byte" if group.exact else ""
-        drawn = f"{len(pairs):,} of {group.draw.total:,} near-duplicates: the least similar, and some drawn at random. "
+            spread += f"; {group.members.n_exact:,} copies byte for byte" if group.members.n_exact else ""
+        n_near = len(group.members.scores)
+        drawn = f"{len(pairs):,} of {n_near:,} near-duplicates: the least similar, and some drawn at random. "
         drawn += "Section 5 shows them side by side."
         shown.append(
             {
-                "size": group.size,
+                "size": group.members.size,
                 "keeper": keeper,
                 "begins": pairs[0].begins("left") if pairs else "",
                 "spread": spread,
                 "spark": spark("Near-duplicates by resemblance", group.scores.tolist()),
-                "drawn": drawn if group.draw.total else "All are copies byte for byte of the kept document.",
+                "drawn": drawn if n_near else "All are copies byte for byte of the kept document.",
                 "pairs": [{"score": pair.score, "right": pair.right, "differs": largest_loss(pair)} for pair in pairs],
             }
         )

@@ -1,13 +1,19 @@
-"""Who stands for whom, from decisions: groups of documents, and the row of each one's keeper."""
+"""Who stands for whom: groups of documents, the row of each one's keeper, and the same at a higher threshold."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from ..values import Int64Array
-from ..values.arrow import string, to_arrow, to_numpy
+from ..steps.decide import REASONS
+from ..steps.keep import keep
+from ..theory import shares
+from ..values import Int64Array, Pairs
+from ..values.arrow import string, strings, to_arrow, to_numpy
 from .rows import Rows, collect, filtered
 
 
@@ -39,3 +45,62 @@ def clusters_of(decisions: Rows, n_reference: int) -> Int64Array:
     row[order] = np.arange(len(order))
     keeper = row[to_numpy(pc.coalesce(told["keeper"], told["order"]))][n_reference:]
     return np.asarray(np.where(keeper >= n_reference, keeper - n_reference, -1 - keeper), np.int64)
+
+
+def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:
+    """Walk in keep order again, by the pairs that reach a threshold."""
+    pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
+    order = to_numpy(decisions["order"])
+    n = len(order)
+    row = np.empty(n, np.int64)
+    row[order] = np.arange(n)
+    reference = to_numpy(pc.equal(decisions["reason"], string("reference")))
+    skipped = to_numpy(pc.equal(decisions["reason"], string("skipped")))
+    override = to_numpy(pc.equal(decisions["reason"], string("override")))
+    dropped = skipped | override | to_numpy(pc.equal(decisions["reason"], string("empty")))
+    ends = np.sort(np.column_stack([to_numpy(pairs["left"]), to_numpy(pairs["right"])]), axis=1)
+    score = to_numpy(pairs["resemblance"])
+    judged = np.flatnonzero(~reference[row[ends[:, 1]]])
+    judged = judged[np.lexsort((ends[judged, 1], ends[judged, 0]))]
+    left, right = ends[judged, 0].copy(), ends[judged, 1].copy()
+    walked = keep(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score[judged], 0.0, 1.0))).keeper
+
+    leader = to_numpy(decisions["leader"])
+    keeper = np.where(reference, order, walked[leader])
+    kept, near = keeper == order, ~reference & (walked[leader] != leader)
+    keeper[dropped], kept[dropped], near[dropped] = order[dropped], False, False
+    if "override" in decisions.column_names:
+        spared = to_numpy(pc.equal(decisions["override"], string("keep")), False) & ~skipped
+        keeper[spared], kept[spared], near[spared] = order[spared], True, False
+    removed = ~kept & ~dropped
+    by = np.zeros(n, np.int64)  # the pair by which a row is removed
+    by[near] = judged[np.searchsorted(left * n + right, keeper[near] * n + leader[near])]
+    resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
+    n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near, removed))
+    reason = np.select([reference, skipped, override, dropped, kept, near], [1, 5, 6, 4, 0, 3], 2)
+    columns: dict[str, Any] = {
+        "kept": to_arrow(kept),
+        "reason": strings(REASONS).take(to_arrow(reason)),
+        "keeper": to_arrow(keeper, dropped),
+        "duplicate_of": _taken(decisions["id"], row[keeper], removed),
+        "duplicate_source": _taken(decisions["source"], row[keeper], removed),
+        "duplicate_is_reference": to_arrow(reference[row[keeper]], ~removed),
+        "resemblance": to_arrow(resemblance, ~removed),
+        "cluster": _taken(decisions["id"], row[keeper], ~dropped),
+        "n_exact": to_arrow(n_exact),
+        "n_duplicates": to_arrow(n_duplicates),
+    }
+    if "standard_error" in decisions.column_names:
+        columns["standard_error"] = to_arrow(shares.share_error(resemblance * slots, slots), ~removed)
+    if "distance" in decisions.column_names:
+        distance = to_numpy(pairs["distance"])
+        columns["distance"] = to_arrow(np.where(near, distance[by] if len(distance) else 0, 0), ~removed)
+    for name, column in columns.items():
+        at = decisions.schema.get_field_index(name)
+        decisions = decisions.set_column(at, decisions.schema.field(at), column)
+    return decisions, pairs
+
+
+def _taken(column: pa.ChunkedArray, rows: Int64Array, there: NDArray[np.bool_]) -> pa.ChunkedArray:
+    """Return some values of a column, null for those that are not there."""
+    return column.take(to_arrow(rows, ~there))

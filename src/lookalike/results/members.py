@@ -1,24 +1,28 @@
-"""Who belongs to a kept document: the largest groups of a result, and the documents of some."""
+"""Who belongs to whom: what decisions say in numbers, the groups that follow, and the documents of a name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 from heapq import nlargest
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from ..steps.decide import REASONS
 from ..values import Float64Array, Int64Array
-from ..values.arrow import string, to_numpy
-from .choosing import Lowest, of_reason
+from ..values.arrow import string, strings, to_numpy
+from ..values.tables import SOURCE_BITS
 from .rows import Rows
 
 RESEMBLING = 3  # ids that are suggested for one that is not there
 COMPARED = 2000  # ids that are compared with it, letter by letter
 LONGEST = 300  # letters of an id that are
+_READ = ["order", "position", "bytes", "reason", "keeper", "resemblance", "n_duplicates"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +54,11 @@ class Members:
         return len(self.rows) - len(self.scores)
 
     @property
+    def near(self) -> Int64Array:
+        """The rows of the near-duplicates, the least alike first."""
+        return self.rows[: len(self.scores)]
+
+    @property
     def spread(self) -> tuple[float, float, float] | None:
         """The least, the median and the greatest resemblance of near-duplicates; None if there are none."""
         if not len(self.scores):
@@ -57,53 +66,76 @@ class Members:
         return float(self.scores[0]), float(np.median(self.scores)), float(self.scores[-1])
 
 
-def largest_groups(decisions: Rows, n: int, least: int = 2) -> tuple[int, list[Members]]:
-    """Find the largest groups.
+class Numbers:
+    """What decisions say in numbers, by row: 34 bytes a document, held whole. Ids and names stay where they are.
 
-    Notes
-    -----
-    Memory: that of a batch, and 24 bytes per document of the groups that are returned.
+    Attributes
+    ----------
+    row_of : ndarray of int32
+        The row of each order.
+    keeper : ndarray of int32
+        The row of the kept document that stands for each, its own if it is kept; -1 if there is none.
+    reason : ndarray of int8
+        Places in ``REASONS``.
+    score : ndarray of float64
+    n_bytes : ndarray of int64
+    n_duplicates : ndarray of int32
+        Removed documents for which each stands.
+    source : ndarray of int32
+        The number of its input.
+    by_hand : ndarray of bool
+        Whether an override names it.
     """
-    largest, total = Lowest(n), 0
-    for first, batch in _numbered(decisions, ["kept", "n_duplicates"]):
-        size = np.where(to_numpy(batch.column("kept")), to_numpy(batch.column("n_duplicates"), 0), 0).astype(np.int64)
-        some = np.flatnonzero(size >= max(1, least - 1))
-        total += len(some)
-        largest.add(-size[some], first + some)
-    by_row = np.sort(largest.rows)
-    orders = [np.empty(0, np.int64)]
-    for first, batch in _numbered(decisions, ["order"]):
-        orders.append(to_numpy(batch.column("order"))[by_row[(by_row >= first) & (by_row < first + len(batch))] - first])
-    order_of = dict(zip(by_row.tolist(), np.concatenate(orders).tolist(), strict=True))
-    found = members_of(decisions, [order_of[row] for row in largest.rows.tolist()])
-    return total, found
 
+    def __init__(self, decisions: Rows) -> None:
+        overridden = "override" in decisions.schema.names
+        kinds = {"order": np.int32, "source": np.int32, "bytes": np.int64, "reason": np.int8, "keeper": np.int32,
+                 "resemblance": np.float64, "n_duplicates": np.int32, "by_hand": np.bool_}  # fmt: skip
+        parts: dict[str, list[NDArray[np.generic]]] = {name: [np.empty(0, kind)] for name, kind in kinds.items()}
+        for batch in decisions.select([*_READ, *(["override"] if overridden else [])]).batches():
+            columns = {name: to_numpy(batch[name]) for name in ("order", "bytes", "resemblance", "n_duplicates")}
+            columns["source"] = to_numpy(batch["position"]) >> SOURCE_BITS
+            columns["reason"] = to_numpy(pc.index_in(batch["reason"], strings(REASONS)))
+            columns["keeper"] = to_numpy(batch["keeper"], -1)
+            columns["by_hand"] = to_numpy(batch["override"].is_valid()) if overridden else np.zeros(len(batch), np.bool_)
+            for name, values in columns.items():
+                parts[name].append(values.astype(kinds[name]))
+        whole = {name: np.concatenate(parts.pop(name)) for name in kinds}
+        self.row_of = np.empty(len(whole["order"]), np.int32)
+        self.row_of[whole["order"]] = np.arange(len(self.row_of))
+        self.keeper = np.where(whole["keeper"] >= 0, self.row_of[whole["keeper"]], np.int32(-1)) if len(self) else self.row_of
+        self.reason, self.score, self.n_bytes = whole["reason"], whole["resemblance"], whole["bytes"]
+        self.n_duplicates, self.source, self.by_hand = whole["n_duplicates"], whole["source"], whole["by_hand"]
 
-def members_of(decisions: Rows, orders: Sequence[int]) -> list[Members]:
-    """Find the kept documents of some orders, and those that are removed for them."""
-    wanted = np.array(orders, np.int64)
-    sorter = np.argsort(wanted)
-    ascending = wanted[sorter]
-    row_of: dict[int, int] = {}
-    parts: list[tuple[Int64Array, Int64Array, Float64Array]] = []
-    for first, batch in _numbered(decisions, ["order", "keeper", "reason", "resemblance"]):
-        order = to_numpy(batch.column("order"))
-        for row in np.flatnonzero(np.isin(order, ascending)).tolist():
-            row_of[int(order[row])] = first + row
-        keeper = to_numpy(batch.column("keeper"), -1).astype(np.int64)
-        own = np.flatnonzero(np.isin(keeper, ascending) & of_reason(batch, "exact", "near"))
-        score = to_numpy(batch.column("resemblance"))[own]
-        score[of_reason(batch, "exact")[own]] = np.inf  # after all others
-        parts.append((keeper[own], first + own, score))
-    none = np.empty(0, np.int64)
-    keeper, rows, score = (np.concatenate(column) for column in zip((none, none, np.empty(0)), *parts, strict=True))
-    place = np.lexsort((rows, score, keeper))
-    keeper, rows, score = keeper[place], rows[place], score[place]
-    begin, end = np.searchsorted(keeper, wanted), np.searchsorted(keeper, wanted, side="right")
-    return [
-        Members(row_of[order], rows[a:b], score[a : a + int(np.isfinite(score[a:b]).sum())])
-        for order, a, b in zip(orders, begin.tolist(), end.tolist(), strict=True)
-    ]
+    def __len__(self) -> int:
+        """Return the number of documents, references included."""
+        return len(self.row_of)
+
+    def where(self, *reasons: str) -> Int64Array:
+        """Return the rows whose reason is one of some."""
+        return np.flatnonzero(np.isin(self.reason, [REASONS.index(reason) for reason in reasons]))
+
+    @cached_property
+    def _removed(self) -> tuple[Int64Array, NDArray[np.int32]]:
+        """The rows of removed documents and of their keepers: those of a keeper together, in the order of ``Members.rows``."""
+        rows = self.where("exact", "near")
+        score = np.where(self.reason[rows] == REASONS.index("exact"), np.inf, self.score[rows])
+        rows = rows[np.lexsort((rows, score, self.keeper[rows]))]
+        return rows, self.keeper[rows]
+
+    def members(self, row: int) -> Members:
+        """Return a kept document with those that are removed for it."""
+        removed, keepers = self._removed
+        begin, end = np.searchsorted(keepers, [row, row + 1]).tolist()
+        rows = removed[begin:end]
+        near = rows[self.reason[rows] == REASONS.index("near")]
+        return Members(row, rows, self.score[near])
+
+    def largest_groups(self, n: int, least: int = 2) -> tuple[int, list[Members]]:
+        """Return how many groups have so many documents at ``least``, and the largest of them."""
+        some = np.flatnonzero(self.n_duplicates >= max(1, least - 1))
+        largest = some[np.argsort(-self.n_duplicates[some], kind="stable")[:n]]
+        return len(some), [self.members(row) for row in largest.tolist()]
 
 
 def rows_named(decisions: Rows, name: str) -> list[int]:

@@ -1,43 +1,33 @@
-"""The result of a deduplication: who is kept, who is removed and for which document, and the evidence for it."""
+"""The result of a deduplication: its tables, and what can be done with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
+from ..formats.writers import Selection, table_of, write_rows
 from ..inputs.sketches import Trusted
-from ..settings.settings import Settings
-from ..steps.totals import BySource
-from ..values import Int64Array
-from ..values.arrays import number
-from ..values.arrow import no_rows, to_numpy
-from ..wording import called, counted
-from .annotating import Written
-from .groups import clusters_of, groups_of
-from .job import Job
-from .nearly import Nearly
-from .rethreshold import walk_again
-from .rows import HeldRows, Rows, collect, filtered
-from .saved_inputs import INPUTS, SavedInputs, inputs_of
-from .saved_result import load_result, save_result
-from .showing import Shown
-from .sketched import Sketched
-from .summary import Summary, count
-
-NOT_PICKLED: dict[str, Any] = {"_job": None, "_nearly": None}
+from ..settings.settings import added_columns
+from ..values.arrays import MOST_SEED, number, whole
+from ..values.arrow import to_numpy
+from ..values.tables import SOURCE_BITS
+from .groups import walk_again
+from .rows import HeldRows, collect, there_of
+from .saved import load_result, save_result
+from .summary import count
+from .tables import Tables
 
 
-class Result(Shown, Sketched, Written):
+class Result(Tables):
     """The result of ``lookalike.dedup``. Rows are the rows of the input, without reference documents.
 
     A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write
@@ -50,135 +40,15 @@ class Result(Shown, Sketched, Written):
         Counts, times and sizes.
     provenance : dict
         Version, parameters, seed and inputs, as written with every output.
+    against : bool
+        Whether there were reference documents.
     """
-
-    def __init__(
-        self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
-        against: bool, job: Job | None = None, nearly: Nearly | None = None, inputs: SavedInputs | None = None,
-    ) -> None:  # fmt: skip
-        self._decisions = decisions
-        self._matches = matches
-        self._against = against
-        self._job = job
-        self._nearly = nearly
-        self._noted = inputs or SavedInputs(no_rows(INPUTS), Path())
-        self.settings = settings
-        self.summary = summary
-        self.provenance = provenance
-
-    @property
-    def threshold(self) -> float:
-        """Minimum score of a removal."""
-        return self.settings.threshold
-
-    @property
-    def evidence(self) -> str:
-        """Whether ``pairs`` has the verified pairs with kept documents ("keepers"), or all ("all")."""
-        return self.settings.evidence
-
-    def __repr__(self) -> str:
-        """Name the counts that matter."""
-        s = self.summary
-        return f"<Result: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.threshold:g}>"
-
-    def __len__(self) -> int:
-        """Return the number of documents judged."""
-        return self.summary.documents
 
     def close(self) -> None:
         """Remove the files of the work folder, if there are any; after that, rows, pairs and ids are not available."""
         if self._job is not None and not self._job.closed:
             _ = self.keep
-            self._job.closed = True
-            self._job.finish()
-
-    @property
-    def _inputs(self) -> SavedInputs:
-        """The files that were read."""
-        job = self._job
-        if job is None:
-            return self._noted
-        checksums = [identity.get("checksum") for identity in self.provenance["inputs"]]
-        return SavedInputs(inputs_of(job.sources, job.n_references), Path(), checksums=checksums)
-
-    @property
-    def _first(self) -> int:
-        return self.summary.reference
-
-    def _rows(self, names: Sequence[str], begin: int = 0, end: int | None = None) -> Rows:
-        """Return some columns of the decisions about some input rows; default: all."""
-        self._check_open()
-        end = len(self) if end is None else end
-        return self._decisions.slice(self._first + begin, self._first + end).select(names)
-
-    def _by_source(self) -> tuple[Int64Array, list[str]]:
-        """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
-        names = list(map(called, self.provenance["inputs"]))
-        fold = BySource(n=len(names))
-        total = fold.start()
-        for batch in self._rows(["position", "kept"]).batches():
-            fold.add(total, batch)
-        return total, names
-
-    @cached_property
-    def decisions(self) -> pa.Table:
-        """Arrow table of all decisions, one row per document, references first: see the reference of files."""
-        self._check_open()
-        return collect(self._decisions)
-
-    @cached_property
-    def keep(self) -> NDArray[np.bool_]:
-        """Mask of kept rows, bool of shape (n_rows,)."""
-        kept = [to_numpy(batch.column(0)) for batch in self._rows(["kept"]).batches()]
-        return np.concatenate([np.empty(0, np.bool_), *kept])
-
-    @cached_property
-    def kept(self) -> pa.Table:
-        """Arrow table ``id, n_exact, n_duplicates`` of the kept documents, in input order.
-
-        The counts are of the documents that it stands for: its copies byte for byte, and all that are removed for it.
-        """
-        return filtered(self._rows(["id", "n_exact", "n_duplicates", "kept"]), lambda batch: batch.column("kept")).drop("kept")
-
-    @cached_property
-    def removed(self) -> pa.Table:
-        """Arrow table ``id, duplicate_of, resemblance`` of the removed documents, in input order.
-
-        With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
-        documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
-        ``duplicate_of``. Documents dropped as empty, left out as too large, or removed by an override have nulls.
-        """
-        names = [*self._removed_columns, "kept"]
-        return self._told(filtered(self._rows(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))
-
-    @cached_property
-    def groups(self) -> pa.Table:
-        """Arrow table ``id, n_exact, n_duplicates, duplicates``: each kept document that stands for others, and their ids.
-
-        With reference documents ``is_reference`` follows ``id``. In input order, references first.
-        """
-        self._check_open()
-        return groups_of(self._decisions, self._against)
-
-    @cached_property
-    def pairs(self) -> pa.Table:
-        """Arrow table ``left_id, right_id, resemblance`` of verified pairs; one of several equal texts stands for all.
-
-        They are those of a kept document and one removed that it matches, or, if ``evidence`` is "all", all verified pairs.
-        With reference documents ``left_is_reference`` (bool) follows ``right_id``, which is never the id of one.
-        """
-        self._check_open()
-        names = ["left_id", "right_id", *(["left_is_reference"] if self._against else ()), *self._score_columns]
-        return self._told(collect(self._matches.select(names)))
-
-    @cached_property
-    def clusters(self) -> Int64Array:
-        """For each row, the row of the kept document that stands for it; its own if it is kept, or removed for none.
-
-        Rows of reference documents are negative: -1 for the first of them.
-        """
-        self._check_open()
-        return clusters_of(self._decisions, self._first)
+            self._job.close()
 
     def rethreshold(self, threshold: float) -> Result:
         """Decide again at a higher threshold, without reading the inputs again.
@@ -213,7 +83,7 @@ class Result(Shown, Sketched, Written):
                 "rethreshold needs all verified pairs, and this result has those with kept documents only: run dedup with "
                 'evidence="all" and save that, or ask before the job is closed'
             )
-        return self._job.again(self._job, threshold)
+        return self._job.again(threshold)
 
     def _walked(self, threshold: float) -> Result:
         """Walk all verified pairs again at a higher threshold."""
@@ -224,13 +94,95 @@ class Result(Shown, Sketched, Written):
         decisions, matches = map(HeldRows, found)
         summary = self.summary.at(
             threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
-            seconds={"keeping": perf_counter() - began}, **count(decisions, self._first),
+            seconds={"keeping": perf_counter() - began}, **count(decisions, self.summary.reference),
         )  # fmt: skip
         provenance = self.provenance | {"parameters": settings.to_dict()}
         return Result(
             decisions=decisions, matches=matches, settings=settings, summary=summary, provenance=provenance,
-            against=self._against, job=self._job, inputs=self._noted,
+            against=self.against, job=self._job, inputs=self._noted,
         )  # fmt: skip
+
+    def _selections(self, annotate: bool) -> list[Selection]:
+        """Return the rows of each input that are to be written: those kept, or all, with what annotation adds."""
+        self._check_open()
+        job = self._job
+        if job is None:
+            raise ParameterError(
+                "this result was loaded or unpickled, and does not have the inputs: write before you save, or run dedup again "
+                "(decisions has source and row of every document)"
+            )
+        rows_of = np.zeros(len(job.sources), np.int64)
+        for batch in self._own(["position"]).batches():
+            rows_of += np.bincount(to_numpy(batch.column(0)) >> SOURCE_BITS, minlength=len(rows_of))
+        selections, end = [], 0
+        for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
+            begin, end = end, end + n_rows
+            mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
+            if annotate and not self.settings.annotate:  # else reading has checked it, before any work
+                source.check_free(added_columns(self.settings, self.against))
+            added = partial(self._annotated, begin) if annotate else None
+            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
+        return selections
+
+    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
+        """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
+
+        Documents left out as too large are not written.
+
+        Parameters
+        ----------
+        output : str or path
+            A name ending in .parquet, .jsonl, .json, .csv or .tsv (compressed or not) is one file for all inputs. One ending in
+            "/" or without a suffix is a folder that receives one file per input, of the same relative name and format. "-" is
+            standard output, which gets JSON lines.
+        annotate : bool
+            Write every row, with the columns of ``annotations`` added.
+        force : bool
+            Replace an existing output.
+
+        Raises
+        ------
+        OutputError
+            If the output exists, or cannot be written; nothing half written is left.
+        InputDataError, ParameterError
+            If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
+        """
+        selections = self._selections(annotate)
+        assert self._job is not None
+        write_rows(output, selections, self.provenance, sources=self._job.sources, force=force)
+        self.summary = replace(self.summary, peak_memory=peak_memory())
+
+    def clean(self, *, annotate: bool = False) -> pa.Table:
+        """Return the kept rows, or with ``annotate`` all rows with what was decided about them, as an Arrow table.
+
+        It has all columns of the inputs, in their order. For data sets of Hugging Face it is
+        ``dataset.select(numpy.flatnonzero(result.keep))`` that gives another data set.
+
+        Parameters
+        ----------
+        annotate : bool
+            Return every row, with the columns of ``annotations`` added. Documents left out as too large are missing.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        InputDataError, ParameterError
+            As ``write`` does; also if a column holds values that fit no type of Arrow's.
+
+        Notes
+        -----
+        Memory: the whole table, whatever the cap of the job; ``write`` needs no more than the cap.
+
+        Examples
+        --------
+        >>> import lookalike as la
+        >>> la.dedup({"a": "one text", "b": "one text", "c": "another"}).clean().to_pylist()
+        [{'id': 'a', 'text': 'one text'}, {'id': 'c', 'text': 'another'}]
+        """
+        return table_of(self._selections(annotate))
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Save all but the documents to a new folder: decisions, pairs and the files that were read (Parquet), ``result.json``.
@@ -248,13 +200,12 @@ class Result(Shown, Sketched, Written):
         ParameterError
             If the result is closed.
         """
-        self._check_open()
-        facts = {"evidence": self.evidence, "against": self._against, "summary": self.summary.to_dict()}
-        sources = () if self._job is None else self._job.sources
-        inputs = self._inputs
-        tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.table)}
+        sources = self.sources
+        facts = {"evidence": self.evidence, "against": self.against, "summary": self.summary.to_dict()}
+        inputs = self.inputs
+        tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.noted.table)}
         facts["provenance"] = self.provenance
-        save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.trusted is None, force=force)
+        save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)
 
     @classmethod
     def load(cls, folder: str | Path, *, trust: Trusted = ()) -> Result:
@@ -278,13 +229,118 @@ class Result(Shown, Sketched, Written):
         """
         return cls(**load_result(folder, trust=trust))
 
+    @classmethod
+    def open(cls, folder: str | Path, *, trust: Trusted = ()) -> Result:
+        """Load a saved result as ``load`` does, but leave its tables in their files: they are read when they are asked for.
+
+        Parameters
+        ----------
+        folder : str or path
+        trust : path or sequence of paths
+            As for ``load``.
+
+        Returns
+        -------
+        Result
+        """
+        return cls(**load_result(folder, held=False, trust=trust))
+
+    def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
+        """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
+
+        Texts are not saved: those that a later job compares it reads again from the inputs, which must stay where they are, as
+        they are. Texts that came from no file are saved.
+
+        Parameters
+        ----------
+        folder : str or path
+            It may be on an object store, where it counts once its description is there, which is written last.
+        force : bool
+            Replace an existing folder, if an earlier run wrote all that is in it.
+
+        Raises
+        ------
+        OutputError
+            If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
+        ParameterError
+            If the result is closed, or was loaded or unpickled; or if inputs that lie in no files are web pages.
+        """
+        self._check_open()
+        if self._job is None:
+            raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
+        self._job.save_sketches(self, folder, force)
+
+    def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
+        """Measure the recall: compare some kept documents with all others, exactly.
+
+        The documents are drawn at random. Each document that resembles one of them by at least the threshold should have been
+        removed; those that are kept were missed. Copies byte for byte of kept documents do not count.
+
+        Parameters
+        ----------
+        n : int >= 1
+            How many documents to compare; all kept ones, if there are fewer.
+        seed : int in [0, 2^64), default 1
+            What the draw depends on.
+
+        Returns
+        -------
+        dict
+            ``audited``, ``of`` (kept documents), ``seed``, ``with_near_duplicates`` (audited documents that have any),
+            ``found`` and ``missed`` (near-duplicates of audited documents), ``recall`` (None if there were none), ``low`` and
+            ``high`` (its 95% interval), ``examples`` (up to 20 misses: two places in ``decisions``, and the resemblance). The
+            ``summary`` has it too.
+
+        Raises
+        ------
+        ParameterError
+            If the method is not minhash, or the inputs cannot be read again: the result was closed, loaded or unpickled.
+        InputDataError
+            If an input has changed.
+
+        Notes
+        -----
+        Time: all inputs are read and shingled once more. Exact: each shingle of each document is looked up among those of the
+        audited documents. What ``verify="sketch"`` left because of its estimate counts as missed.
+        """
+        self._check_open()
+        if self._job is None:
+            raise ParameterError("an audit reads the inputs again, which a loaded or unpickled result does not have")
+        found = self._job.audit(self, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED))
+        self.summary = replace(self.summary, audit=found)
+        return found
+
+    def report(
+        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        command: str | None = None,
+    ) -> None:  # fmt: skip
+        """Write a page that shows what was removed and why: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        output : str or path
+        texts : {"full", "none", "hash"}, default "full"
+            Whether the page shows texts; "hash": a keyed hash in place of each word.
+        force : bool, default False
+            Replace an existing file.
+        title : str, optional
+        command : str, optional
+            How to repeat the job; default: made of the settings.
+
+        Raises
+        ------
+        ParameterError, MissingExtraError, OutputError, InputDataError
+            As ``lookalike.write_report``, which says more.
+        """
+        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
+        page.write_report(self, output, texts=texts, force=force, title=title, command=command)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""
         self._check_open()
-        held = NOT_PICKLED | {"_noted": self._inputs}
+        held: dict[str, Any] = {"_job": None, "near_misses": None, "_noted": self.inputs.noted}
         held |= {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))}
-        names = ("_against", "settings", "summary", "provenance")
-        return held | {name: getattr(self, name) for name in names}
+        return held | {name: getattr(self, name) for name in ("against", "settings", "summary", "provenance")}
 
 
 DedupResult = Result

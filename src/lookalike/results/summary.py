@@ -8,12 +8,13 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from ..files.descriptions import Count
 from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.decide import REASONS
-from ..steps.totals import Outcomes
+from ..steps.totals import OUTCOMES, add_outcomes
 from ..wording import counted, printable, text_size
 from .rows import Rows, collect
 
@@ -195,10 +196,9 @@ def describe_audit(audit: dict[str, Any]) -> str:
 
 def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
     """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them."""
-    fold, first = Outcomes(), 0
-    total = fold.start()
+    total, first = OUTCOMES.start(), 0
     for batch in decisions.select(["reason", "resemblance"]).batches():
-        fold.add_at(total, batch, np.arange(first, first + batch.num_rows))
+        add_outcomes(total, batch, np.arange(first, first + batch.num_rows))
         first += batch.num_rows
 
     def calls(places: list[int]) -> list[dict[str, Any]]:
@@ -207,7 +207,7 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
     return counted_as(total, n_reference, calls)
 
 
-def counted_as(total: Any, n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
+def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
     """Return the fields of ``Summary`` that follow from decisions."""
     found = dict(zip(REASONS, total["reasons"][0].tolist(), strict=True))
     there = np.isfinite(total["score"][0])

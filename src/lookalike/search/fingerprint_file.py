@@ -16,8 +16,8 @@ from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels._threads import in_order
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
-from ._fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
-from .fingerprint_files import ChunkedFile
+from .chunked_file import ChunkedFile
+from .fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
 from .weak_bits import SortedTable, WeakBitIndex, WeakBits
 
 Hits = tuple[Int64Array, Int64Array, Int64Array]

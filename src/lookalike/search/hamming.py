@@ -8,13 +8,12 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..kernels.banding import find_roots
+from ..theory.hamming_costs import DEFAULT
 from ..values import Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
-from ._fingerprints import FingerprintIndex, Growing, Margins, Values, collect
-from .block_tables import BlockTables, Layout, choose_layout
-from .costs import machine_costs
-from .exhaustive_hamming import ExhaustiveHammingIndex
+from .fingerprints import ExhaustiveHammingIndex, FingerprintIndex, Growing, Margins, Values, collect
 from .self_join import equal_rows, near_pairs, spread_pairs
+from .tables import BlockTables, Layout, choose_layout
 
 BYTES_EACH, LEAST_MEMORY = 64.0, 2.0**28
 SCANNED = 2048  # so few fingerprints are compared one by one
@@ -91,7 +90,7 @@ class HammingIndex(FingerprintIndex):
         layout = None
         if size > SCANNED:
             memory = self.memory or max(BYTES_EACH * words.shape[1] * (1 << round(log2(size))), LEAST_MEMORY)
-            layout = choose_layout(round(log2(size)), bits, self.radius, self.recall, memory, machine_costs())
+            layout = choose_layout(round(log2(size)), bits, self.radius, self.recall, memory, DEFAULT)
         if layout is None:
             segment: FingerprintIndex = ExhaustiveHammingIndex(radius=self.radius, bits=bits).add(words[begin:])
         else:

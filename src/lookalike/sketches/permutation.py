@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
-from ..kernels import families as kernel
+from ..kernels import permutations as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..kernels.one_permutation import cut_places
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
-from ._scheme import share_of_equal
+from .minhash import share_of_equal
 
 
 def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt64Array, Int64Array]:

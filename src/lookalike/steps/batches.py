@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from ..values.arrow import to_arrow, to_numpy
 Batches = Iterator[pa.RecordBatch]
 PIECE_WEIGHT = 2 << 20
 DIGEST_BYTES = 16
+Word = TypeVar("Word", np.uint16, np.uint32, np.uint64)
 
 
 def ints(batch: pa.RecordBatch, name: str) -> Int64Array:
@@ -44,7 +45,7 @@ def batch_of(schema: pa.Schema, *columns: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def one_batch(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return some batches, at least one, as one."""
     if len(batches) == 1:
         return batches[0]
@@ -75,12 +76,12 @@ def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str
         begin, base = 0, 0
         while (cut := int(np.searchsorted(sums[cuts], base + PIECE_WEIGHT))) < len(cuts):
             end = int(cuts[cut])
-            yield joined([*held, batch.slice(begin, end - begin)] if end > begin else held)
+            yield one_batch([*held, batch.slice(begin, end - begin)] if end > begin else held)
             held, begin, base = [], end, int(sums[end])
         held.append(batch.slice(begin))
         weight = int(sums[-1]) - base
     if held:
-        yield joined(held)
+        yield one_batch(held)
 
 
 def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Array]:
@@ -98,7 +99,7 @@ def row_starts(column: pa.Array, width: int) -> tuple[NDArray[np.uint8], Int64Ar
     return np.frombuffer(buffers[-1], np.uint8), starts
 
 
-def words_of(column: pa.Array, width: int, dtype: type) -> NDArray[np.generic]:
+def as_words(column: pa.Array, width: int, dtype: type[Word]) -> NDArray[Word]:
     """Return a column of ``width`` bytes a row as an array of little-endian words, of shape (rows, words)."""
     if isinstance(column, pa.DictionaryArray):
         column = column.dictionary_decode()

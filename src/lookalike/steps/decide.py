@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,24 +15,6 @@ _KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(len(REASON
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
 REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settle:
-    """What becomes of documents.
-
-    Parameters
-    ----------
-    boundary : int
-        Orders below it are references, which are kept.
-    empty : {"keep", "drop"}, default "keep"
-        What becomes of documents without a shingle.
-    """
-
-    boundary: int
-    empty: str = "keep"
-
-
 _SETTLING = ("empty", "skipped", "leader", "keeper", "score", "leader_keeper", "leader_score")
 
 
@@ -44,22 +24,23 @@ def settled_schema(rows: pa.Schema) -> pa.Schema:
     return pa.schema([*passed, *(field for field in SETTLED if field.name != "order")])
 
 
-def settle(rows: Batches, settings: Settle) -> Batches:
+def settle(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
     """Say of each document who is kept in its place, and why.
 
     A copy follows the first of its set: its reason is "exact" if that is kept, else "near", with the first's keeper and score.
     Overrides come last, and change no other document; of those that are removed by hand nobody is a copy, or near.
+    Orders below ``boundary`` are references, which are kept; ``empty`` says what becomes of documents without a shingle.
     """
     for batch in rows:
         order, leader = ints(batch, "order"), ints_or(batch, "leader", -1)
-        copy, reference = leader >= 0, ints(batch, "order") < settings.boundary
+        copy, reference = leader >= 0, ints(batch, "order") < boundary
         standing = np.where(copy, ints_or(batch, "leader_keeper", -1), ints_or(batch, "keeper", -1))
         score = np.where(copy, floats(batch, "leader_score"), floats(batch, "score"))
         near = standing >= 0
         reason = np.where(near, _NEAR, np.where(copy, _EXACT, _KEPT))
         keeper = np.where(near, standing, np.where(copy, leader, order))
         score = np.where(near, score, 1.0)
-        if settings.empty == "drop":
+        if empty == "drop":
             reason[flags(batch, "empty")] = _EMPTY
         if "override" in batch.schema.names:
             override = ints(batch, "override")

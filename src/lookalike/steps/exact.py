@@ -11,39 +11,26 @@ from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.arrow import to_numpy
 from ..values.tables import LEADERS, MATCHES
-from .batches import DIGEST_BYTES, Batches, batch_of, flags, ints, words_of
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, ints
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exact:
-    """How copies are found.
+def exact(rows: Batches, boundary: int, apart: bool = False) -> Batches:
+    """Name the first document of each set of equal texts, for all the others of it.
 
-    Parameters
-    ----------
-    boundary : int
-        Orders below it are references.
-    apart : bool, default False
-        Whether references and other documents form sets of their own.
+    With ``apart`` references, of orders below ``boundary``, and other documents form sets of their own.
     """
-
-    boundary: int
-    apart: bool = False
-
-
-def exact(rows: Batches, settings: Exact) -> Batches:
-    """Name the first document of each set of equal texts, for all the others of it."""
     before = (np.zeros(2, np.uint64), False)
     leader = -1
     for batch in rows:
         if not len(batch):
             continue
-        digests, orders = words_of(batch.column("digest"), DIGEST_BYTES, np.uint64), ints(batch, "order")
+        digests, orders = as_words(batch.column("digest"), DIGEST_BYTES, np.uint64), ints(batch, "order")
         if "empty" in batch.schema.names:
             full = ~flags(batch, "empty")
             digests, orders = digests[full], orders[full]
         if not len(orders):
             continue
-        reference = (orders < settings.boundary) & settings.apart
+        reference = (orders < boundary) & apart
         begins = np.empty(len(orders), np.bool_)
         begins[0] = leader < 0 or (digests[0] != before[0]).any() or reference[0] != before[1]
         begins[1:] = (digests[1:] != digests[:-1]).any(1) | (reference[1:] != reference[:-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,11 +16,13 @@ from ..search.self_join import equal_rows, near_pairs
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
 from ..values.tables import LINKS
-from .batches import DIGEST_BYTES, words_of
+from .batches import DIGEST_BYTES, as_words
 
 AT_A_TIME = 1 << 18
+HEADS = 8
 NO_CROWDS = (1 << 63) - 1
 _NO_SHIFT = np.uint64(0)
+_Search = Callable[[UInt64Array], tuple[Int64Array, Int64Array, Int64Array, int]]
 Write = Callable[[Int64Array, Int64Array, Int64Array], int]
 
 
@@ -51,39 +53,16 @@ def head_places(orders: Int64Array, heads: int, boundary: int) -> Int64Array:
     return np.concatenate([np.arange(min(heads, references)), np.arange(references, min(references + heads, len(orders)))])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
-    """How the members of a bucket are linked.
-
-    Parameters
-    ----------
-    max_bucket : int >= 1 or None
-        A bucket with more members is a crowd; None: none is.
-    boundary : int >= 0
-        Orders below it are references, which are not linked with each other.
-    limit : int >= 0, optional
-        Stop after this many links of two documents.
-    heads : int >= 0
-        References, and other documents, of a crowd that are linked with all after them.
-    """
-
-    max_bucket: int | None
-    boundary: int
-    limit: int | None = None
-    heads: int = 8
-
-    @property
-    def rule(self) -> kernel.BucketRule:
-        """The rule as kernels take it."""
-        return kernel.BucketRule(NO_CROWDS if self.max_bucket is None else self.max_bucket, self.heads, self.boundary)
+def rule_of(max_bucket: int | None, boundary: int, heads: int) -> kernel.BucketRule:
+    """Return the rule as kernels take it: a bucket of more members is a crowd, and None has none; see ``bucket``."""
+    return kernel.BucketRule(NO_CROWDS if max_bucket is None else max_bucket, heads, boundary)
 
 
 class _Open:
     """The last bucket of a batch, to which the next batch may add; a crowd keeps its heads only."""
 
-    def __init__(self, key: int, orders: Int64Array, settings: Bucket) -> None:
-        self.key, self.settings, self.rule = key, settings, settings.rule
-        self.orders, self.done = orders.copy(), 0
+    def __init__(self, key: int, orders: Int64Array, rule: kernel.BucketRule) -> None:
+        self.key, self.rule, self.orders, self.done = key, rule, orders.copy(), 0
 
     def extended(self, orders: Int64Array) -> Iterator[pa.RecordBatch]:
         """Add members; yield the links that no later member can change."""
@@ -108,18 +87,23 @@ def bucket_links(orders: Int64Array, bounds: Int64Array, rule: kernel.BucketRule
     return written(total, lambda at, left, right: kernel.bucket_links(orders, bounds, rule, at, left, right), done)
 
 
-def bucket(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.RecordBatch]:
-    """Link the members of each bucket.
+def bucket(
+    rows: Iterator[pa.RecordBatch], max_bucket: int | None, boundary: int, limit: int | None = None, heads: int = HEADS
+) -> Iterator[pa.RecordBatch]:
+    """Link the members of each bucket; stop after ``limit`` links of two documents.
+
+    A bucket with more than ``max_bucket`` members is a crowd, whose first ``heads`` references and first others are linked with
+    all after them. Orders below ``boundary`` are references, which are not linked with each other.
 
     Notes
     -----
     A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most 2^18
     links. Held: the last bucket of a batch, of a crowd its heads.
     """
-    return at_most(_all_links(rows, settings), settings.limit)
+    return at_most(_all_links(rows, rule_of(max_bucket, boundary, heads)), limit)
 
 
-def _all_links(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.RecordBatch]:
+def _all_links(rows: Iterator[pa.RecordBatch], rule: kernel.BucketRule) -> Iterator[pa.RecordBatch]:
     """Yield the links of all buckets."""
     last: _Open | None = None
     for batch in rows:
@@ -137,42 +121,20 @@ def _all_links(rows: Iterator[pa.RecordBatch], settings: Bucket) -> Iterator[pa.
         end = kernel.last_run(keys)
         bounds = np.empty((end // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys[:end].view(np.uint64), _NO_SHIFT, bounds)]
-        yield from bucket_links(orders, bounds, settings.rule)
-        last = _Open(int(keys[end]), orders[end:], settings)
+        yield from bucket_links(orders, bounds, rule)
+        last = _Open(int(keys[end]), orders[end:], rule)
     if last is not None:
         yield from last.links()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
-    """How documents of similar fingerprints are linked.
+def near(
+    rows: Iterator[pa.RecordBatch], *, radius: int, bits: int, max_bucket: int | None, boundary: int,
+    limit: int | None = None, heads: int = HEADS, threads: int = 1,
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
+    """Link documents whose fingerprints differ in at most ``radius`` bits; stop after ``limit`` links of two documents.
 
-    Parameters
-    ----------
-    radius : int in [0, bits)
-        Differing bits up to which two fingerprints are linked.
-    max_bucket : int >= 1 or None
-        More documents of one fingerprint are a crowd; None: none is, and every pair is linked.
-    boundary : int >= 0
-        Orders below it are references, which are not linked with each other.
-    limit : int >= 0, optional
-        Stop after this many links of two documents.
-    heads : int >= 0
-        References, and other documents, of a crowd that are linked with all after them in the crowd, and with documents of
-        other fingerprints, for the whole crowd.
-    """
-
-    radius: int
-    bits: int
-    max_bucket: int | None
-    boundary: int
-    limit: int | None = None
-    heads: int = 8
-    threads: int = 1
-
-
-def near(rows: Iterator[pa.RecordBatch], settings: Near) -> Iterator[pa.RecordBatch]:
-    """Link documents within a Hamming radius.
+    More than ``max_bucket`` documents of one fingerprint are a crowd, of which the first ``heads`` references and the first
+    others are linked with all after them in it and, for the whole crowd, with documents of other fingerprints.
 
     Notes
     -----
@@ -180,8 +142,15 @@ def near(rows: Iterator[pa.RecordBatch], settings: Near) -> Iterator[pa.RecordBa
     8 bytes more and those that ``near_pairs`` takes, and the pairs of fingerprints.
     """
     orders, words = _collected(rows)
-    if len(orders):
-        yield from at_most(_near_links(orders, words, settings), settings.limit)
+    if not len(orders):
+        return
+    places, offsets = equal_rows(words)
+    members, distinct = orders[places], words[places[offsets[:-1]]]
+    bounds, rule = np.stack([offsets[:-1], offsets[1:]], 1), rule_of(max_bucket, boundary, heads)
+    most = None if boundary else limit  # pairs of references do not count
+    search = partial(near_pairs, bits=bits, radius=radius, limit=most, threads=threads)
+    links = bucket_links(members, bounds[bounds[:, 1] - bounds[:, 0] > 1], rule)
+    yield from at_most(chain(links, _crossings(members, bounds, distinct, rule, search)), limit)
 
 
 def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]:
@@ -193,34 +162,22 @@ def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]
         if n := batch.num_rows:
             keys = to_numpy(batch["keys"].flatten()).view(np.uint64).reshape(n, -1)
             grouped = "within" in batch.schema.names
-            within = words_of(batch["within"], DIGEST_BYTES, np.uint64) if grouped else np.empty((n, 0), np.uint64)
+            within = as_words(batch["within"], DIGEST_BYTES, np.uint64) if grouped else np.empty((n, 0), np.uint64)
             parts.append((to_numpy(batch["order"]), keys, within))
     orders, words, within = (np.concatenate(part) for part in zip(*(parts[1:] or parts), strict=True))
     return orders, np.column_stack([words, within]) if (within[1:] != within[:-1]).any() else words
 
 
-def _near_links(orders: Int64Array, words: UInt64Array, settings: Near) -> Iterator[pa.RecordBatch]:
-    """Yield the links of each fingerprint, then those of two."""
-    places, offsets = equal_rows(words)
-    members = orders[places]
-    distinct = words[places[offsets[:-1]]]
-    rule = Bucket(max_bucket=settings.max_bucket, boundary=settings.boundary, heads=settings.heads).rule
-    bounds = np.stack([offsets[:-1], offsets[1:]], 1)
-    return chain(
-        bucket_links(members, bounds[bounds[:, 1] - bounds[:, 0] > 1], rule), _crossings(members, bounds, distinct, settings)
-    )
-
-
-def _crossings(members: Int64Array, bounds: Int64Array, distinct: UInt64Array, settings: Near) -> Iterator[pa.RecordBatch]:
+def _crossings(
+    members: Int64Array, bounds: Int64Array, distinct: UInt64Array, rule: kernel.BucketRule, search: _Search
+) -> Iterator[pa.RecordBatch]:
     """Yield the links of documents of different fingerprints; crowds are represented by their heads."""
     speaks = np.ones(len(members), np.bool_)
-    if settings.max_bucket is not None:
-        for begin, end in bounds[bounds[:, 1] - bounds[:, 0] > settings.max_bucket].tolist():
-            speaks[begin:end] = False
-            speaks[begin + head_places(members[begin:end], settings.heads, settings.boundary)] = True
+    for begin, end in bounds[bounds[:, 1] - bounds[:, 0] > rule.most].tolist():
+        speaks[begin:end] = False
+        speaks[begin + head_places(members[begin:end], rule.heads, rule.boundary)] = True
     offsets = np.concatenate([[0], np.cumsum(speaks)[bounds[:, 1] - 1]])
     members = members[speaks]
-    limit = None if settings.boundary else settings.limit  # pairs of references do not count
-    left, right, _, _ = near_pairs(distinct, settings.bits, settings.radius, limit=limit, threads=settings.threads)
-    total = kernel.count_crossings(members, offsets, left, right, settings.boundary)
-    yield from written(total, lambda at, a, b: kernel.crossings(members, offsets, left, right, settings.boundary, at, a, b))
+    left, right, _, _ = search(distinct)
+    total = kernel.count_crossings(members, offsets, left, right, rule.boundary)
+    yield from written(total, lambda at, a, b: kernel.crossings(members, offsets, left, right, rule.boundary, at, a, b))

@@ -16,6 +16,7 @@ from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array
 from ..values.arrow import strings, to_arrow, to_numpy
 from .batches import Batches, batch_of, ints
+from .totals import Total
 
 OVERRIDE = pa.field("override", pa.int32())
 """The number of the override of a document, from 1: positive if it is to be kept, negative if it is to be removed; 0: none."""
@@ -82,30 +83,18 @@ class Overriding:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
-    """The last position of a document that each override names, and the first one, negated; far below 0: it names none.
+def _add_named(total: NDArray[Any], batch: pa.RecordBatch) -> None:
+    """Look at a batch of sketches: columns position and override."""
+    override, position = to_numpy(batch["override"]), to_numpy(batch["position"])
+    named = np.flatnonzero(override)
+    number = np.abs(override[named]) - 1
+    np.maximum.at(total[0], number, position[named])
+    np.maximum.at(total[1], number, -position[named])
 
-    Parameters
-    ----------
-    n : int
-        How many overrides there are.
-    """
 
-    n: int
-    combine = np.maximum
-
-    def start(self) -> NDArray[Any]:
-        """Return what no documents are."""
-        return np.full((2, self.n), _NOWHERE)
-
-    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
-        """Look at a batch of sketches: columns position and override."""
-        override, position = to_numpy(batch["override"]), to_numpy(batch["position"])
-        named = np.flatnonzero(override)
-        number = np.abs(override[named]) - 1
-        np.maximum.at(total[0], number, position[named])
-        np.maximum.at(total[1], number, -position[named])
+def named_documents(n: int) -> Total:
+    """The last position of a document that each of n overrides names, and the first one, negated; far below 0: none."""
+    return Total(_add_named, (2, n), fill=_NOWHERE, combine=np.maximum)
 
 
 def spared(rows: Batches) -> Batches:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
@@ -12,23 +9,12 @@ from ..kernels import cut as kernel
 from ..kernels.cut import pack_nibbles
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
-from .batches import DIGEST_BYTES, Batches, batch_of, ints, row_starts, starts_of, words_of
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts, starts_of
 
 AT_A_TIME = 1 << 21
 MEMBERS = pa.schema([("order", pa.int64())])
 WORD_BYTES, NIBBLES_OF_WORD = 8, 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nibbles:
-    """How many codes a document has."""
-
-    slots: int
-
-    def schema(self, codes: pa.Schema) -> pa.Schema:
-        """Return the columns that come of those of some documents."""
-        kind = pa.binary(packed_width(self.slots))
-        return pa.schema([field.with_type(kind) if field.name == "code" else field for field in codes])
+_NOTHING = kernel.Sides(*(np.empty(0, dtype) for _ in range(2) for dtype in (np.uint8, np.int64)))
 
 
 def packed_width(slots: int) -> int:
@@ -36,53 +22,39 @@ def packed_width(slots: int) -> int:
     return WORD_BYTES * -(-slots // NIBBLES_OF_WORD)
 
 
-def nibbles(rows: Iterator[pa.RecordBatch], settings: Nibbles) -> Iterator[pa.RecordBatch]:
-    """Pack the codes of documents."""
-    width = packed_width(settings.slots)
+def nibbles_schema(codes: pa.Schema, slots: int) -> pa.Schema:
+    """Return the columns that come of those of some documents, which have so many codes."""
+    kind = pa.binary(packed_width(slots))
+    return pa.schema([field.with_type(kind) if field.name == "code" else field for field in codes])
+
+
+def nibbles(rows: Batches, slots: int) -> Batches:
+    """Pack the lowest four bits of each code of documents, two codes a byte: what the cut compares."""
+    width = packed_width(slots)
     for batch in rows:
-        codes = words_of(batch["code"], 2 * settings.slots, np.uint16)
+        codes = as_words(batch["code"], 2 * slots, np.uint16)
         out = np.empty((len(codes), width // WORD_BYTES), np.uint64)
         pack_nibbles(codes, out)
         packed = pa.Array.from_buffers(pa.binary(width), len(codes), [None, pa.py_buffer(out)])
         columns = [packed if name == "code" else batch[name] for name in batch.schema.names]
-        yield pa.RecordBatch.from_arrays(columns, schema=settings.schema(batch.schema))
+        yield pa.RecordBatch.from_arrays(columns, schema=nibbles_schema(batch.schema, slots))
 
 
-_NOTHING = kernel.Sides(*(np.empty(0, dtype) for _ in range(2) for dtype in (np.uint8, np.int64)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """Which links fall.
-
-    Parameters
-    ----------
-    slots : int >= 0
-        Nibbles of a document.
-    least : int >= 0
-        A pair of whose nibbles fewer agree falls; 0: none does.
-    boundary : int >= 0
-        A pair of two orders below it, both references, falls.
+def cut(rows: Batches, slots: int, least: int, boundary: int) -> Batches:
+    """Drop marks, repeats, pairs of two orders below ``boundary``, both references, pairs of different ``within``, and those
+    of whose nibbles, ``slots`` of each document, fewer than ``least`` agree; 0: none of these.
     """
-
-    slots: int
-    least: int
-    boundary: int
-
-
-def cut(rows: Iterator[pa.RecordBatch], settings: Cut) -> Iterator[pa.RecordBatch]:
-    """Drop marks, repeats, pairs of references, of different ``within``, and of too few nibbles that agree."""
     previous = np.full(2, -1, np.int64)
     for whole in rows:
         for begin in range(0, whole.num_rows, AT_A_TIME):
             batch = whole[begin : begin + AT_A_TIME]
-            slots = settings.slots if settings.least and "left_code" in batch.schema.names else 0
+            compared = slots if least and "left_code" in batch.schema.names else 0
             width = DIGEST_BYTES if "left_within" in batch.schema.names else 0
             left, right = (to_numpy(batch[name]) for name in ("left", "right"))
             out = np.empty((2, len(left)), np.int64)
             kept = kernel.cut_pairs(
-                left, right, previous, _sides(batch, "code", packed_width(slots)), _sides(batch, "within", width),
-                kernel.CutRule(slots, settings.least, width, settings.boundary), *out,
+                left, right, previous, _sides(batch, "code", packed_width(compared)), _sides(batch, "within", width),
+                kernel.CutRule(compared, least, width, boundary), *out,
             )  # fmt: skip
             # Copied: a view would hold the links of the whole batch, of which few stay in a crowd.
             yield pa.record_batch([column[:kept].copy() for column in out], schema=PAIRS)
@@ -125,16 +97,8 @@ def each_once(rows: Batches) -> Batches:
             yield batch_of(LINKS, left[fresh], right[fresh])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Between:
-    """Orders from ``begin`` on, and below ``end``."""
-
-    begin: int
-    end: int
-
-
-def between(rows: Iterator[pa.RecordBatch], settings: Between) -> Iterator[pa.RecordBatch]:
-    """Choose the pairs whose right document is in the part."""
+def between(rows: Batches, begin: int, end: int) -> Batches:
+    """Choose the pairs whose right document has an order from ``begin`` on, and below ``end``."""
     for batch in rows:
         right = to_numpy(batch["right"])
-        yield batch.filter(to_arrow((right >= settings.begin) & (right < settings.end)))
+        yield batch.filter(to_arrow((right >= begin) & (right < end)))

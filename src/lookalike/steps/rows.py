@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,54 +15,36 @@ from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from .batches import Batches, batch_of, floats, ints, ints_or
 
+POSITIONS = pa.schema([("left_position", pa.int64()), ("right_position", pa.int64())])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decide:
-    """How decisions are told.
+def columns_needed(schema: pa.Schema) -> set[str]:
+    """Return the columns of sketches that decisions are made of; those of the keeper begin with "keeper_"."""
+    known = {
+        "position": {"position"}, "row": {"position"}, "number": {"number"}, "bytes": {"bytes"},
+        "source": {"position", "number"}, "id": {"position", "number", "id"},
+        "duplicate_of": {"keeper_position", "keeper_number", "keeper_id"},
+        "cluster": {"keeper_position", "keeper_number", "keeper_id"},
+        "duplicate_source": {"keeper_position", "keeper_number"}, "distance": {"keys", "keeper_keys"},
+    }  # fmt: skip
+    return set().union(*(known.get(name, set()) for name in schema.names))
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The columns that are wanted: those of DECISIONS, ``id``, ``leader``, ``override``, ``standard_error``, ``distance``.
-    labels : Labels
-        What documents are called.
-    method : Method
-        What scores are.
-    boundary : int
-        Orders below it are references.
+
+def decision_rows(rows: Batches, schema: pa.Schema, labels: Labels, method: Method, boundary: int) -> Batches:
+    """Make the wanted columns of decisions: those of DECISIONS, id, leader, override, standard_error, distance.
+
+    Labels say what documents are called, the method what scores are; orders below ``boundary`` are references.
     """
-
-    schema: pa.Schema
-    labels: Labels
-    method: Method
-    boundary: int
-
-    @property
-    def needed(self) -> set[str]:
-        """Columns of the sketches that the wanted ones are made of; those of the keeper begin with "keeper_"."""
-        known = {
-            "position": {"position"}, "row": {"position"}, "number": {"number"}, "bytes": {"bytes"},
-            "source": {"position", "number"}, "id": {"position", "number", "id"},
-            "duplicate_of": {"keeper_position", "keeper_number", "keeper_id"},
-            "cluster": {"keeper_position", "keeper_number", "keeper_id"},
-            "duplicate_source": {"keeper_position", "keeper_number"}, "distance": {"keys", "keeper_keys"},
-        }  # fmt: skip
-        return set().union(*(known.get(name, set()) for name in self.schema.names))
-
-
-def decide(rows: Batches, settings: Decide) -> Batches:
-    """Tell the decision about each document."""
     for batch in rows:
-        columns = [_column(name, batch, settings) for name in settings.schema.names]
-        yield batch_of(settings.schema, *columns)
+        columns = [_column(name, batch, labels, method, boundary) for name in schema.names]
+        yield batch_of(schema, *columns)
 
 
-def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
+def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, boundary: int) -> Any:
     """Make one column of decisions."""
     order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
-    kept, labels = keeper == order, settings.labels
+    kept = keeper == order
     gone = kept | (keeper < 0)
     match name:
         case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
@@ -89,13 +70,13 @@ def _column(name: str, batch: pa.RecordBatch, settings: Decide) -> Any:
         case "duplicate_source":
             return labels.without(gone, labels.files, *_called(batch, "keeper_")[:2])
         case "duplicate_is_reference":
-            return to_arrow(keeper < settings.boundary, gone)
+            return to_arrow(keeper < boundary, gone)
         case "n_exact" | "n_duplicates":
             return ints_or(batch, name, 0)
     distance = (
         distances(batch.column("keys"), batch.column("keeper_keys")) if name == "distance" else np.zeros(len(batch), np.int64)
     )
-    return settings.method.columns(np.nan_to_num(floats(batch, "score")), distance, gone)[name]
+    return method.columns(np.nan_to_num(floats(batch, "score")), distance, gone)[name]
 
 
 def _called(batch: pa.RecordBatch, prefix: str) -> tuple[Int64Array, Int64Array, pa.Array | None]:
@@ -118,38 +99,13 @@ def distances(one: pa.Array, other: pa.Array) -> Int64Array:
     return np.where(no_own | no_others, 0, found)
 
 
-POSITIONS = pa.schema([("left_position", pa.int64()), ("right_position", pa.int64())])
+def pair_rows(rows: Batches, schema: pa.Schema, labels: Labels, method: Method, boundary: int) -> Batches:
+    """Make rows of pairs; the document that comes first in the input is on the left.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TellPairs:
-    """How pairs are told.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        left and right (orders), left_id, right_id, left_is_reference, resemblance and, perhaps, standard_error or distance.
-    labels : Labels
-        What documents are called.
-    method : Method
-        What scores are.
-    boundary : int
-        Orders below it are references.
+    The columns are left and right (orders), left_id, right_id, left_is_reference, resemblance and, perhaps, standard_error,
+    distance and POSITIONS. Labels say what documents are called, the method what scores are; orders below ``boundary`` are
+    references.
     """
-
-    schema: pa.Schema
-    labels: Labels
-    method: Method
-    boundary: int
-
-    @property
-    def told(self) -> pa.Schema:
-        """The columns that come of it."""
-        return pa.schema([*self.schema, *POSITIONS])
-
-
-def tell_pairs(rows: Batches, settings: TellPairs) -> Batches:
-    """Tell pairs; the document that comes first in the input is on the left."""
     for batch in rows:
         swapped = ints(batch, "left_position") > ints(batch, "right_position")
         own = to_arrow(~swapped)
@@ -169,8 +125,8 @@ def tell_pairs(rows: Batches, settings: TellPairs) -> Batches:
             columns[f"{which}_position"] = side(which, "_position")
             numbers = to_numpy(side(which, "_number"))
             given = side(which, "_id") if named else None
-            columns[f"{which}_id"] = settings.labels.ids(to_numpy(columns[f"{which}_position"]), numbers, given)
-        columns["left_is_reference"] = to_arrow(to_numpy(columns["left"]) < settings.boundary)
-        columns |= settings.method.columns(score, distance, np.zeros(len(score), np.bool_))
+            columns[f"{which}_id"] = labels.ids(to_numpy(columns[f"{which}_position"]), numbers, given)
+        columns["left_is_reference"] = to_arrow(to_numpy(columns["left"]) < boundary)
+        columns |= method.columns(score, distance, np.zeros(len(score), np.bool_))
         columns["resemblance"] = score
-        yield batch_of(settings.told, *(columns[name] for name in settings.told.names))
+        yield batch_of(schema, *(columns[name] for name in schema.names))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,53 +19,39 @@ from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
 from ..values.tables import SKETCHES, WITHIN_BYTES
-from .batches import Batches, words_of
+from .batches import Batches, as_words
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
 _PASSED_ON = ("id", "id_is_text", "priority", "order_by", "skipped", "unit", "place")
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
+_Hashes = tuple[UInt64Array, Int64Array]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sketching:
-    """How documents are sketched.
-
-    Parameters
-    ----------
-    encoding_errors : {"strict", "replace"}, default "strict"
-        Whether invalid UTF-8 is an error.
-    piece_bytes : int >= 1
-        Bytes of text that are sketched at a time; the result does not depend on it.
-    overriding : Overriding, optional
-        Documents that people decided about by hand.
-    """
-
-    shingling: Shingling
-    method: Method
-    encoding_errors: str = "strict"
-    piece_bytes: int = PIECE_BYTES
-    overriding: Overriding | None = None
-
-
-def sketches_schema(settings: Sketching, documents: pa.Schema) -> pa.Schema:
+def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = False) -> pa.Schema:
     """Return the columns of the sketches of some documents."""
-    made = [("code", 2 * settings.method.n_codes), ("estimate", 4 * settings.method.n_estimates)]
-    keys = pa.list_(pa.int64(), settings.method.n_keys)
+    made = [("code", 2 * method.n_codes), ("estimate", 4 * method.n_estimates)]
+    keys = pa.list_(pa.int64(), method.n_keys)
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
     fields += [documents.field(name) for name in _PASSED_ON if name in documents.names]
-    if settings.overriding is not None:
+    if overridden:
         fields.append(OVERRIDE)
     return pa.schema([*fields, *([pa.field("within", pa.binary(16))] if "within" in documents.names else [])])
 
 
-def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> Iterator[pa.RecordBatch]:
-    """Turn documents into sketches."""
+def sketch(
+    rows: Batches, *, shingling: Shingling, method: Method, key: bytes, encoding_errors: str = "strict",
+    overriding: Overriding | None = None, piece_bytes: int = PIECE_BYTES,
+) -> Batches:  # fmt: skip
+    """Turn documents into sketches, ``piece_bytes`` of text at a time, on which the result does not depend.
+
+    Invalid UTF-8 is an error where these are "strict"; ``overriding`` are documents that people decided about by hand.
+    """
     for batch in rows:
-        schema = sketches_schema(settings, batch.schema)
+        schema = sketches_schema(batch.schema, method, overriding is not None)
         if "digest" in batch.schema.names:
-            if settings.overriding is not None:  # they are references, which nothing overrides
+            if overriding is not None:  # they are references, which nothing overrides
                 batch = batch.append_column(OVERRIDE, to_arrow(np.zeros(len(batch), np.int32)))
             try:
                 made = batch.select(schema.names).cast(schema)
@@ -75,22 +59,25 @@ def sketch(rows: Iterator[pa.RecordBatch], settings: Sketching, key: bytes) -> I
                 raise InputDataError(f"saved sketches are damaged: other settings made them than they say: {error}") from None
             yield made
             continue
-        for begin, end in _texts(batch).cut(settings.piece_bytes):
-            yield _sketched(batch.slice(begin, end - begin), settings, key, schema)
+        for begin, end in _texts(batch).cut(piece_bytes):
+            piece = batch.slice(begin, end - begin)
+            hashed = _hashes(piece, shingling, encoding_errors == "strict")
+            yield _sketched(piece, schema, method, key, overriding, hashed)
 
 
-def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa.Schema) -> pa.RecordBatch:
+def _sketched(
+    piece: pa.RecordBatch, schema: pa.Schema, method: Method, key: bytes, overriding: Overriding | None, hashed: _Hashes
+) -> pa.RecordBatch:
     """Sketch some documents at once."""
-    texts, n = _texts(piece), len(piece)
+    texts, n, (values, offsets) = _texts(piece), len(piece), hashed
     groups, withins = _groups(piece, key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
-    values, offsets = _hashes(piece, texts, settings)
-    made = settings.method.sketch(values, offsets, groups)
+    made = method.sketch(values, offsets, groups)
     digests = np.empty((n, 2), np.uint64)
     digest_documents(texts.data, texts.offsets, withins, digest_secret(key, "documents"), digests)
     empty = np.diff(offsets) == 0
     override = np.empty(0, np.int32)
-    if settings.overriding is not None:
-        override = settings.overriding.look_up(piece, key)
+    if overriding is not None:
+        override = overriding.look_up(piece, key)
         empty |= override < 0  # one that is removed by hand meets nobody: it has no keys, and is no copy
     columns = {
         "bytes": to_arrow(np.diff(texts.offsets)),
@@ -109,7 +96,7 @@ def _sketched(piece: pa.RecordBatch, settings: Sketching, key: bytes, schema: pa
 
 def _groups(piece: pa.RecordBatch, key: bytes) -> tuple[UInt64Array, UInt64Array]:
     """Return, of what documents are compared within, the word that enters sketches, and a keyed digest that decides."""
-    words = words_of(piece.column("within"), WITHIN_BYTES, np.uint64)
+    words = as_words(piece.column("within"), WITHIN_BYTES, np.uint64)
     withins, offsets = np.empty((len(piece), 2), np.uint64), WITHIN_BYTES * np.arange(len(piece) + 1)
     digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, "within"), withins)
     return words[:, 0].astype(np.uint64), withins
@@ -123,8 +110,9 @@ def _texts(batch: pa.RecordBatch) -> Texts:
     return Texts(to_numpy(sets.values).view(np.uint8), 8 * to_numpy(sets.offsets))
 
 
-def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[UInt64Array, Int64Array]:
+def _hashes(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Hashes:
     """Return the shingle hashes of each document, made from its text or as they came."""
+    texts = _texts(piece)
     if "values" in piece.schema.names:
         first, last = texts.offsets[[0, -1]]
         return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
@@ -135,7 +123,7 @@ def _hashes(piece: pa.RecordBatch, texts: Texts, settings: Sketching) -> tuple[U
         return ""
 
     try:
-        return settings.shingling.hashes(texts, name_row, settings.encoding_errors == "strict")
+        return shingling.hashes(texts, name_row, strict)
     except EncodingError as error:
         raise _row_error(piece, error.row, not_utf8(error.place)) from None
     except InputDataError as error:

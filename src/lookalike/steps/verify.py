@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -12,37 +11,22 @@ from numpy.typing import NDArray
 
 from ..kernels import sift as kernel
 from ..kernels.resemblance import Rows
-from ..methods.exact_sets import Piece, compare_rows, numbered
+from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
 from ..text.vocabulary import Vocabulary
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
-from .batches import Batches, batch_of, gather, ints, joined, starts_of, words_of
+from .batches import Batches, as_words, batch_of, gather, ints, one_batch, starts_of
+
+Halves = kernel.Halves
+BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparing:
-    """How documents are compared.
-
-    Parameters
-    ----------
-    threshold : float
-        A pair matches if its score reaches it.
-    boundary : int, default 0
-        Orders below it are references, which are not compared with each other.
-    """
-
-    method: Method
-    shingling: Shingling
-    threshold: float
-    boundary: int = 0
-
-
-def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: bytes) -> Rows:
+def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shingling, key: bytes) -> Rows:
     """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
     By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
@@ -51,13 +35,13 @@ def comparable(batches: Iterator[pa.RecordBatch], settings: Comparing, key: byte
     first = next(batches)
     batches = chain([first], batches)
     if "estimate" in first.schema.names:
-        width = 4 * settings.method.n_estimates
-        words = np.concatenate([words_of(batch.column("estimate"), width, np.uint32) for batch in batches])
-        return settings.method.estimable(words.astype(np.uint32)).rows
+        width = 4 * method.n_estimates
+        words = np.concatenate([as_words(batch.column("estimate"), width, np.uint32) for batch in batches])
+        return method.estimable(words.astype(np.uint32))
     if "values" in first.schema.names:
-        return settings.method.comparable(numbered(_lists(batch, "values") for batch in batches)).rows
+        return method.comparable(numbered(_lists(batch, "values") for batch in batches))
     del first  # not held while the next is read
-    return settings.method.comparable(_numbered_texts(batches, settings.shingling, key)).rows
+    return method.comparable(_numbered_texts(batches, shingling, key))
 
 
 def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key: bytes) -> Iterator[Piece]:
@@ -104,25 +88,12 @@ def partners_of(batch: pa.RecordBatch) -> tuple[Int64Array, Int64Array]:
     return offsets, orders.view(np.int64)
 
 
-BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
+def bundle(rows: Batches, most: int | None = None) -> Batches:
+    """Yield a row for the pivot of each bundle, and then one for each of its partners.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundling:
-    """How large bundles may be.
-
-    Parameters
-    ----------
-    most : int, optional
-        Partners in a bundle; a pivot with more has several bundles, of different numbers. None: as many as there are.
+    A pivot with more than ``most`` partners has several bundles, of different numbers; None: all are in one.
     """
-
-    most: int | None = None
-
-
-def bundle(rows: Batches, settings: Bundling) -> Batches:
-    """Yield a row for the pivot of each bundle, and then one for each of its partners."""
-    most = settings.most or 1 << SOURCE_BITS
+    most = most or 1 << SOURCE_BITS
     before, partners = None, 0
     for batch in rows:
         if not len(batch):
@@ -141,49 +112,30 @@ def bundle(rows: Batches, settings: Bundling) -> Batches:
         yield batch_of(BUNDLED, bundles, orders)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verify(Comparing):
-    """How pairs are verified; the parameters are those of ``Comparing``."""
+def verify(rows: Batches, *, method: Method, shingling: Shingling, threshold: float, key: bytes, boundary: int = 0) -> Batches:
+    """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold.
 
-
-def verify(rows: Batches, settings: Verify, key: bytes) -> Batches:
-    """Score the pairs of each bundle's pivot with its partners, and keep those that reach the threshold."""
+    Orders below ``boundary`` are references, which are not compared with each other.
+    """
     pivot: pa.RecordBatch | None = None
     for piece in gather(rows, weights):
         if pivot is not None and ints(piece, "bundle")[0] == ints(pivot, "bundle")[0]:
-            piece = joined([pivot, piece])
+            piece = one_batch([pivot, piece])
         bundles, orders = ints(piece, "bundle"), ints(piece, "order")
         begins = starts_of(bundles, None)
         firsts = np.flatnonzero(begins)
-        wanted = ~begins & (orders >= settings.boundary)
+        wanted = ~begins & (orders >= boundary)
         right = np.flatnonzero(wanted)
         left = firsts[np.cumsum(begins)[right] - 1]
-        score = compare_rows(comparable(iter([piece]), settings, key), left, right, settings.threshold)
-        matched = score >= settings.threshold
+        score = compare_rows(comparable(iter([piece]), method, shingling, key), left, right, threshold)
+        matched = score >= threshold
         pivot = piece.take(to_arrow(firsts[-1:]))
         yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])
 
 
-Halves = kernel.Halves
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sift:
-    """What is sifted.
-
-    Parameters
-    ----------
-    threshold : float
-        Of the resemblance.
-    """
-
-    shingling: Shingling
-    threshold: float
-
-
-def halves(texts: Texts, settings: Sift, key: bytes) -> Halves:
+def halves(texts: Texts, shingling: Shingling, key: bytes) -> Halves:
     """Return the ascending upper halves of the hashes of each text's shingles; repeats count once."""
-    hashes, bounds = KeyedHashes(settings.shingling, key).hashes(texts)
+    hashes, bounds = KeyedHashes(shingling, key).hashes(texts)
     values, offsets = drop_repeats(hashes, bounds)
     rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))
     placed = rows << np.uint64(32) | values >> np.uint64(32)
@@ -191,8 +143,8 @@ def halves(texts: Texts, settings: Sift, key: bytes) -> Halves:
     return Halves(placed.astype(np.uint32), offsets, np.diff(bounds) - np.diff(offsets))
 
 
-def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, settings: Sift) -> NDArray[np.bool_]:
-    """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether it may reach the threshold."""
+def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, threshold: float) -> NDArray[np.bool_]:
+    """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether its resemblance may reach the threshold."""
     out = np.empty(len(left), np.bool_)
-    kernel.sift_pairs(left, right, lefts, rights, settings.threshold, out)
+    kernel.sift_pairs(left, right, lefts, rights, threshold, out)
     return out

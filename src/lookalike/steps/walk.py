@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..kernels.walk import walk_bundles
+from ..methods.method import Method
+from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES, STANDING
 from . import batches
 from .batches import Batches, batch_of, ints, starts_of
-from .verify import Comparing, comparable, partners_of, weights
+from .verify import comparable, partners_of, weights
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Walk(Comparing):
-    """How bundles are walked.
-
-    Parameters
-    ----------
-    method, shingling, threshold, boundary
-        See ``Comparing``.
-    all_pairs : bool, default False
-        Whether matches with removed documents are wanted too; then they tell nothing of who is kept.
-    """
-
-    all_pairs: bool = False
-
-
-def walk(rows: Batches, settings: Walk, key: bytes) -> Batches:
+def walk(
+    rows: Batches,
+    *,
+    method: Method,
+    shingling: Shingling,
+    threshold: float,
+    key: bytes,
+    boundary: int = 0,
+    all_pairs: bool = False,
+) -> Batches:
     """Compare each document with its earlier partners that are kept; BUNDLES that meet by bundle give MATCHES.
 
     A document is removed if and only if an earlier kept partner matches it; references stay. All matches of a
-    removed document with kept partners are there.
+    removed document with kept partners are there. With ``all_pairs`` those with removed documents are, too; then matches tell
+    nothing of who is kept.
     """
     source = _Source(rows)
     while source.has_more():
-        rows_of_sets = comparable(source.run(), settings, key)
+        rows_of_sets = comparable(source.run(), method, shingling, key)
         bundles, orders, partners = source.columns()
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
         earlier = np.concatenate([some for _, some in partners])
         bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(bundles))
         left, right, score = (np.empty(len(earlier), dtype) for dtype in (np.int64, np.int64, np.float64))
         count = walk_bundles(
-            bounds, orders, offsets, earlier, rows_of_sets, settings.boundary, settings.threshold, settings.all_pairs,
+            bounds, orders, offsets, earlier, rows_of_sets, boundary, threshold, all_pairs,
             np.zeros(len(bundles), np.bool_), left, right, score,
         )  # fmt: skip
         assert count >= 0, "a partner is not in the bundle"

@@ -1,4 +1,8 @@
-"""Formulas: numbers in, numbers out, vectorized over NumPy arrays. Each file is loaded on first use."""
+"""Formulas: numbers in, numbers out. Each file is loaded on first use.
+
+Arguments are numbers, or arrays of them that broadcast against each other; what is returned is a float, or an array of float64
+of the shape that they broadcast to (both are `Float`). Where a function takes or returns anything else, it says so.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,7 @@ __all__ = [
     "chance",
     "choose",
     "fractional",
-    "hamming",
     "hamming_costs",
-    "hamming_search",
     "minhash",
     "mixture",
     "one_permutation",
@@ -29,14 +31,12 @@ __all__ = [
     "xor_bits",
 ]
 
-_RENAMED = {"hamming": "set_distance"}  # their names in 0.1, where "hamming" meant two things
-
 
 def __getattr__(name: str) -> Any:
     """Load a file of formulas on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{_RENAMED.get(name, name)}", __name__)
+    return import_module(f".{name}", __name__)
 
 
 def __dir__() -> list[str]:
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
         choose,
         fractional,
         hamming_costs,
-        hamming_search,
         minhash,
         mixture,
         one_permutation,
@@ -67,5 +66,3 @@ if TYPE_CHECKING:
         weak_bits,
         xor_bits,
     )
-
-    hamming = set_distance

@@ -43,10 +43,6 @@ def constants(bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: Arr
     bits : array_like of int in [1, 64]
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    (float or ndarray of float64, the same)
-
     References
     ----------
     Li & König, WWW 2010, equations 6 and 7.
@@ -69,10 +65,6 @@ def match_probability(
     resemblance : array_like of float in [0, 1]
     bits : array_like of int in [1, 64]
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     Raises
     ------
@@ -99,10 +91,6 @@ def resemblance(
     bits : array_like of int in [1, 64]
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, equation 9.
@@ -128,10 +116,6 @@ def variance(
     permutations : array_like of int >= 1
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, equation 11.
@@ -154,10 +138,6 @@ def scheme_variance(slot_variance: ArrayLike, resemblance: ArrayLike, bits: Arra
     bits : array_like of int in [1, 64]
     slots : array_like of int >= 1
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Law of total variance: given which slots agree, the others match by chance, independently.
@@ -176,10 +156,6 @@ def storage_factor(
     resemblance : array_like of float in [0, 1]
     bits : array_like of int in [1, 64]
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -204,10 +180,6 @@ def storage_ratio(
         At 1 no variance is left; ``storage_ratio_limit`` is what the ratio tends to.
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, Theorem 2, equations 13-15, and Table 1.
@@ -225,10 +197,6 @@ def storage_ratio_limit(bits_from: ArrayLike, bits_to: ArrayLike, density: Array
     ----------
     bits_from, bits_to : array_like of int in [1, 64]
     density : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -249,10 +217,6 @@ def exact_match_probability(universe: int, size_left: int, size_right: int, comm
     common : int
         Size of the intersection, such that the union fits the universe.
     bits : int in [1, 64]
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -295,10 +259,6 @@ def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16
     resemblance : array_like of float in [0, 1]
     bits : array_like of int in [1, 64]
     density : float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

@@ -112,10 +112,6 @@ def for_error(
     bits, combined : sequence of int
         To choose from: bits a slot, and permutations XORed into a bit.
 
-    Returns
-    -------
-    Choice
-
     Raises
     ------
     ParameterError
@@ -249,10 +245,6 @@ def for_memory(
         Slots of the signature, all of which are to be packed, into whole words of 64 bits. By default as many as are best.
     bits, combined : sequence of int
 
-    Returns
-    -------
-    Choice
-
     Raises
     ------
     ParameterError
@@ -298,10 +290,6 @@ def error_for_precision(threshold: float, margin: float, confidence_z: float = 1
     threshold, margin : float in (0, 1)
     confidence_z : float > 0
         Quantile of the normal distribution.
-
-    Returns
-    -------
-    float
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Mixtures of slots with different numbers of bits (f-fractional bit minwise hashing; Li, König et al.)."""
+"""Mixtures of slots with different numbers of bits (f-fractional bit minwise hashing; Li, König et al.).
+
+``parts`` are (bits, share): kinds of slots, whose shares sum to 1.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from . import bbit
 from ._check import Float, count, within
 
 Parts = Sequence[tuple[int, float]]
-"""Pairs (bits, share): a share of the slots keeps so many bits; the shares sum to 1."""
 
 
 def check_parts(parts: Parts) -> None:
@@ -21,7 +23,6 @@ def check_parts(parts: Parts) -> None:
     Parameters
     ----------
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
 
     Raises
     ------
@@ -48,11 +49,6 @@ def mean_bits(parts: Parts) -> float:
     Parameters
     ----------
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -87,12 +83,7 @@ def match_probability(
     ----------
     resemblance : array_like of float in [0, 1]
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -108,12 +99,7 @@ def resemblance(match_share: ArrayLike, parts: Parts, density_left: ArrayLike = 
     ----------
     match_share : array_like of float in [0, 1]
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -145,10 +131,6 @@ def variance(
         Number k of slots over all parts.
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     f-fractional bit minwise hashing, equations 17, 20, 42, corrected.
@@ -165,12 +147,7 @@ def random_assignment_variance(resemblance: ArrayLike, parts: Parts, permutation
     ----------
     resemblance : array_like of float in [0, 1]
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
     permutations : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -196,13 +173,8 @@ def best_variance(
     ----------
     resemblance : array_like of float in [0, 1]
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
     permutations : array_like of int >= 1
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -230,14 +202,9 @@ def storage_factor(
     ----------
     resemblance : array_like of float in [0, 1]
     parts : sequence of (bits, share)
-        Kinds of slots; shares sum to 1.
     density_left, density_right : array_like of float in [0, 1]
     pooled : bool
         Of the pooled estimate, or of the best one.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

@@ -1,21 +1,25 @@
 """What searches of fingerprints cost in time and memory, from constants of the machine: the thesis' chapter VI, corrected.
 
 The thesis counts the steps of Manku's tables (6.10-6.15) and of probabilistic matching (6.16-6.20) with unknown constants.
-Here they have names and are measured (``lookalike tune``). Corrected: bisection costs log2 n steps whatever the prefix
+Here they have names, and are measured (``make bench-hamming``). Corrected: bisection costs log2 n steps whatever the prefix
 (6.10); the tables of a batch multiply the computing, not the reading (6.15); a batch of queries also pays for each bucket it
 looks up (6.19). Added: the price of a random access, which on today's machines is most of a query.
+
+Of all functions: ``n`` fingerprints (float) of ``bits`` (int), in so many 64-bit ``words``, are stored, or read from a file by
+a batch of ``queries`` (float); ``tables`` are a sequence of (prefix bits, flips); of Manku's, ``lead`` of ``blocks`` blocks
+must agree; of probabilistic matching, buckets are numbered by ``prefix_bits``, and so many ``probes`` look into them. ``costs``
+are the nanoseconds of each step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import comb, log2
 
 import numpy as np
 
-from .blocks import block_candidates
-from .hamming_search import probes
+from .blocks import block_candidates, probes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,6 @@ class Costs:
     key: float = 2.0
     sort: float = 6.0
     read: float = 1.0
-    source: str = field(default="defaults", compare=False)
 
     def at(self, constant: str, n: float) -> float:
         """Return ``probe``, ``lookup`` or ``gather`` for n stored fingerprints; beyond the last size they go on rising."""
@@ -73,6 +76,9 @@ class Costs:
         return float(np.interp(place, sizes, values)) + rise * max(0.0, place - sizes[-1])
 
 
+DEFAULT = Costs()
+
+
 def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> float:
     """Nanoseconds a query of tables of (prefix bits, flips): a probe for each bucket, a comparison for what is in it.
 
@@ -80,15 +86,7 @@ def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> f
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    tables : sequence of (prefix bits, flips), one for each table
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, tables, costs
 
     References
     ----------
@@ -103,15 +101,7 @@ def layout_memory(n: float, words: int, tables: Sequence[tuple[int, int]]) -> fl
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    words : int
-        64-bit words of a fingerprint.
-    tables : sequence of (prefix bits, flips), one for each table
-
-    Returns
-    -------
-    float
+    n, words, tables
 
     References
     ----------
@@ -127,19 +117,11 @@ def manku_query(
 
     Parameters
     ----------
-    n : float
-        Stored fingerprints.
-    bits, blocks, lead : int
-        f, z, x.
-    costs : Costs
+    n, bits, blocks, lead, costs
     binary : bool
         Bisection in place of direct access.
     tables : float, optional
         Searched until the first match; default all C(z, x).
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -157,17 +139,7 @@ def manku_memory(n: float, words: int, blocks: int, lead: int) -> float:
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    words : int
-        64-bit words of a fingerprint.
-    blocks : int in [1, bits]
-    lead : int in [1, blocks)
-        Blocks that lead, and must agree.
-
-    Returns
-    -------
-    float
+    n, words, blocks, lead
 
     References
     ----------
@@ -182,19 +154,7 @@ def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs:
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-    probes : int >= 1
-        Buckets looked into.
-    radius : int >= 0
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, prefix_bits, probes, radius, costs
 
     References
     ----------
@@ -209,16 +169,7 @@ def weak_bits_memory(n: float, words: int, prefix_bits: int) -> float:
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    words : int
-        64-bit words of a fingerprint.
-    prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-
-    Returns
-    -------
-    float
+    n, words, prefix_bits
 
     References
     ----------
@@ -232,20 +183,7 @@ def manku_batch(n: float, queries: float, bits: int, blocks: int, lead: int, cos
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    queries : float
-        Queries in the batch.
-    bits : int >= 1
-    blocks : int in [1, bits]
-    lead : int in [1, blocks)
-        Blocks that lead, and must agree.
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, queries, bits, blocks, lead, costs
 
     References
     ----------
@@ -264,19 +202,7 @@ def layout_batch(n: float, queries: float, words: int, tables: Sequence[tuple[in
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    queries : float
-        Queries in the batch.
-    words : int
-        64-bit words of a fingerprint.
-    tables : sequence of (prefix bits, flips), one for each table
-    costs : Costs
-        Measured nanoseconds of each step.
-
-    Returns
-    -------
-    float
+    n, queries, words, tables, costs
 
     References
     ----------
@@ -293,25 +219,9 @@ def weak_bits_batch(
 
     Parameters
     ----------
-    n : float
-        Fingerprints stored.
-    queries : float
-        Queries in the batch.
-    words : int
-        64-bit words of a fingerprint.
-    prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-    probes : int >= 1
-        Buckets looked into.
-    radius : int >= 0
-    costs : Costs
-        Measured nanoseconds of each step.
+    n, queries, words, prefix_bits, probes, radius, costs
     pieces : int >= 1
         Pieces in which the file is read.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -17,10 +17,6 @@ def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) 
     ----------
     common, size_left, size_right : array_like of int >= 0
 
-    Returns
-    -------
-    float or ndarray of float64
-
     Raises
     ------
     ParameterError
@@ -45,10 +41,6 @@ def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: Array
     resemblance : array_like of float in [0, 1]
     size_left, size_right : array_like of int >= 0
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Report on minwise, b-bit and one-permutation hashing, equation 11.
@@ -63,10 +55,6 @@ def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
     Parameters
     ----------
     size_left, size_right : array_like of int >= 0
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -86,10 +74,6 @@ def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     permutations : array_like of int >= 1
         Number k of slots.
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, "b-Bit Minwise Hashing", WWW 2010, equation 3.
@@ -105,10 +89,6 @@ def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     ----------
     resemblance : array_like of float in [0, 1]
     permutations : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -126,10 +106,6 @@ def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.95996398
     trials : array_like of int >= 1
     z : float >= 0
         Quantile of the normal distribution; the default is that of 95%.
-
-    Returns
-    -------
-    (float or ndarray of float64, the same)
 
     References
     ----------
@@ -196,10 +172,6 @@ def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: 
     resemblance : array_like of float in [0, 1]
     size_left, size_right : array_like of int >= 1
 
-    Returns
-    -------
-    float or ndarray of float64
-
     Raises
     ------
     ParameterError
@@ -224,10 +196,6 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     size_left : array_like of int >= 1
     size_right : array_like of int >= 0
 
-    Returns
-    -------
-    float or ndarray of float64
-
     Raises
     ------
     ParameterError
@@ -250,10 +218,6 @@ def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, siz
     containment : array_like of float in [0, 1]
     size_left : array_like of int >= 1
     size_right : array_like of int >= 0
-
-    Returns
-    -------
-    float or ndarray of float64
 
     Raises
     ------
@@ -284,10 +248,6 @@ def containment_variance(
     resemblance_variance : array_like of float >= 0
     size_left : array_like of int >= 1
     size_right : array_like of int >= 0
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

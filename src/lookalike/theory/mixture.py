@@ -52,10 +52,6 @@ def curve(
         Any number: estimates may lie outside [0, 1].
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    (float or ndarray of float64, likewise)
-
     References
     ----------
     Li & König, WWW 2010, equations 4 and 23.
@@ -250,10 +246,6 @@ def least_variance(
     resemblance : array_like of float in [0, 1]
     parts : sequence of Part
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

@@ -61,10 +61,6 @@ def expected_empty(union_size: ArrayLike, bins: ArrayLike, universe: ArrayLike |
     union_size : array_like of int >= 0
     bins, universe : array_like of int >= 1
 
-    Returns
-    -------
-    float or ndarray of float64
-
     Raises
     ------
     ParameterError
@@ -95,10 +91,6 @@ def expected_matches(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
     union_size : array_like of int >= 0
     bins : array_like of int >= 1
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Report, equations 28-30 (30 corrected: the sum runs over all bins).
@@ -116,10 +108,6 @@ def resemblance(matches: ArrayLike, empty: ArrayLike, bins: ArrayLike) -> Float:
     empty : array_like of int >= 0
         Jointly empty bins.
     bins : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     Raises
     ------
@@ -145,10 +133,6 @@ def expected_inverse_filled(union_size: int, bins: int, universe: int | None = N
     union_size : int >= 1
     bins : int >= 1
     universe : int >= 1, optional
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -186,10 +170,6 @@ def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, uni
     universe : int >= 1, optional
         D, with a true permutation of [0, D) in place of hashes.
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Report, equation 32. (33) holds only where no bin is empty; it turns negative for f < t.
@@ -215,10 +195,6 @@ def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLi
     square_copies : array_like of float >= 0
         S, the expected sum of squared numbers of bins with the same content.
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Second moments of the number of equal bins, given who copied whom.
@@ -243,10 +219,6 @@ def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Array
     union_size : array_like of int >= 0
     bins : array_like of int >= 1
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Shrivastava & Li, "Densifying one permutation hashing via rotation", ICML 2014.
@@ -263,10 +235,6 @@ def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
     resemblance : array_like of float in [0, 1]
     union_size : array_like of int >= 0
     bins : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -319,10 +287,6 @@ def superminhash_ratio(permutations: int, union_size: int) -> float:
     ----------
     permutations : int >= 1
     union_size : int >= 1
-
-    Returns
-    -------
-    float
 
     References
     ----------

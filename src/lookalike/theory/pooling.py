@@ -34,10 +34,6 @@ def resemblance(
         How many stored slots there are of each kind.
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     f-fractional bit minwise hashing, equations 13, 30-32, 36-38, 41: one rule for all of them.
@@ -71,10 +67,6 @@ def variance(
     resemblance : array_like of float in [0, 1]
     parts : sequence of Part
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

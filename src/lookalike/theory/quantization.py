@@ -16,10 +16,6 @@ def quantized(density: ArrayLike, levels: int) -> Float:
     density : array_like of float in [0, 1]
     levels : int >= 1
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, section 5.2.
@@ -35,10 +31,6 @@ def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayL
     Parameters
     ----------
     resemblance, density, stored : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -56,10 +48,6 @@ def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
     ----------
     density, stored : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, section 5.2.
@@ -76,10 +64,6 @@ def quantization_variance_difference(
     ----------
     resemblance, density, stored : array_like of float in [0, 1]
     permutations : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

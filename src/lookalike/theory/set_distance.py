@@ -19,10 +19,6 @@ def distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
         Estimates below 0 are to be raised to 0 first: the formula has a pole at -1.
     size_left, size_right : array_like of int >= 0
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, equation 18; report, equation 12.
@@ -38,10 +34,6 @@ def resemblance(distance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
     ----------
     distance : array_like of float >= 0
     size_left, size_right : array_like of int >= 0
-
-    Returns
-    -------
-    float or ndarray of float64
 
     Raises
     ------
@@ -69,11 +61,6 @@ def variance(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size
     resemblance : array_like of float in [0, 1]
     resemblance_variance : array_like of float >= 0
     total_size : array_like of int >= 0
-        F1 + f2.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -92,11 +79,6 @@ def bias(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size: Ar
     resemblance : array_like of float in [0, 1]
     resemblance_variance : array_like of float >= 0
     total_size : array_like of int >= 0
-        F1 + f2.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -114,10 +96,6 @@ def sampling_estimate(differing: ArrayLike, universe: ArrayLike, samples: ArrayL
     ----------
     differing : array_like of int >= 0
     universe, samples : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -137,10 +115,6 @@ def sampling_variance(distance: ArrayLike, universe: ArrayLike, samples: ArrayLi
     universe, samples : array_like of int >= 1
     replacement : bool
         Whether coordinates are drawn with replacement.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -170,10 +144,6 @@ def sampling_ratio(resemblance: ArrayLike, bits: ArrayLike, density_left: ArrayL
     bits : array_like of int in [1, 64]
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, equation 20.
@@ -194,11 +164,6 @@ def sparse_sampling_ratio(
     bits : array_like of int in [1, 64]
     density_left, density_right : array_like of float in [0, 1]
     index_bits : float > 0
-        Bits that the number of a coordinate takes.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -219,11 +184,6 @@ def sparse_sampling_ratio_limit(resemblance: ArrayLike, bits: ArrayLike, index_b
     resemblance : array_like of float in [0, 1]
     bits : array_like of int in [1, 64]
     index_bits : float > 0
-        Bits that the number of a coordinate takes.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

@@ -18,10 +18,6 @@ def cardinality(register_sums: ArrayLike, registers: int, base: float, rate: flo
     base : float > 1
     rate : float > 0
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Ertl, "SetSketch: filling the gap between MinHash and HyperLogLog", VLDB 2021, equation 12.
@@ -38,10 +34,6 @@ def cardinality_relative_error(registers: ArrayLike, base: ArrayLike) -> Float:
     ----------
     registers : array_like of int >= 1
     base : array_like of float > 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -61,12 +53,7 @@ def order_probabilities(resemblance: ArrayLike, share_left: ArrayLike, base: flo
     ----------
     resemblance : array_like of float in [0, 1]
     share_left : array_like of float in [0, 1]
-        Share of the left set in the sum of both sizes.
     base : float > 1
-
-    Returns
-    -------
-    (float or ndarray of float64, the same)
 
     References
     ----------
@@ -93,12 +80,7 @@ def most_likely_resemblance(
     larger_left, larger_right : array_like of int >= 0
     registers : int >= 1
     share_left : array_like of float in [0, 1]
-        Share of the left set in the sum of both sizes.
     base : float > 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

@@ -45,10 +45,6 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
     trials : int >= 1
     probability : float in (0, 1)
 
-    Returns
-    -------
-    float
-
     References
     ----------
     The binomial distribution.
@@ -75,10 +71,6 @@ def reach_probability(resemblance: float, threshold: float, slots: int) -> float
     threshold : float in [0, 1]
     slots : int >= 1
         Number k of independent slots.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -1,4 +1,7 @@
-"""SimHash: how Hamming distance, angle and cosine hang together (Charikar 2002; Manku, Jain & Das Sarma 2007)."""
+"""SimHash: how Hamming distance, angle and cosine hang together (Charikar 2002; Manku, Jain & Das Sarma 2007).
+
+Fingerprints have f ``bits``.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,6 @@ def differ_probability(cosine: ArrayLike) -> Float:
     ----------
     cosine : array_like of float in [-1, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Charikar, STOC 2002; thesis on PSM, equation 2.3.
@@ -37,11 +36,6 @@ def expected_distance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
     ----------
     cosine : array_like of float in [-1, 1]
     bits : array_like of int >= 1
-        F, bits of a fingerprint.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -57,11 +51,6 @@ def distance_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
     ----------
     cosine : array_like of float in [-1, 1]
     bits : array_like of int >= 1
-        F, bits of a fingerprint.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -78,11 +67,6 @@ def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     ----------
     distance : array_like of float >= 0
     bits : array_like of int >= 1
-        F, bits of a fingerprint.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -99,11 +83,6 @@ def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
     ----------
     cosine : array_like of float in [-1, 1]
     bits : array_like of int >= 1
-        F, bits of a fingerprint.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -123,11 +102,6 @@ def cosine_error(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     ----------
     distance : array_like of float >= 0
     bits : array_like of int >= 1
-        F, bits of a fingerprint.
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -150,10 +124,6 @@ def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Float:
     cosine : array_like of float in [-1, 1]
     radius : int >= 0
     bits : int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

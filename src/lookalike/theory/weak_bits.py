@@ -1,4 +1,7 @@
-"""Probabilistic SimHash matching: which bits of a query are likely to differ, and what share of pairs their flips find."""
+"""Probabilistic SimHash matching: which bits of a query are likely to differ, and what share of pairs their flips find.
+
+Buckets are numbered by a prefix of p bits of the ``fingerprints`` stored; a query looks into k of them, its ``probes``.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,6 @@ def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
     margin : array_like of float
         W, the weighted sum of a bit.
     sigma : array_like of float > 0
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -168,15 +167,8 @@ def weak_bit_candidates(fingerprints: float, prefix_bits: int, probes: int) -> f
     Parameters
     ----------
     fingerprints : float
-        Fingerprints stored.
     prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
     probes : int >= 1
-        Buckets looked into.
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -191,13 +183,7 @@ def table_equivalents(fingerprints: float, prefix_bits: int) -> float:
     Parameters
     ----------
     fingerprints : float
-        Fingerprints stored.
     prefix_bits : int
-        Bits of the prefix that buckets are numbered by.
-
-    Returns
-    -------
-    float
 
     References
     ----------

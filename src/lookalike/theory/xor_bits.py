@@ -1,4 +1,7 @@
-"""Less than a bit a permutation: one stored bit is the XOR of the lowest bits of several minima (Li & König, section 5.3)."""
+"""Less than a bit a permutation: one stored bit is the XOR of the lowest bits of several minima (Li & König, section 5.3).
+
+m permutations are ``combined`` into each of n stored bits, the ``samples``.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +56,6 @@ def match_probability(
         Number m of permutations behind each stored bit; it need not be a power of two.
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, equation 23; f-fractional bit minwise hashing, equation 27.
@@ -78,10 +77,6 @@ def resemblance(
     match_share : array_like of float in [0, 1]
     combined : array_like of int >= 1
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -108,14 +103,9 @@ def variance(
     ----------
     resemblance : array_like of float in [0, 1]
     combined : array_like of int >= 1
-        Number m of permutations behind each stored bit.
     samples : array_like of int >= 1
         Number n of stored bits; m n permutations are computed.
     density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     Raises
     ------
@@ -150,10 +140,6 @@ def bias(
     combined, samples : array_like of int >= 1
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Second-order expansion of ``resemblance``.
@@ -177,10 +163,6 @@ def mean_squared_error(
     resemblance : float in [0, 1]
     combined, samples : int >= 1
     density_left, density_right : float in [0, 1]
-
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -212,10 +194,6 @@ def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
     most : int >= 1
         The most that is tried.
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Li & König, WWW 2010, equations 23-27, combine two and 2^n bits; the least variance over any number of them.
@@ -236,10 +214,6 @@ def three_quarter_match_probability(
     ----------
     resemblance, density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     f-fractional bit minwise hashing, equations 35 and 36.
@@ -254,10 +228,6 @@ def three_quarter_resemblance(match_share: ArrayLike, density_left: ArrayLike = 
     Parameters
     ----------
     match_share, density_left, density_right : array_like of float in [0, 1]
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------
@@ -280,10 +250,6 @@ def three_quarter_variance(
     samples : array_like of int >= 1
     density_left, density_right : array_like of float in [0, 1]
 
-    Returns
-    -------
-    float or ndarray of float64
-
     References
     ----------
     Delta method on ``three_quarter_resemblance``.
@@ -302,12 +268,7 @@ def odd_sketch_resemblance(differing: ArrayLike, bits: ArrayLike, slots: ArrayLi
     ----------
     differing : array_like of int >= 0
     bits : array_like of int >= 1
-        N, bits of the sketch.
     slots : array_like of int >= 1
-
-    Returns
-    -------
-    float or ndarray of float64
 
     References
     ----------

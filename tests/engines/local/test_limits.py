@@ -138,10 +138,10 @@ def test_a_rethreshold_after_a_spill_loses_no_matches(files, monkeypatch, held):
     assert len(wanted[0][1]) > len(wanted[1][1]) > 0
     result = la.dedup(files, threshold=0.7)
     results = [result, result.rethreshold(0.95)] if held == "after" else [result]
-    assert not result._job.finish.__self__.workspace.on_disk
+    assert not result._job.engine.workspace.on_disk
     memory[0] = 100
     results += [result.rethreshold(0.8), result.rethreshold(0.95)]
-    assert result._job.finish.__self__.workspace.on_disk
+    assert result._job.engine.workspace.on_disk
     for found in results:
         if found.threshold != 0.8:
             decisions, pairs, verified = wanted[found.threshold == 0.95]

@@ -16,7 +16,7 @@ from lookalike.engines.spark.files import rows_of as rows_of_file
 from lookalike.engines.spark.tables import Both, Joined, Stepped, StoredTable, pattern_of
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import Reading
-from lookalike.steps.totals import Number
+from lookalike.steps.totals import N_ROWS
 from lookalike.values.tables import SOURCE_BITS
 
 integer = pa.int64()
@@ -110,7 +110,7 @@ def test_columns_are_chosen(kind, names, engine):
 
 def test_a_table_without_rows_has_no_files(engine):
     stored = engine.store(engine.rows(table(0)), "none")
-    assert stored.files.names == () and rows_of(stored) == [] and engine.fold(stored, Number()).tolist() == [0]
+    assert stored.files.names == () and rows_of(stored) == [] and engine.fold(stored, N_ROWS).tolist() == [0]
     assert rows_of(engine.join(stored, stored.select(["order"]), "x", "anti")) == []
     assert rows_of(engine.by_input(stored)) == [] and rows_of(engine.meet(stored, None, "order")) == []
 
@@ -145,7 +145,7 @@ def test_positions_with_gaps_are_ranked_by_sorting(engine):
 def test_a_sum_that_is_large_comes_by_a_file(engine, monkeypatch):
     monkeypatch.setattr(engine_module, "SMALL", 0)
     before = engine.session.collected
-    assert engine.fold(engine.rows(table(50)), Number()).tolist() == [50]
+    assert engine.fold(engine.rows(table(50)), N_ROWS).tolist() == [50]
     assert engine.session.collected - before < 400, "names of files alone"
 
 

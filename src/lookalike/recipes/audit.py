@@ -1,0 +1,162 @@
+"""How much was found: some kept documents, drawn by a seed, are compared with all others."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.memory import Memory
+from ..errors import InputDataError, ParameterError
+from ..formats.split import Split
+from ..inputs.read import Reading, read_texts
+from ..inputs.sketch_rows import is_saved
+from ..inputs.texts import read_again
+from ..kernels._threads import in_order
+from ..results.rows import Rows, drawn, of_reason, rows_at
+from ..search.passages import Passages
+from ..settings.settings import Settings
+from ..text.hashes import KeyedHashes
+from ..text.texts import Texts, from_strings
+from ..theory.minhash import exact_interval
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+
+EXAMPLES = 20
+PIECE_BYTES = 1 << 20
+SHINGLE_BYTES = 80  # of an audited document, while the table of all is made
+Piece = tuple[int, Texts, list[bytes] | None]
+
+
+class Audit:
+    """An audit on its way.
+
+    Parameters
+    ----------
+    decisions : Rows
+        In the order of the input, references first.
+    """
+
+    def __init__(self, decisions: Rows, sources: Sequence[Split], settings: Settings) -> None:
+        if settings.finder.score != "resemblance":
+            raise ParameterError("an audit measures the recall of minhash; simhash looks for pairs within its radius only")
+        if settings.within is not None and any(is_saved(split) and not split.places for split in sources):
+            raise ParameterError(
+                "an audit reads the groups (--within, within=) of all documents again, which is not possible for saved "
+                "sketches of documents that came from no file"
+            )
+        self._decisions, self._sources, self._settings = decisions, sources, settings
+        self._reading = Reading(
+            text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, html=settings.html,
+            skip=settings.on_error == "skip",
+        )  # fmt: skip
+        self._memory = Memory.wanted(settings.memory)
+        self._hashing = KeyedHashes(settings.shingling, os.urandom(16))
+
+    def run(self, n: int, seed: int) -> dict[str, Any]:
+        """Audit so many documents: see ``Result.audit``."""
+        draw = drawn(self._decisions, n, seed, "audit", ("kept",))
+        rows = draw.rows
+        told = rows_at(self._decisions.select(["position", "bytes"]), rows)
+        positions = to_numpy(told["position"])
+        self._kept, self._aside = self._masks()
+        counts = np.zeros((len(rows), 2), np.int64)  # near-duplicates that were removed; that were kept
+        examples: list[tuple[int, int, float]] = []
+        for some, passages, within in self._divided(positions, to_numpy(told["bytes"])):
+            for audited, row, score in self._matches(passages, within):
+                judged = (row != rows[some][audited]) & ~self._aside[row] & ~self._aside[rows[some][audited]]
+                audited, row, score = some[audited[judged]], row[judged], score[judged]
+                kept = self._kept[row]
+                np.add.at(counts, (audited, kept.astype(np.int64)), 1)
+                missed = zip(rows[audited[kept]].tolist(), row[kept].tolist(), score[kept].tolist(), strict=True)
+                examples += list(missed)[: EXAMPLES - len(examples)]
+        return self._told(counts, examples, draw.total, seed)
+
+    def _told(self, counts: Int64Array, examples: list[tuple[int, int, float]], total: int, seed: int) -> dict[str, Any]:
+        """Return the result of an audit, as plain values.
+
+        Documents are drawn, not pairs, and what is found of one says much about its other pairs. So the interval is that of as
+        many trials as there are documents with a near-duplicate, which is wider than that of the pairs.
+        """
+        found, missed = counts.sum(axis=0).tolist()
+        trials = int((counts.sum(axis=1) > 0).sum())
+        recall, low, high = None, 0.0, 1.0
+        if trials:
+            recall = found / (found + missed)
+            low = exact_interval(math.floor(recall * trials), trials)[0]
+            high = exact_interval(math.ceil(recall * trials), trials)[1]
+        return {
+            "audited": len(counts), "of": total, "seed": seed, "with_near_duplicates": trials, "found": found,
+            "missed": missed, "recall": recall, "low": low, "high": high, "examples": examples,
+        }  # fmt: skip
+
+    def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which documents are kept, references included, and which say nothing of the recall.
+
+        These are copies byte for byte of a kept one, and those that overrides name.
+        """
+        kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
+        overrides = [name for name in ("override",) if name in self._decisions.schema.names]
+        for batch in self._decisions.select(["reason", *overrides]).batches():
+            kept.append(of_reason(batch, "kept", "reference"))
+            aside.append(of_reason(batch, "exact"))
+            if overrides:
+                aside[-1] |= to_numpy(batch.column("override").is_valid())
+        return np.concatenate(kept), np.concatenate(aside)
+
+    def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, list[bytes] | None]]:
+        """Yield some audited documents at a time, as many as fit the memory: numbers, shingles, and groups."""
+        most = max(1, self._memory.held // 4)
+        for read in _runs(n_bytes, most):  # their texts
+            texts, groups = read_again(self._sources, self._reading, positions[read])
+            values, offsets = self._hashing.hashes(from_strings([texts.pop(p) for p in positions[read].tolist()]))
+            values = values.copy()
+            for some in _runs(SHINGLE_BYTES * np.diff(offsets), most):
+                first, last = offsets[some[0]], offsets[some[-1] + 1]
+                passages = Passages.of(values[first:last], offsets[some[0] : some[-1] + 2] - first, None)
+                at = positions[read[some]]
+                yield read[some], passages, [groups[p] for p in at.tolist()] if groups else None
+
+    def _pieces(self) -> Iterator[Piece]:
+        """Yield (first row, texts, their groups) of all documents."""
+        row = 0
+        for number, source in enumerate(self._sources):
+            for texts, documents in read_texts(source, number, self._reading):
+                groups = documents["within"].to_pylist() if self._reading.within is not None else None
+                for begin, end in texts.cut(PIECE_BYTES):
+                    yield row + begin, texts.slice(begin, end), None if groups is None else groups[begin:end]
+                row += len(texts)
+        if row != len(self._kept):
+            raise InputDataError(f"{len(self._kept):,} documents were read at first, {row:,} now; run again")
+
+    def _matches(
+        self, passages: Passages, within: list[bytes] | None
+    ) -> Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]:
+        """Yield (number of the audited document, row of the document, resemblance) of all that reach the threshold."""
+        threshold, valve = self._settings.threshold, self._memory.valve
+
+        def work(piece: Piece) -> tuple[Int64Array, Int64Array, NDArray[np.float64]]:
+            first, some, groups = piece
+            rows, passage, both, sizes = passages.match(*self._hashing.hashes(some), False, threshold)
+            number, score = passages.document[passage], both / (sizes + passages.sizes[passage] - both)
+            if within is not None and groups is not None:
+                same = np.fromiter((within[d] == groups[r] for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
+                rows, number, score = rows[same], number[same], score[same]
+            return number, first + rows, score
+
+        for found in in_order(work, self._pieces(), self._settings.n_threads):
+            yield found
+            valve.check()
+
+
+def _runs(weights: Int64Array, most: int) -> Iterator[Int64Array]:
+    """Yield numbers in a row whose weights add up to at most so much, or one that weighs more."""
+    total, begin = np.cumsum(weights), 0
+    while begin < len(weights):
+        end = max(begin + 1, int(np.searchsorted(total, most + (total[begin - 1] if begin else 0), side="right")))
+        yield np.arange(begin, end)
+        begin = end

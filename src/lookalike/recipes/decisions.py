@@ -1,0 +1,188 @@
+"""Decisions and pairs as tables that are made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..engines.engine import Table
+from ..inputs.ids import Labels
+from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
+from ..steps.decide import REMOVED, TALLIES, removed, tally
+from ..steps.rows import POSITIONS, columns_needed, decision_rows, pair_rows
+from ..values import Int64Array
+from ..values.arrow import to_arrow, to_numpy
+from .decide import Decider
+
+Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
+
+
+class Told:
+    """What was decided at one threshold, as rows.
+
+    Parameters
+    ----------
+    matches : Table
+        Matches with kept documents, or all.
+    leaders : bool
+        Whether decisions say of each document which is the first of equal text.
+    """
+
+    def __init__(self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool) -> None:
+        self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
+        self._leaders = leaders
+        self._second = second_columns(decider.settings.method)
+
+    @property
+    def decisions(self) -> Decisions:
+        """A row for each document, in the order of the input, references first: DECISIONS and what a job adds to them."""
+        return Decisions(self._table, self.schema, 0, int(self._decider.found.totals[0]))
+
+    @property
+    def in_any_order(self) -> Table:
+        """The decisions in any order."""
+        return self._made(self.schema, self._decider.found.sketches)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of decisions."""
+        overridden = "override" in self._decider.found.sketches.schema.names
+        return decisions_schema(self._labels.kind, self._second, self._leaders, overridden)
+
+    def _own(self, wanted: Collection[str]) -> list[str]:
+        """Return the columns of the sketches that decisions are settled by, and those wanted."""
+        settling = ("order", "empty", "skipped", "override")
+        return [name for name in self._decider.found.sketches.schema.names if name in settling or name in wanted]
+
+    @cached_property
+    def _tallies(self) -> Table:
+        engine, decider = self._decider.engine, self._decider
+        settled = decider.settled(decider.found.sketches.select(self._own([])), self.standing)
+        counted = engine.map(engine.meet(engine.map(settled, removed, REMOVED), "keeper", "order"), tally, TALLIES)
+        return engine.store(counted, f"tallies{decider.label}")
+
+    def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
+        """Make some columns of some rows, in the order of the input."""
+        engine = self._decider.engine
+        rows = self._decider.found.sketches.slice(begin, end)
+        if engine.joins_in_place:
+            return self._made(schema, rows)
+        placed = schema if "position" in schema.names else schema.append(pa.field("position", pa.int64()))
+        return engine.meet(self._made(placed, rows), None, "position").select(schema.names)
+
+    def _made(self, schema: pa.Schema, some: Table) -> Table:
+        """Make some columns of the decisions about some documents, of which there are the sketches."""
+        decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
+        needed = columns_needed(schema)
+        rows = decider.settled(some.select(self._own(needed)), self.standing)
+        theirs = [name for name in sketches.schema.names if f"keeper_{name}" in needed]
+        if theirs:
+            rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
+        if {"n_exact", "n_duplicates"} & set(schema.names):
+            rows = engine.join(rows, self._tallies, "order", "left")
+        if "leader" in schema.names:
+            rows = engine.join(rows, decider.found.leaders, "order", "left")
+        step = partial(
+            decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        )  # fmt: skip
+        return engine.map(rows, step, schema)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The verified pairs, in the order of the input; of equal texts one stands for all."""
+        return Pairs(self._decider, self._matches, self._labels, self._second)
+
+    @property
+    def pairs_in_any_order(self) -> Table:
+        """The verified pairs in any order, with the positions of their documents."""
+        return self.pairs.told(self._matches)
+
+    def near_misses(self, lowest: float) -> Misses:
+        """Yield (left, right, score) of the candidates among kept documents that score below the threshold; lefts are orders.
+
+        They are for reports only, and change no decision. Only kept documents count: a pair in which one is removed says
+        nothing about what might be missing. Each of them was compared with its candidates before, so that this compares no
+        pair that the job did not; the scores were not kept.
+        """
+        decider = self._decider
+        engine, threshold = decider.engine, decider.settings.threshold
+        pairs = engine.join(decider.found.pairs, self.standing, "left", "anti")
+        pairs = engine.store(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
+        near = Decider(engine, decider.found, replace(decider.settings, threshold=lowest), decider.key)
+        for batch in near.verified(pairs).batches():  # not as components: those of all pairs are what texts are divided by
+            score = to_numpy(batch["score"])
+            below = score < threshold
+            yield to_numpy(batch["left"])[below], to_numpy(batch["right"])[below], score[below]
+
+
+class Decisions:
+    """Rows of decisions; columns and rows that are not asked for are not made."""
+
+    def __init__(self, make: Callable[[pa.Schema, int, int], Table], schema: pa.Schema, begin: int, end: int) -> None:
+        self.schema, self._make, self._begin, self._end = schema, make, begin, end
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        if self._begin < self._end:
+            yield from self._make(self.schema, self._begin, self._end).batches()
+
+    def select(self, names: Sequence[str]) -> Decisions:
+        """Return some columns."""
+        return Decisions(self._make, pa.schema([self.schema.field(name) for name in names]), self._begin, self._end)
+
+    def slice(self, begin: int, end: int) -> Decisions:
+        """Return some rows."""
+        return Decisions(self._make, self.schema, min(self._begin + begin, self._end), min(self._begin + end, self._end))
+
+
+class Pairs:
+    """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
+
+    def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
+        self._decider, self._matches, self._labels = decider, matches, labels
+        self.schema = pairs_schema(labels.kind, second)
+
+    @cached_property
+    def _held(self) -> HeldRows:
+        return HeldRows(self.table(self._matches))
+
+    @cached_property
+    def _documents(self) -> Table:
+        """What pairs are told by."""
+        sketches = self._decider.found.sketches
+        names = [name for name in ("position", "number", "id") if name in sketches.schema.names]
+        return sketches.select(["order", *names, *(["keys"] if "distance" in self.schema.names else [])])
+
+    def told(self, matches: Table) -> Table:
+        """Return some pairs, in any order, with the positions of their documents."""
+        engine, some, decider = self._decider.engine, self._documents, self._decider
+        rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
+        schema = pa.schema([*self.schema, *POSITIONS])
+        step = partial(
+            pair_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+        )  # fmt: skip
+        return engine.map(rows, step, schema)
+
+    def table(self, matches: Table) -> pa.Table:
+        """Return some pairs, in the order of the input."""
+        told = self.told(matches)
+        found = pa.Table.from_batches(told.batches(), told.schema).combine_chunks()
+        left, right = (to_numpy(found[name]) for name in POSITIONS.names)
+        return found.take(to_arrow(np.lexsort((right, left)))).select(self.schema.names)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows."""
+        return self._held.batches()
+
+    def select(self, names: Sequence[str]) -> HeldRows:
+        """Return some columns."""
+        return self._held.select(names)
+
+    def slice(self, begin: int, end: int) -> HeldRows:
+        """Return some rows."""
+        return self._held.slice(begin, end)

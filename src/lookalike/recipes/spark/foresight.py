@@ -1,0 +1,222 @@
+"""What a job on Spark will take, before it is run: bytes shuffled, kept and written, memory, tasks, and a cluster for it.
+
+The sizes of tables follow from the parameters of the job. What rows take on their way through Spark was measured by its event
+log: it compresses what it shuffles, so that random bits stay as they are, and numbers that ascend take little. Joins are taken
+to shuffle both sides, as they do where tables are too large to be broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+from ...engines.memory import parse_bytes
+from ...engines.spark.tables import UNIT_BYTES
+from ...settings.settings import Settings
+from ...wording import counted, spelled
+from ..calibration import REFERENCE
+from ..footprint import Corpus
+from .job import TASK_MEMORY
+
+SHARE = 1.03
+"""Of random bits, on their way: what frames and rows add."""
+NUMBER = 5
+"""Bytes of an integer on its way, about, or of a missing one: most have high bytes in common."""
+KEY_ROW = 10
+"""Bytes of a key and the document that has it."""
+DECIDED = 160
+"""Bytes a document, over all joins from what was decided to the rows that say so."""
+TEXT = 0.6
+"""Share that is left of texts in Spark's compression."""
+LINKS_PER_PAIR = 4
+"""Links on their way for each candidate pair: several bands find it, and the cut drops others."""
+TEXTS_SENT = 1.5
+"""How often the text of a document in pairs is sent: rounds compare few pairs."""
+PAIRS_SENT = 25
+"""How often a pair is sent, over all rounds and joins."""
+HEAP_PER_CORE = 1 << 30
+PARTITION = 64 << 20
+"""Bytes of the largest shuffle that a task is to take."""
+CORES_PER_EXECUTOR = 4
+SHUFFLED_BYTE = 12.0
+"""Nanoseconds a byte shuffled: sorted, compressed, and moved between JVM and Python, both together; of 5 to 20 GB of text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a step takes of a cluster.
+
+    Parameters
+    ----------
+    shuffled, kept : int
+        Bytes sent between tasks; bytes kept in the work folder.
+    """
+
+    name: str
+    does: str
+    shuffled: int = 0
+    kept: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterForesight:
+    """What a job on Spark will take: see ``foresee``.
+
+    Parameters
+    ----------
+    documents, bytes, on_disk : int
+        Documents, bytes of their texts, and of the files that they are read from.
+    duplicates, family : float
+        What was assumed: share of documents that have a near-duplicate, and documents that resemble each other on average.
+    pairs : int
+        Candidate pairs.
+    steps : tuple of Step
+        In their order.
+    reading_tasks : int
+        Pieces that the inputs are read in.
+    partitions : int
+        For ``spark.sql.shuffle.partitions``.
+    task_memory : int
+        What Python may use in a task, in bytes.
+    cpu_seconds : float
+        Of all cores, JVM and Python together.
+    """
+
+    documents: int
+    bytes: int
+    on_disk: int
+    duplicates: float
+    family: float
+    pairs: int
+    steps: tuple[Step, ...]
+    reading_tasks: int
+    partitions: int
+    task_memory: int
+    cpu_seconds: float
+
+    @property
+    def shuffled(self) -> int:
+        """Bytes shuffled in all."""
+        return sum(step.shuffled for step in self.steps)
+
+    @property
+    def kept(self) -> int:
+        """Bytes in the work folder when the job ends; they are removed then."""
+        return sum(step.kept for step in self.steps)
+
+    @property
+    def cores(self) -> int:
+        """Cores that take an hour."""
+        return max(1, ceil(self.cpu_seconds / 3600))
+
+    @property
+    def configuration(self) -> dict[str, str]:
+        """Settings of Spark for these cores."""
+        each = min(self.cores, CORES_PER_EXECUTOR)
+        return {
+            "spark.executor.instances": str(ceil(self.cores / each)),
+            "spark.executor.cores": str(each),
+            "spark.executor.memory": f"{each * HEAP_PER_CORE >> 20}m",
+            "spark.executor.memoryOverhead": f"{-(-each * self.task_memory >> 20)}m",
+            "spark.sql.shuffle.partitions": str(self.partitions),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        derived = {name: getattr(self, name) for name in ("shuffled", "kept", "cores", "configuration")}
+        return asdict(self) | {"steps": [asdict(step) for step in self.steps]} | derived
+
+    def __str__(self) -> str:
+        """Say it in lines: the steps, and what they take together."""
+        width = max(len(step.name) for step in self.steps)
+        lines = [
+            f"{counted(self.documents, 'document')}, {_size(self.bytes)} of text in files of {_size(self.on_disk)}; "
+            f"{_size(self.shuffled)} will be shuffled, {_size(self.kept)} kept in the work folder:",
+            *(
+                f"  {step.name:<{width}}  {_size(step.shuffled):>9} shuffled  {_size(step.kept):>9} kept   {step.does}"
+                for step in self.steps
+            ),
+            f"  tasks: {self.reading_tasks:,} read, {self.partitions:,} take each shuffle; each needs a core, "
+            f"{_size(self.task_memory)} for Python (--memory) and {_size(HEAP_PER_CORE)} for the JVM",
+            f"  processor time: about {self.cpu_seconds / 3600:,.2f} core-hours; {counted(self.cores, 'core')} for an hour:",
+            *(f"    --conf {name}={value}" for name, value in self.configuration.items()),
+            "  (Python's memory is outside the JVM's heap, hence memoryOverhead; spark.executor.pyspark.memory would limit",
+            "  address space, which mapped files take too)",
+            f"  assumed: {self.duplicates:.0%} of documents have a near-duplicate (--duplicates), {self.family:g} resemble",
+            f"    each other on average (--family), hence {counted(self.pairs, 'candidate pair')}; numbers of documents as the",
+            "    metadata and the beginnings of files suggest; no join broadcasts a table; processor time: "
+            f"{SHUFFLED_BYTE:g} ns per byte",
+            "    shuffled, all else on a reference core; writing the cleaned files is not counted",
+        ]
+        return "\n".join(lines)
+
+
+@spelled
+def foresee(
+    *, documents: int, bytes: int, on_disk: int, settings: Settings, duplicates: float = 0.3, family: float = 3.0,
+    format: str = "parquet",
+) -> ClusterForesight:  # fmt: skip
+    """Foresee what ``lookalike.dedup`` will take of a cluster."""
+    corpus = Corpus.of(documents, bytes, duplicates, family, settings)
+    steps = tuple(_steps(corpus, settings))
+    largest = max(step.shuffled for step in steps)
+    speeds = REFERENCE[format]
+    own = (
+        bytes * (speeds.read_byte + speeds.sketch_byte)
+        + documents * (speeds.read_document + speeds.sketch_document + speeds.write_document)
+        + corpus.pairs * speeds.pair
+        + corpus.content * (speeds.compare_byte + speeds.write_byte)
+    )
+    seconds = (own + SHUFFLED_BYTE * sum(step.shuffled for step in steps)) / 1e9
+    return ClusterForesight(
+        documents=documents, bytes=bytes, on_disk=on_disk, duplicates=duplicates, family=family, pairs=corpus.pairs,
+        steps=steps, reading_tasks=max(1, ceil(on_disk / UNIT_BYTES)),
+        partitions=max(2 * ceil(seconds / 3600), ceil(largest / PARTITION), 2),
+        task_memory=parse_bytes(settings.memory or TASK_MEMORY), cpu_seconds=seconds,
+    )  # fmt: skip
+
+
+def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
+    """Return the steps of a job, and what each sends and keeps."""
+    n, method = corpus.n, settings.finder
+    codes, keys = 2 * method.n_codes, 8 * method.n_keys
+    named = 0 if settings.id is None else 16
+    sketch = 32 + keys + codes + 4 * method.n_estimates + named + (16 if settings.within else 0)
+    links = LINKS_PER_PAIR * corpus.pairs
+    text = corpus.text / n if n else 0.0
+    policy = settings.keep.partition(":")[0]
+    ranked = 0 if policy in ("first", "last") else sketch * n
+    whole = SHARE * sketch  # sent wherever documents that are copies are left out
+    halves = SHARE * codes / 4 + 2 * NUMBER
+    content = 0 if not corpus.exact else int(TEXT * corpus.content)
+    each = TEXT * text if corpus.exact else 4 * method.n_estimates
+    found = [
+        Step(name="read and sketch", does="in the tasks, from the files", kept=sketch * n),
+        Step(name="order", does=f"keep order, by the policy {settings.keep}", shuffled=ranked, kept=ranked),
+        Step(name="exact duplicates", does="documents of equal digests meet", shuffled=int(n * (16 * SHARE + 2 * NUMBER)),
+             kept=NUMBER * n // 10),
+        Step(name="candidates", does=f"documents meet by {method.n_keys} keys",
+             shuffled=int(n * (whole + KEY_ROW * method.n_keys) + NUMBER * 2 * links),
+             kept=2 * NUMBER * links),
+        Step(name="crowds", does=f"documents in buckets of more than {settings.max_bucket}",
+             shuffled=int(n * 2 * (whole + SHARE * codes))),  # where they are searched, and recall is vouched for
+        Step(name="cut", does="pairs meet their codes, 4 bits of each",
+             shuffled=int(n * (whole + 2 * halves) + links * (halves / 2 + 3 * NUMBER)), kept=2 * NUMBER * corpus.pairs),
+        Step(name="texts", does="of documents in pairs, read and written once",
+             shuffled=int(n * 2 * NUMBER + 5 * NUMBER * corpus.compared) if corpus.exact else 0, kept=content),
+        Step(name="verify", does="in rounds, each text to the pivots that it is compared with",
+             shuffled=int(TEXTS_SENT * corpus.compared * each + PAIRS_SENT * NUMBER * corpus.pairs),
+             kept=6 * NUMBER * corpus.pairs),
+        Step(name="decisions", does="a row for each document", shuffled=int(n * (DECIDED + 3 * named)), kept=(32 + named) * n),
+    ]  # fmt: skip
+    return found
+
+
+def _size(n_bytes: float) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:,.1f} {name}"
+    return f"{n_bytes / 1e6:,.1f} MB"

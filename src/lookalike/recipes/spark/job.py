@@ -1,0 +1,254 @@
+"""A deduplication on a cluster: its inputs, its work folder and its session; its steps are those of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+from ...engines.memory import Memory
+from ...engines.progress import Clock
+from ...engines.spark.engine import SparkEngine
+from ...engines.spark.frames import FrameInput, Frames
+from ...engines.spark.session import is_local, session_of, spark_sql
+from ...engines.spark.tasks import NUMBERS, in_tasks
+from ...errors import InputDataError, ParameterError
+from ...files.folder import is_inside, path_of, put
+from ...files.job import WorkspaceAt
+from ...files.names import Skipped, skipped_in
+from ...files.urls import Url
+from ...files.workspace import Workspace
+from ...formats.memory import as_sources
+from ...formats.split import Limit
+from ...inputs.read import check_apart
+from ...inputs.sketch_rows import is_saved
+from ...inputs.sketches import as_references, saved_in
+from ...results.rows import second_columns
+from ...results.summary import CALLED, Summary, counted_as
+from ...settings.limits import limit_of
+from ...settings.settings import Settings
+from ...steps.ids import at_positions
+from ...steps.totals import OUTCOMES
+from ..decide import Decider
+from ..decisions import Told
+from ..judging import deciding_of, judge, provenance_of, searching_of
+from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
+from ..progress import Progress
+from ..saved_sketches import agreed
+from ..search import search
+from .result import Finished, SparkResult, SparkSummary
+
+TASK_MEMORY = "1500MB"
+"""What a task may use, unless told otherwise: documents may have a tenth of it."""
+_KINDS = "against must be a data frame or saved sketches where the data is a data frame, and files where it is files"
+THREADS = (
+    "--threads is for one machine: on Spark, a core runs a task, and how many there are is up to --master local[N], or to "
+    "--conf spark.executor.instances=N and spark.executor.cores=N"
+)
+TRIED = 8
+"""Tasks in which workers are tried."""
+_IDS = ("string", "bigint", "int", "smallint", "tinyint")
+
+
+def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult:
+    """Find near-duplicates on a cluster, and decide which documents to keep.
+
+    The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
+    tried again. Nothing gathers on the driver but counts.
+    """
+    if settings.threads is not None:
+        raise ParameterError(THREADS)
+    against, given, clock = settings.against, settings.engine, Clock()
+    settings = replace(settings.lasting(), threads=1, memory=settings.memory or TASK_MEMORY)
+    frames = [frame for frame in (against, data) if is_frame(frame)]
+    spark_sql()
+    clock.lap("starting Spark")
+    splits, n_references, skipped, id_type = _inputs(data, against, settings)
+    settings, secret = agreed(settings, splits)
+    clock.lap("opening")
+    session = session_of(None if given == "spark" else given, frames, tell)
+    clock.lap("starting Spark")
+    workspace = _workspace(splits, n_references, settings, session)
+    with workspace.left_on_error():
+        assert workspace.folder is not None
+        tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
+        engine = SparkEngine(session, tables, partial(report_stage, tell))
+        tell("starting workers", 0)
+        clock.lap("opening")
+        check_workers(engine)
+        clock.lap("starting workers")
+        reading = reading_of(settings, n_references)
+        opened = Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret)
+        return SparkResult(_run(opened, id_type))
+
+
+def check_workers(engine: SparkEngine) -> None:
+    """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
+
+    The others, and those that join later, are checked when they get their first tasks.
+    """
+    engine.marker = engine.folder / "seen"
+    engine.folder.mkdir(parents=True, exist_ok=True)
+    put(engine.marker, b"")
+    numbers = engine.numbers(min(engine.n_tasks, TRIED))
+    engine.act(engine.run_on(numbers, in_tasks(iter, NUMBERS, NUMBERS), NUMBERS).collect)
+
+
+_Inputs = tuple[list[Any], int, dict[str, Any], str | None]
+
+
+def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
+    """Return (inputs, references first, number of references, files not read, Spark's type of ids, None: as they are)."""
+    limit = limit_of(settings.max_document, settings.on_error, Memory.wanted(settings.memory))
+    if not is_frame(data):
+        if is_frame(against):
+            raise ParameterError(_KINDS)
+        check_no_order(settings)
+        how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+        inputs = as_sources(data, **how)
+        references = [] if against is None else as_references(against, trust=settings.trust, **how)
+        check_apart(inputs, references)
+        splits = _files([*references, *inputs], limit)
+        return splits, len(references), skipped_in(inputs, references), None
+    if settings.id is None:
+        raise ParameterError(
+            "a data frame needs id, a column of unique strings or integers: its rows have no names of their own"
+        )
+    given: list[Any] = []
+    if is_frame(against):
+        given = [FrameInput("the references", against, limit)]
+    elif against is not None:
+        if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
+            raise ParameterError(_KINDS)
+        given = _files(as_references(against, trust=settings.trust), limit)
+    frames = Frames([*given, FrameInput("the data frame", data, limit)])
+    for frame in frames:
+        if isinstance(frame, FrameInput):
+            _check_columns(frame, settings)
+    return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
+
+
+def _files(splits: Sequence[Any], limit: Limit) -> list[Any]:
+    """Return inputs that workers can read, as they read them."""
+    _check_files(splits)
+    return [_anywhere(replace(split, limit=limit)) for split in splits]
+
+
+def _id_type(inputs: Sequence[Any], name: str) -> str:
+    """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
+    kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
+    if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
+        kinds.add("string")
+    if len(kinds) == 1:
+        return str(*kinds)
+    return "string" if "string" in kinds else "bigint"
+
+
+def _anywhere(split: Any) -> Any:
+    """Name the files of an input so that workers find them, whatever folder they run in; what it is called stays."""
+    return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
+
+
+def _check_files(splits: Sequence[Any]) -> None:
+    """Check that workers can read all inputs."""
+    for split in splits:
+        if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
+            raise InputDataError(
+                f"{split.name}: Spark's workers cannot read it: pass files on storage that they have mounted, or a data frame"
+            )
+
+
+def _check_columns(frame: FrameInput, settings: Settings) -> None:
+    """Check that a data frame has the columns that are wanted, and ids of a type that can be kept."""
+    kinds, order_by = dict(frame.frame.dtypes), settings.order_by
+    wanted = {
+        "text": settings.text,
+        "id": settings.id,
+        "order_by": order_by,
+        "keep": settings.keep_column,
+        "within": settings.within,
+    }
+    for option, name in wanted.items():
+        if name is not None and name not in kinds:
+            raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
+    if kinds[settings.text] not in ("string", "binary"):
+        raise InputDataError(f"{frame.name}: column {settings.text!r} holds {kinds[settings.text]}, not strings")
+    if order_by is not None and kinds[order_by].startswith(("array", "map", "struct")):
+        raise InputDataError(
+            f"{frame.name}: order_by: column {order_by!r} holds {kinds[order_by]}, which has no order; name a column of "
+            "numbers, times or text"
+        )
+    if kinds[str(settings.id)] not in _IDS:
+        raise InputDataError(
+            f"{frame.name}: ids must be strings or integers; column {settings.id!r} holds {kinds[str(settings.id)]}: cast it"
+        )
+
+
+def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> Workspace | WorkspaceAt:
+    """Open the work folder, or a temporary one."""
+    if settings.work is None:
+        if not is_local(session):
+            raise ParameterError(
+                "work (--work) must name a folder on an object store, or on storage that the driver and all workers have "
+                "mounted"
+            )
+        workspace = Workspace()
+        workspace.move_to_disk()
+        return workspace
+    job = identity_of(splits, n_references, settings) | {"engine": "spark"}
+    folder = path_of(settings.work)
+    for root in dict.fromkeys(
+        place.root for split in splits for place in getattr(split, "places", ()) if place.root is not None
+    ):
+        if is_inside(folder, root):
+            raise ParameterError(
+                f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
+                "resumed; name a folder outside it"
+            )
+    return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
+
+
+def _run(opened: Opened, id_type: str | None) -> Finished:
+    """Search, decide, and store the decisions."""
+    engine, settings = opened.engine, opened.settings
+    assert isinstance(engine, SparkEngine)
+    opened.clock.lap("opening")
+    key = opened.key
+    found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
+    decider = Decider(engine, found, deciding_of(settings), key)
+    stored: dict[str, Any] = {}
+
+    def count(told: Told) -> dict[str, Any]:
+        decisions = stored["decisions"] = engine.store(engine.by_input(told.in_any_order), "decisions")
+
+        def calls(positions: list[int]) -> list[dict[str, Any]]:
+            rows = decisions.select(["position", *CALLED])
+            chosen = engine.map(rows, partial(at_positions, positions=tuple(positions)), rows.schema)
+            by_position = {row["position"]: row for batch in chosen.batches() for row in batch.to_pylist()}
+            return [by_position[position] for position in positions]
+
+        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), OUTCOMES)
+        return counted_as(total, found.boundary, calls)
+
+    told, summary = judge(opened, decider, settings, count)
+    pairs = engine.store(told.pairs_in_any_order, "pairs-told")
+    opened.clock.lap("telling")
+
+    def close() -> None:
+        engine.close()
+        opened.workspace.close()
+
+    return Finished(
+        engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
+        summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
+        splits=list(opened.splits), n_references=opened.reading.n_references,
+        second=tuple(field.name for field in second_columns(settings.finder)),
+        id_type=id_type, close=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
+    )  # fmt: skip
+
+
+def _of_driver(summary: Summary, seconds: dict[str, float]) -> SparkSummary:
+    """Return a summary that says that the memory is that of the driver."""
+    known = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return SparkSummary(**known | {"seconds": dict(seconds)})

@@ -1,0 +1,284 @@
+"""The result of a deduplication on Spark: tables as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ...engines.memory import peak_memory
+from ...engines.progress import Clock
+from ...errors import ParameterError
+from ...results.summary import Summary
+from ...results.tables import naming
+from ...settings.settings import Settings
+from ...steps.totals import of_inputs
+from ...values import Int64Array
+from ...wording import counted
+from ..search import Searched
+from .files import write_files
+from .sketches import save_sketches
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SparkSummary(Summary):
+    """The summary of a job on Spark: the peak memory is that of the driver."""
+
+    peak_of: ClassVar[str] = "peak memory of the driver"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Finished:
+    """What a job on Spark has made.
+
+    Parameters
+    ----------
+    decisions, pairs : Table
+        Stored.
+    splits : list
+        References first.
+    n_references : int
+        How many of the splits hold references.
+    second : tuple of str
+        Columns that stand beside scores.
+    id_type : str, optional
+        Spark's type of the ids in a data frame; None: as they are.
+    close : callable
+        Removes the work folder.
+    note : callable, optional
+        Remembers that an output is complete, for a run that resumes the job.
+    key : bytes
+        The secret of the job.
+    """
+
+    engine: Any
+    decisions: Any
+    pairs: Any
+    settings: Settings
+    summary: Summary
+    provenance: dict[str, Any]
+    splits: list[Any]
+    n_references: int
+    second: tuple[str, ...]
+    id_type: str | None
+    close: Callable[[], None]
+    note: Callable[[str], None] | None
+    found: Searched
+    key: bytes
+
+
+class SparkResult:
+    """The result of ``lookalike.dedup`` on Spark.
+
+    Its tables are data frames over files in the work folder, so that they are read as often as they are asked for, until
+    ``close``. ``id`` and ``duplicate_of`` have the type that the ids have in the input.
+
+    Attributes
+    ----------
+    settings : Settings
+    summary : Summary
+        Counts, times and sizes; ``peak_memory`` is that of the driver.
+    provenance : dict
+        Version, parameters, seed and inputs.
+    """
+
+    def __init__(self, finished: Finished) -> None:
+        self._job, self._closed = finished, False
+        self.settings, self.summary, self.provenance = finished.settings, finished.summary, finished.provenance
+
+    def __repr__(self) -> str:
+        """Name the counts that matter."""
+        s = self.summary
+        return f"<SparkResult: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.settings.threshold:g}>"
+
+    def __len__(self) -> int:
+        """Return the number of documents judged."""
+        return self.summary.documents
+
+    def __enter__(self) -> SparkResult:
+        """Return the result itself."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove the files of the work folder; the data frames cannot be read after that."""
+        if not self._closed:
+            self._closed = True
+            self._job.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ParameterError("this result is closed: write, or cache, its data frames before close()")
+
+    @property
+    def note(self) -> Callable[[str], None] | None:
+        """What remembers that an output is complete, for a run that resumes the job."""
+        return self._job.note
+
+    @property
+    def _against(self) -> bool:
+        return self._job.n_references > 0
+
+    @property
+    def _scores(self) -> dict[str, str]:
+        name = self.summary.score if self.summary.verified_by == "exact" else f"estimated_{self.summary.score}"
+        return {"resemblance": name, **{second: second for second in self._job.second}}
+
+    def by_input(self) -> tuple[Int64Array, list[str]]:
+        """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
+        self._check_open()
+        names = [identity["name"] for identity in self.provenance["inputs"]]
+        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), of_inputs(len(names), kept=True))
+        found[:, : self._job.n_references] = 0
+        return found, names
+
+    @cached_property
+    def decisions(self) -> Any:
+        """Data frame of all decisions, a row for each document, references too: see the reference of files."""
+        self._check_open()
+        return self._with_ids(self._job.decisions.for_callers(), ("id", "duplicate_of", "cluster"))
+
+    def _with_ids(self, frame: Any, names: Sequence[str]) -> Any:
+        """Give ids the type that they have in the input."""
+        kind = self._job.id_type
+        return frame if kind is None else frame.withColumns({name: frame[name].cast(kind) for name in names})
+
+    def _told(self, frame: Any, names: Sequence[str]) -> Any:
+        return frame.select(*names).withColumnsRenamed(self._scores)
+
+    @property
+    def _own(self) -> Any:
+        return self.decisions.filter(self.decisions["reason"] != "reference")
+
+    @property
+    def kept(self) -> Any:
+        """Data frame ``id, n_exact, n_duplicates`` of the kept documents."""
+        return self._own.filter("kept").select("id", "n_exact", "n_duplicates")
+
+    @property
+    def removed(self) -> Any:
+        """Data frame ``id, duplicate_of, resemblance`` of the removed documents.
+
+        With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
+        documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
+        left out as too large, or removed by an override have nulls.
+        """
+        return self._told(self._own.filter("not kept"), ["id", *naming(self._against), *self._scores])
+
+    @property
+    def groups(self) -> Any:
+        """Data frame ``id, n_exact, n_duplicates, duplicates``: each kept document that stands for others, and their ids.
+
+        With reference documents ``is_reference`` follows ``id``.
+        """
+        from pyspark.sql import functions
+
+        decisions = self.decisions
+        removed = decisions.filter("not kept and keeper is not null").groupBy("keeper")
+        lists = removed.agg(functions.array_sort(functions.collect_list(functions.struct("position", "id"))).alias("found"))
+        joined = decisions.filter("n_duplicates > 0").join(lists.withColumnRenamed("keeper", "__keeper"),
+                                                           functions.col("order") == functions.col("__keeper"))  # fmt: skip
+        reference = [(functions.col("reason") == "reference").alias("is_reference")] if self._against else []
+        return joined.select("id", *reference, "n_exact", "n_duplicates", functions.col("found.id").alias("duplicates"))
+
+    @property
+    def pairs(self) -> Any:
+        """Data frame ``left_id, right_id, resemblance`` of verified pairs; one of several equal texts stands for all.
+
+        They are those of a kept document and one removed that it matches, or, if ``evidence`` is "all", all verified pairs.
+        With reference documents ``left_is_reference`` (bool) follows ``right_id``.
+        """
+        self._check_open()
+        frame = self._with_ids(self._job.pairs.for_callers(), ("left_id", "right_id"))
+        return self._told(frame, ["left_id", "right_id", *(["left_is_reference"] if self._against else []), *self._scores])
+
+    def clean(self, frame: Any) -> Any:
+        """Return the rows of a data frame whose documents are kept: those with the ids that ``kept`` has.
+
+        Parameters
+        ----------
+        frame : pyspark.sql.DataFrame
+            That was deduplicated, with all its columns.
+
+        Raises
+        ------
+        ParameterError
+            If the result is one of files: these ``write`` writes.
+        """
+        if self.settings.id is None:
+            raise ParameterError("clean is for data frames that were deduplicated by their ids; write() writes files")
+        return frame.join(self.kept.select(self.kept["id"].alias(self.settings.id)), self.settings.id, "left_semi")
+
+    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
+        """Write the kept rows of files or, with ``annotate``, all rows with what was decided about them.
+
+        The tasks write, and the files are those that ``lookalike.Result.write`` writes on one machine, byte for byte. They
+        appear together, when all are complete, whichever workers fail meanwhile.
+
+        Parameters
+        ----------
+        output : str or path
+            A folder, on an object store or on storage that the driver and all workers have mounted. It receives one file per
+            input, of the same relative name and format.
+        annotate : bool
+            Write every row, with the columns of ``lookalike.Result.annotations`` added.
+        force : bool
+            Replace an existing output.
+
+        Raises
+        ------
+        OutputError
+            If the output exists, or cannot be written; nothing half written is left.
+        InputDataError, ParameterError
+            If an input changed in the meantime; if the output means a single file, the result is closed, or is that of a data
+            frame.
+        """
+        self._check_open()
+        if self._job.id_type is not None:
+            raise ParameterError(
+                "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which are "
+                "written as any data frame is: result.clean(frame).write.parquet(...)"
+            )
+        with self._timed("writing"):
+            write_files(self._job, output, self._scores, annotate=annotate, force=force)
+
+    def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
+        """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
+
+        The tasks write. Texts of files are not saved: those that a later job compares it reads again from the inputs, which
+        must stay where they are, as they are. Texts of data frames are saved.
+
+        Parameters
+        ----------
+        folder : str or path
+            On an object store, or on storage that the driver and all workers have mounted. On a store it counts once its
+            description is there, which is written last; the next call replaces what an interrupted one has left.
+        force : bool
+            Replace an existing folder, if an earlier run wrote all that is in it.
+
+        Raises
+        ------
+        OutputError
+            If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
+        ParameterError
+            If the result is closed, or web pages lie in a data frame.
+        """
+        self._check_open()
+        with self._timed("saving sketches"):
+            save_sketches(self._job, folder, force=force)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        """Add the seconds of a stage to the summary, and the memory that it took."""
+        clock = Clock()
+        yield
+        clock.lap(stage)
+        seconds = self.summary.seconds
+        added = {stage: seconds.get(stage, 0.0) + clock.seconds[stage]}
+        self.summary = replace(self.summary, peak_memory=peak_memory(), seconds=seconds | added)

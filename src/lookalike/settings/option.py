@@ -1,0 +1,223 @@
+"""What an option is: signatures, checks, docstrings, help, and what is recorded of a job follow from its field.
+
+A field of a class of options is ``name: Annotated[type, Option(...)] = default``. Adding an option means adding a field.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache, wraps
+from numbers import Integral, Real
+from textwrap import TextWrapper
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast, get_args
+
+from ..errors import ParameterError
+from ..wording import check_spelling
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+GROUPS = FIND, READ, WRITE, RUN = "What to find", "What to read", "What to write", "How to run"
+WIDTH = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What values an option takes: in docstrings, as a check, and in messages."""
+
+    name: str
+    types: tuple[Any, ...] | Any
+    rule: str
+
+
+Number = Annotated[float, Kind("float", Real, "a number")]
+Whole = Annotated[int, Kind("int", Integral, "an integer")]
+MaybeWhole = Annotated[int | None, Kind("int", Integral, "an integer or None")]
+Seed = Annotated[int | str, Kind('int in [0, 2^64) or "random"', Integral, 'an integer or "random"')]
+Word = Annotated[str, Kind("str", str, "a str")]
+MaybeWord = Annotated[str | None, Kind("str", str, "a str or None")]
+Words = Annotated[str | Sequence[str] | None, Kind("str or list of str", (str, list, tuple), "a str, a list of str or None")]
+Flag = Annotated[bool, Kind("bool", bool, "True or False")]
+Path = Annotated[str | os.PathLike[str] | None, Kind("path", (str, os.PathLike), "a path or None")]
+Paths = Annotated[
+    str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    Kind("path or list of paths", (str, os.PathLike, list, tuple), "a path or a list of paths"),
+]
+Size = Annotated[int | str | None, Kind("int or str", (str, Real), "a number of bytes, a size such as '4GB', or None")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """What is known of an option beyond its name, type and default.
+
+    Parameters
+    ----------
+    doc : str
+        What docstrings say of it.
+    help : str
+        What the command line says of it; empty: it is for Python only.
+    choices : tuple of str
+        The values that there are; any other is refused.
+    offered : tuple of str
+        The values that the command line and docstrings name, where they are not the choices.
+    least, most : int, optional
+        Of integers.
+    range : str
+        As docstrings say it.
+    spelled : tuple of str
+        How the command line writes it, if not ``--name``.
+    repeated : bool
+        Whether the command line takes it several times.
+    recorded : {"", "always", "given"}
+        Whether provenance has it, always or only where it is not the default.
+    sketched : bool
+        Whether sketches depend on it, or must come from a job with the same value.
+    repeats : bool
+        Whether a command that repeats the job needs it.
+    """
+
+    doc: str
+    help: str = ""
+    group: str = FIND
+    choices: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    range: str = ""
+    spelled: tuple[str, ...] = ()
+    metavar: str | None = None
+    repeated: bool = False
+    recorded: str = ""
+    sketched: bool = False
+    repeats: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An option of a class: its field, and the type of its values."""
+
+    name: str
+    option: Option
+    kind: Kind | None
+    type: Any
+    default: Any
+
+    @property
+    def may_be_none(self) -> bool:
+        """Whether None, which says nothing, is a value."""
+        return type(None) in get_args(self.type)
+
+    def described(self) -> list[str]:
+        """Return the lines that describe it in a docstring."""
+        option, words = self.option, self.option.offered or self.option.choices
+        kind = self.kind.name if self.kind else "callable"
+        if words:
+            kind = "{" + ", ".join(f'"{word}"' for word in words) + "}"
+        elif option.least is not None and self.name != "seed":
+            kind += f" >= {option.least}" if option.most is None else f" in [{option.least}, {option.most}]"
+        shown = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
+        usual = "" if self.default is MISSING else ", optional" if self.default in (None, ()) else f", default {shown}"
+        wrapper = TextWrapper(WIDTH, initial_indent="        ", subsequent_indent="        ", break_long_words=False,
+                              break_on_hyphens=False)  # fmt: skip
+        return [f"    {self.name} : {option.range or kind}{usual}", *wrapper.wrap(option.doc)]
+
+
+def entries(options: type) -> dict[str, Entry]:
+    """Return the options of a class by name: its fields with an ``Option`` that its call takes."""
+    return _entries(options)
+
+
+@cache
+def _entries(options: Any) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    defaults = {field.name: field.default for field in fields(options) if field.init}
+    for one in options.__mro__:
+        for name, hint in inspect.get_annotations(one).items():
+            said = getattr(hint, "__metadata__", ())
+            option = next((some for some in reversed(said) if isinstance(some, Option)), None)
+            kind = next((some for some in said if isinstance(some, Kind)), None)
+            if option is not None and name in defaults and name not in found:
+                found[name] = Entry(name, option, kind, hint.__origin__, defaults[name])
+    return dict(sorted(found.items(), key=lambda entry: GROUPS.index(entry[1].option.group)))
+
+
+def check_values(options: Any) -> None:
+    """Refuse a value of a wrong type, or one that is no choice; make a number of NumPy's one of Python's."""
+    for entry in entries(type(options)).values():
+        given = getattr(options, entry.name)
+        value = given.item() if type(given).__module__ == "numpy" and hasattr(given, "item") else given
+        kind = entry.kind
+        if value is not given:
+            object.__setattr__(options, entry.name, value)
+        if kind is None or (value is None and entry.may_be_none):
+            continue
+        if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
+            raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
+        if entry.option.choices and value not in entry.option.choices:
+            raise ParameterError(f"{entry.name} must be one of {', '.join(entry.option.choices)}; got {value!r}")
+
+
+def recorded(options: Any) -> dict[str, Any]:
+    """Return the values that provenance has as they are."""
+    found = {}
+    for name, entry in entries(type(options)).items():
+        value = getattr(options, name)
+        if entry.option.recorded == "always" or (entry.option.recorded and value != entry.default):
+            found[name] = value
+    return found
+
+
+def _with_options(doc: str | None, options: type) -> str | None:
+    """Add the description of all options to a docstring, after the parameters that it describes itself."""
+    if doc is None:  # python -OO
+        return None
+    lines = doc.rstrip().splitlines()
+    begin = next((number for number, line in enumerate(lines) if line.strip() == "Parameters"), None)
+    if begin is None:
+        begin = next(
+            (number - 1 for number, line in enumerate(lines) if line.strip().strip("-") == "" != line.strip()), len(lines)
+        )
+        lines[begin:begin] = ["    Parameters", "    ----------", ""]
+    end = next((number for number in range(begin, len(lines)) if not lines[number].strip()), len(lines))
+    said = [line for entry in entries(options).values() for line in entry.described()]
+    return "\n".join([*lines[:end], *said, *lines[end:], "    "])
+
+
+def documented(options: type[S]) -> type[S]:
+    """Describe the options of a class in its docstring."""
+    options.__doc__ = _with_options(options.__doc__, options)
+    return options
+
+
+def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Callable[Concatenate[Any, P], R]]:
+    """Give a function of data and settings the options of its settings as keywords, as type checkers and editors see them."""
+    options: Any = settings
+
+    def decorate(function: Callable[[Any, S], R]) -> Callable[Concatenate[Any, P], R]:
+        known = entries(options)
+
+        @wraps(function)
+        def door(data: Any = MISSING, *args: P.args, **given: P.kwargs) -> R:
+            check_spelling(function.__name__, given, known)
+            if args:
+                raise TypeError(f"{function.__name__}() takes 1 positional argument but {1 + len(args)} were given")
+            if data is MISSING:
+                raise TypeError(f"{function.__name__}() missing 1 required positional argument: 'data'")
+            return function(data, settings(**given))  # type: ignore[call-arg]
+
+        own = inspect.signature(function)
+        keywords = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, annotation=entry.type,
+                default=inspect.Parameter.empty if entry.default is MISSING else entry.default,
+            )
+            for name, entry in known.items()
+        ]  # fmt: skip
+        door.__signature__ = own.replace(parameters=[own.parameters["data"], *keywords])  # type: ignore[attr-defined]
+        door.__doc__ = _with_options(function.__doc__, options)
+        return cast(Callable[Concatenate[Any, P], R], door)
+
+    return decorate

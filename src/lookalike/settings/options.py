@@ -1,0 +1,273 @@
+"""Every option of the jobs over a corpus, once: name, type, default, range, and what is said of it.
+
+Nothing large is imported here: the command line reads these fields for its help.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from .option import (
+    READ,
+    RUN,
+    WRITE,
+    Flag,
+    Kind,
+    MaybeWhole,
+    MaybeWord,
+    Number,
+    Option,
+    Path,
+    Paths,
+    Seed,
+    Size,
+    Whole,
+    Word,
+    Words,
+)
+
+MAX_BUCKET = 128
+MOST_SEED = (1 << 64) - 1
+Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """What all jobs over texts take."""
+
+    text: Annotated[Word, Option(
+        doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
+        "name; so it is for ``id``, ``within`` and the column of ``keep``.",
+        help="Column or field that holds the text; doc.text is the field text inside doc.",
+        group=READ, recorded="always",
+    )] = "text"  # fmt: skip
+    id: Annotated[MaybeWord, Option(
+        doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
+        'Ids are unique among the inputs, and among the references; 1 and "1" are the same id. Data frames of Spark need it.',
+        help="Column or field that holds a unique id.  [default: file:row]", group=READ, recorded="always",
+    )] = None  # fmt: skip
+    glob: Annotated[Words, Option(
+        doc="Read only files in a folder that match this pattern, or one of these.",
+        help="Read only matching files in a folder, such as '*.{md,txt}'. Can be repeated.",
+        group=READ, metavar="PATTERN", repeated=True,
+    )] = None  # fmt: skip
+    format: Annotated[MaybeWord, Option(
+        doc="Overrides the suffix of a file.",
+        help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
+        "or objects one after another; txt: a file is a document.",
+        group=READ,
+    )] = None  # fmt: skip
+    delimiter: Annotated[MaybeWord, Option(
+        doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
+        help="What separates the fields of CSV and TSV, such as ';'.  [default: commas in CSV, tabs in TSV]",
+        group=READ, metavar="CHARACTER", recorded="given",
+    )] = None  # fmt: skip
+    encoding_errors: Annotated[Word, Option(
+        doc="Whether invalid UTF-8 is an error, or separates words.",
+        help="Whether invalid UTF-8 is an error or separates words.",
+        group=READ, choices=("strict", "replace"), recorded="always", sketched=True,
+    )] = "strict"  # fmt: skip
+    max_document: Annotated[Size, Option(
+        doc='Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. '
+        "At most a tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are.",
+        help="Size of the largest document, such as 30MB; at most, and by default, a tenth of --memory.",
+        group=READ, metavar="SIZE",
+    )] = None  # fmt: skip
+    on_error: Annotated[Word, Option(
+        doc="What to do with a larger document: stop with an error that names it, or leave it out of the comparison and of "
+        'what is written. "skip" needs ``max_document``, or the result would depend on the memory.',
+        help="What to do with a larger document: stop, or leave it out; skip needs --max-document.",
+        group=READ, choices=("stop", "skip"), recorded="given",
+    )] = "stop"  # fmt: skip
+    unit: Annotated[Word, Option(
+        doc="What shingles are made of: see ``Shingling``, as for the next four.",
+        help="What shingles are made of: a shingle is --width tokens of this kind in a row.",
+        offered=("word", "char", "byte", "line"), sketched=True,
+    )] = "word"  # fmt: skip
+    width: Annotated[MaybeWhole, Option(
+        doc="Tokens of a shingle; default: 5 words, 5 characters, 8 bytes, 1 line.",
+        help="Tokens per shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]", sketched=True,
+    )] = None  # fmt: skip
+    normalization: Annotated[Word, Option(
+        doc="Unicode normal form of texts before they are compared.",
+        help="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
+    )] = "NFC"  # fmt: skip
+    fold_case: Annotated[Flag, Option(
+        doc="Whether letter case is ignored.", help="Ignore or respect letter case.",
+        spelled=("--fold-case/--keep-case",), sketched=True,
+    )] = True  # fmt: skip
+    threads: Annotated[MaybeWhole, Option(
+        doc="Default: all processors this process may use. The result does not depend on it.",
+        help="The result does not depend on it.  [default: all processors]", group=RUN, least=1, repeats=False,
+    )] = None  # fmt: skip
+    memory: Annotated[Size, Option(
+        doc='Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit '
+        "goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by default 1500 MB.",
+        help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
+        "[default: 60% of the free memory]",
+        group=RUN, metavar="SIZE", repeats=False,
+    )] = None  # fmt: skip
+    progress: Annotated[Callable[[str, int], None] | bool | None, Option(
+        doc="True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how "
+        "long it will take. A callable is called with the name of a stage and an amount done since the last call; if it has a "
+        "method ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as \"bytes\".",
+        range="bool or callable", repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(TextOptions):
+    """What jobs take that look for near-duplicates."""
+
+    threshold: Annotated[Number, Option(
+        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) of near-duplicates.',
+        help="Minimum resemblance of near-duplicates; with simhash, minimum cosine.",
+        range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
+    )] = 0.8  # fmt: skip
+    recall: Annotated[Number, Option(
+        doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With "
+        '``verify="sketch"`` about half of it remains; with "simhash", ``radius`` determines it instead.',
+        help="Probability of finding a pair exactly at the threshold. With --verify sketch it is about half of this, with "
+        "simhash it follows from --radius; the summary states it.",
+        range="float in (0, 1)", recorded="always",
+    )] = 0.99  # fmt: skip
+    against: Annotated[Any, Option(
+        doc="Reference documents, like the data: first in keep order, never removed, never written. A path can be a folder "
+        "that ``Result.save_sketches`` wrote, or a folder of such folders. These come first; only texts that are "
+        "compared are read. Pairs of two reference documents are not listed.",
+        help="Reference documents: documents that resemble them are removed; they are never removed or written themselves. A "
+        "folder can be one that dedup --save-sketches saved. Can be repeated.",
+        group=READ, range="like data", metavar="PATH", repeated=True, repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip
+    trust: Annotated[Paths, Option(
+        doc="Files, folders or URLs. Saved sketches that somebody else made, or you on another machine, name the files that "
+        "texts are read from; only what is in these places is read.",
+        help="Folder, file or URL whose texts a saved result, or sketches, of somebody else can name. Can be repeated.",
+        group=READ, metavar="PATH", repeated=True, repeats=False,
+    )] = field(default=(), repr=False, compare=False)  # fmt: skip
+    within: Annotated[MaybeWord, Option(
+        doc="Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, "
+        'but neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON '
+        "number, true or false is that, and an empty one is null.",
+        help="Compare only documents with the same value in COLUMN.", metavar="COLUMN", recorded="always", sketched=True,
+    )] = None  # fmt: skip
+    verify: Annotated[Word, Option(
+        doc="Whether removals rest on exact resemblances or on estimates.",
+        help="Whether removals rest on exact or on estimated resemblances.",
+        choices=("exact", "sketch", "none"), offered=("exact", "sketch"), recorded="always", sketched=True,
+    )] = "exact"  # fmt: skip
+    html: Annotated[Flag, Option(
+        doc="The texts are web pages: their main text is compared, without tags, scripts and boilerplate (extra ``html``).",
+        help="Treat texts as HTML and compare their main text (needs the html extra).",
+        group=READ, recorded="always", sketched=True,
+    )] = False  # fmt: skip
+    tokenizer: Annotated[Tokenizer, Option(
+        doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True,
+    )] = None  # fmt: skip
+    method: Annotated[Word, Option(
+        doc='"minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their '
+        "cosine, and only pairs whose 64-bit fingerprints differ in at most ``radius`` bits: precise, far from complete.",
+        help="minhash: resemblance of shingle sets; simhash: cosine of shingle counts, quick but far from complete.",
+        offered=("minhash", "simhash"), sketched=True,
+    )] = "minhash"  # fmt: skip
+    radius: Annotated[Whole, Option(
+        doc='For "simhash".', help="For simhash: how many of the 64 bits can differ.", least=0, most=16, sketched=True,
+    )] = 3  # fmt: skip
+    permutations: Annotated[MaybeWhole, Option(
+        doc="Overrides the planner's choice, as do ``bands`` and ``rows``: see ``plan``.",
+        help="Slots per signature, which the plan divides into bands.", sketched=True, repeats=False,
+    )] = None  # fmt: skip
+    bands: Annotated[MaybeWhole, Option(
+        doc="Of a signature.", help="Bands per signature; with --rows, overrides the plan.", sketched=True,
+    )] = None  # fmt: skip
+    rows: Annotated[MaybeWhole, Option(
+        doc="Of a band.", help="Slots per band; with --bands, overrides the plan.", sketched=True,
+    )] = None  # fmt: skip
+    max_bucket: Annotated[Whole, Option(
+        doc="A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with "
+        "documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and states "
+        "the recall. ``pairs`` has no crowds: there, pairs of larger buckets that cannot match are left out.",
+        least=2,
+    )] = MAX_BUCKET  # fmt: skip
+    seed: Annotated[Seed, Option(
+        doc='The only source of randomness. "random" draws one that nobody can know beforehand (with ``resume``, it takes that '
+        "of the job in ``work``); the provenance, and the settings here, have the number, with which the job can be repeated.",
+        help="The only source of randomness: a number, or 'random' for a random one, which is recorded in the outputs.",
+        group=RUN, least=0, most=MOST_SEED, metavar="NUMBER|random", recorded="always", sketched=True,
+    )] = 1  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class DedupOptions:
+    """What deduplication takes beside what a search does."""
+
+    keep: Annotated[Word, Option(
+        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or "
+        "smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its "
+        "UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are "
+        "refused, and so are times with a time zone beside others without.",
+        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.",
+        metavar="POLICY", recorded="always",
+    )] = "first"  # fmt: skip
+    evidence: Annotated[Word, Option(
+        doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
+        "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
+        choices=("keepers", "all"), recorded="always",
+    )] = "keepers"  # fmt: skip
+    empty: Annotated[Word, Option(
+        doc="What to do with documents without any token. They never match.",
+        help="What to do with documents without any token; they never match.", choices=("keep", "drop"), recorded="always",
+    )] = "keep"  # fmt: skip
+    overrides: Annotated[Any, Option(
+        doc='Documents to keep, or to remove, whatever the job finds: JSON lines of ``id``, ``action`` ("keep" or "remove") '
+        "and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. A report exports "
+        "them. One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References cannot "
+        "be overridden.",
+        help="Documents to keep or to remove regardless of the result: lines of id and action, as a report exports.",
+        range="path or list of dict", metavar="FILE.jsonl",
+    )] = None  # fmt: skip
+    annotate: Annotated[Flag, Option(
+        doc="Refuse an input, while it is read, that has a column of a name that ``write(annotate=True)`` would add.",
+        help="Write every row, with keep, duplicate_of, resemblance, cluster added.", group=WRITE, repeats=False,
+    )] = field(default=False, repr=False)  # fmt: skip
+    work: Annotated[Path, Option(
+        doc="A folder for a long job's state, so that it can resume after a crash; emptied at the end. Default: a temporary "
+        "one, made if the memory is too small. A cluster of Spark needs one on an object store, or on storage that the driver "
+        "and all workers have mounted: about 500 bytes a document, the texts of those that are compared, and all texts of a "
+        "data frame.",
+        help="Folder for a long job's state, so that it can resume after a crash; emptied at the end.  "
+        "[default: a temporary one, if the memory is too small]",
+        group=RUN, metavar="DIR", repeats=False,
+    )] = None  # fmt: skip
+    resume: Annotated[Flag, Option(
+        doc="Resume the job in ``work``.", help="Resume the job in --work.", group=RUN, repeats=False,
+    )] = False  # fmt: skip
+    order_by: Annotated[MaybeWord, Option(
+        doc='For data frames of Spark, whose rows have no order of their own: the column that keep="first" and "last" go by, '
+        "and that breaks the ties of other policies; then ids do. Default: ids alone, integers by value.",
+        recorded="given",
+    )] = None  # fmt: skip
+    engine: Annotated[Any, Option(
+        doc='What runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
+        "Spark, or a function that returns one, which is called once the inputs are known to be there: a cluster. Then the "
+        "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames. An engine "
+        "of your own will do, too.",
+        help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra; --memory is for each task, "
+        "by default 1500MB). The result does not depend on it.  [default: local]",
+        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions:
+    """What a list of pairs takes beside what a search does."""
+
+    max_pairs: Annotated[MaybeWhole, Option(
+        doc="Compare, and list, at most this many pairs; the summary states whether the list was cut.",
+        help="Compare, and list, at most this many pairs.", least=1, repeats=False,
+    )] = None  # fmt: skip
+    verify: Annotated[Word, Option(
+        doc="Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.",
+        help="Whether resemblances are exact or estimated; none lists candidates without them.",
+        choices=("exact", "sketch", "none"), recorded="always", sketched=True,
+    )] = "exact"  # fmt: skip

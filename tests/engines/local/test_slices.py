@@ -1,0 +1,107 @@
+"""Components that are too large for the memory: sifted block by block, with the same pairs and decisions."""
+
+import random
+
+import pytest
+from engine_kinds import Slices
+
+import lookalike as la
+from lookalike.engines.local import slices as local_slices
+from lookalike.engines.local.engine import LocalEngine
+from lookalike.engines.memory import Memory
+from lookalike.files.workspace import Workspace
+from lookalike.recipes import opening
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """A page of boilerplate with much or little of their own, so that all are candidates and few are near-duplicates."""
+    rng = random.Random(4)
+    common = [f"c{i}" for i in range(60)]
+    out = []
+    for i in range(150):
+        own = [f"o{i}w{j}" for j in range(25)]
+        if i % 10 == 9:
+            own = out[-3].split()[:25]
+            own[rng.randrange(25)] = f"x{i}"
+        out.append(" ".join([*own, *common]))
+    rng.shuffle(out)
+    path = tmp_path_factory.mktemp("texts") / "pages.csv"
+    path.write_text("\n".join(["text", *out]))
+    return path
+
+
+def sieved(monkeypatch, block=None, **memory):
+    """Everything by slices; small blocks; return the names of what is stored."""
+    stored = []
+    monkeypatch.setattr(opening, "LocalEngine", Slices)
+    monkeypatch.setattr(Memory, "slice", lambda self, threads: 6000)
+    store = LocalEngine.store
+    monkeypatch.setattr(LocalEngine, "store", lambda self, rows, name: stored.append(name) or store(self, rows, name))
+    if block is not None:
+        monkeypatch.setattr(Memory, "held", property(lambda self: 3 * block))
+        monkeypatch.setattr(Memory, "waiting", property(lambda self: block))
+        monkeypatch.setattr(local_slices, "PIECE", 2000)
+        monkeypatch.setattr(local_slices, "TOGETHER", 7)
+    return stored
+
+
+SETTINGS = {"threshold": 0.75, "bands": 12, "rows": 2, "max_bucket": 400}
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "longest"])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("block", [None, 4000])
+def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads, block):
+    whole = la.dedup(texts, keep=keep, **SETTINGS)
+    assert 5 < whole.summary.near_duplicates < 40
+    stored = sieved(monkeypatch, block)
+    found = la.dedup(texts, keep=keep, threads=threads, work=tmp_path / "work", **SETTINGS)
+    assert any(name.startswith("sifted") for name in stored)
+    assert found.decisions.equals(whole.decisions) and found.pairs.equals(whole.pairs)
+    strict = found.rethreshold(0.85)
+    assert strict.decisions.equals(whole.rethreshold(0.85).decisions)
+    found.close()
+
+
+def test_all_pairs_are_sifted_too(texts, monkeypatch, tmp_path):
+    wanted = la.pairs(texts, **SETTINGS)
+    stored = sieved(monkeypatch, 4000)
+    assert la.pairs(texts, threads=1, **SETTINGS).equals(wanted)
+    assert "sifted" in stored
+
+
+def test_a_family_is_not_sifted(monkeypatch, tmp_path):
+    """Most documents go with the first slice: there is nothing to be gained."""
+    base = [f"w{i}" for i in range(80)]
+    texts = [" ".join([*base[:70], f"n{i}", *base[71:]]) for i in range(120)]
+    whole = la.dedup(texts, **SETTINGS)
+    stored = sieved(monkeypatch)
+    assert la.dedup(texts, threads=1, **SETTINGS).decisions.equals(whole.decisions)
+    assert sum(name.startswith("matches-slice") for name in stored) > 3
+    assert not any(name.startswith("sifted") for name in stored)
+
+
+@pytest.mark.parametrize("more", [{"verify": "sketch"}, {"method": "simhash", "radius": 8, "bands": None, "rows": None}])
+def test_what_is_not_measured_as_resemblance_is_not_sifted(texts, monkeypatch, more):
+    settings = SETTINGS | more
+    whole = la.dedup(texts, **settings)
+    stored = sieved(monkeypatch)
+    assert la.dedup(texts, threads=1, **settings).decisions.equals(whole.decisions)
+    assert not any(name.startswith("sifted") for name in stored)
+
+
+def test_each_block_is_read_once_for_a_right_block(texts, monkeypatch, tmp_path):
+    """Not once for every batch of pairs; and the blocks are gone at the end."""
+    stored = sieved(monkeypatch, 4000)
+    monkeypatch.setattr(Memory, "waiting", property(lambda self: 1 << 30))
+    reads, put = [], []
+    read, append = local_slices.Sieve._read, Workspace.append
+    monkeypatch.setattr(local_slices.Sieve, "_read", lambda self, block: reads.append(block) or read(self, block))
+    monkeypatch.setattr(Workspace, "append", lambda self, stem, arrays: put.append(stem) or append(self, stem, arrays))
+    result = la.dedup(texts, threads=1, work=tmp_path / "work", **SETTINGS)
+    blocks = put.count(local_slices.BLOCKS)
+    assert any(name.startswith("sifted") for name in stored) and blocks >= 3
+    assert len(reads) <= blocks + blocks * (blocks - 1)
+    assert not list((tmp_path / "work").glob(f"{local_slices.BLOCKS}*"))
+    result.close()
