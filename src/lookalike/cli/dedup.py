@@ -121,6 +121,7 @@ def dedup(
     work, threads, against = given["work"], given["threads"], against or ()
     how = {name: given[name] for name in ("glob", "format", "delimiter")}
     running: AbstractContextManager[Callable[..., Any]]
+    check_where: Callable[[str, bool], object]
     if engine == "spark" and any(given is not None for given in (report, audit, save)):
         raise ParameterError(
             "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"

@@ -13,10 +13,9 @@ from ..engines.memory import Memory
 from ..engines.registry import Running, make_engine
 from ..engines.reporting import share_of
 from ..errors import OutputError, ParameterError
-from ..files.job import WorkspaceAt
 from ..files.names import skipped_in
 from ..files.urls import check_on_disk
-from ..files.workspace import Workspace
+from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
 from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
@@ -86,7 +85,7 @@ class Opened:
     splits: list[Any]
     reading: Reading
     engine: Any
-    workspace: Workspace | WorkspaceAt
+    workspace: AnyWorkspace
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)

@@ -14,11 +14,9 @@ from ..engines.memory import Memory
 from ..engines.spark.engine import SparkEngine
 from ..engines.spark.frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
-from ..files.folder import is_inside, path_of
-from ..files.job import WorkspaceAt
 from ..files.names import Skipped, skipped_in
-from ..files.urls import Url
-from ..files.workspace import Workspace
+from ..files.urls import is_inside, path_of
+from ..files.workspace import AnyWorkspace, Workspace, open_workspace
 from ..formats.memory import as_sources
 from ..formats.split import Limit
 from ..inputs.read import Reading, check_apart
@@ -93,9 +91,7 @@ def dedup(data: Any, settings: Settings) -> SparkResult:
         clock.lap("starting Spark")
         workspace = _workspace(splits, n_references, settings, order_by, session)
         stack.enter_context(workspace.left_on_error())
-        assert workspace.folder is not None
-        tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
-        engine = SparkEngine(session, tables, partial(report_stage, tell))
+        engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
         tell("starting workers", 0)
         clock.lap("opening")
         check_workers(engine)
@@ -202,7 +198,7 @@ def _check_columns(frame: FrameInput, settings: Settings, order_by: str | None) 
 
 def _workspace(
     splits: Sequence[Any], n_references: int, settings: Settings, order_by: str | None, session: Any
-) -> Workspace | WorkspaceAt:
+) -> AnyWorkspace:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
@@ -225,7 +221,7 @@ def _workspace(
                 f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
                 "resumed; name a folder outside it"
             )
-    return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
+    return open_workspace(folder, job, settings.resume)
 
 
 def _run(opened: Opened, id_type: str | None) -> Finished:

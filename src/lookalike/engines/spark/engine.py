@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ...errors import OutputError
-from ...files.folder import AnyPath, files_in, new_folder, path_of, remove_tree
+from ...files.folder import folder_of
+from ...files.urls import AnyPath, path_of
 from ...inputs.read import Reading
 from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
@@ -310,7 +311,7 @@ class SparkEngine:
         if self._progress is not None:
             self._progress(name, 0)
         try:
-            new_folder(folder)
+            folder_of(folder).clear()
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
         writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
@@ -324,7 +325,7 @@ class SparkEngine:
     def discard_texts(self, files: TextFiles, name: str) -> None:
         """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
         if not (self.folder / f"{name}.done").exists():
-            remove_tree(files.folder)
+            folder_of(files.folder).remove()
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""
@@ -332,10 +333,10 @@ class SparkEngine:
         files = self.write(rows, name, again=True)
         yield from StoredTable(self, files, rows.schema).batches()
         (self.folder / f"{name}.done").unlink(missing_ok=True)
-        remove_tree(files.folder)
+        folder_of(files.folder).remove()
 
     def close(self) -> None:
         """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""
-        for done in files_in(self.folder, ".done"):
+        for done in folder_of(self.folder).files(".done"):
             done.unlink(missing_ok=True)
-        remove_tree(self.folder)
+        folder_of(self.folder).remove()

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ...files.folder import AnyPath
-from ...files.urls import Url
+from ...files.urls import AnyPath, Url
 from ...inputs.read import Reading
 from ..engine import Batches, Step
 from .files import TableFiles, read_rows, rows_of

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ...errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
-from ...files.folder import AnyPath
+from ...files.urls import AnyPath
 from ...inputs.read import read_split
 from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy

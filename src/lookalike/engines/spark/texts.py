@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import InputDataError
-from ...files.folder import AnyPath, new_file, parquet_file
+from ...files.folder import create, parquet_file
+from ...files.urls import AnyPath
 from ...inputs.read import Reading, read_split, text_column
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import SavedTexts
@@ -191,7 +192,7 @@ class Spool:
 
     def _write(self) -> None:
         if self._writer is None:
-            stream = self._file.enter_context(new_file(self._files.path(self.unit)))
+            stream = self._file.enter_context(create(self._files.path(self.unit)))
             self._writer = pq.ParquetWriter(stream, _TEXT, compression="lz4", use_dictionary=False)
         group = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
         self._writer.write_table(group, max(1, len(group)))
