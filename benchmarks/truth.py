@@ -3,17 +3,17 @@
 import numpy as np
 
 import lookalike as la
-from lookalike.methods.exact_sets import RowSets
+from lookalike.methods.comparable import compare_rows, sets_of_values
 
 
 def exact_pairs(shingles: la.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
     """All pairs (left < right) at or above a threshold of which at least one row is in the sample, by brute force."""
-    sets = RowSets.from_values(shingles.values, shingles.offsets)
+    sets = sets_of_values(shingles.values, shingles.offsets)
     everyone = np.arange(len(shingles))
     found: set[tuple[int, int]] = set()
     for row in sample.tolist():
         if sets.sizes[row]:
-            values = sets.compare(np.full(len(everyone), row), everyone, threshold)
+            values = compare_rows(sets, np.full(len(everyone), row), everyone, threshold)
             for other in np.flatnonzero(values >= threshold).tolist():
                 if other != row:
                     found.add((min(row, other), max(row, other)))

@@ -8,17 +8,15 @@ import pytest
 from spark_session import session
 from toy_engine import ToyEngine
 
-from lookalike.engines import registry
 from lookalike.engines.local import bundles as local_bundles
 from lookalike.engines.local import documents as local_documents
-from lookalike.engines.local import keeping as local_keeping
 from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.engines.spark.engine import SparkEngine
 from lookalike.files.workspace import Workspace
-from lookalike.recipes import rounds
+from lookalike.recipes import opening, rounds
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 FRAMES = pytest.param("frames", marks=without_pyspark)
@@ -38,7 +36,7 @@ class Slices(LocalEngine):
 class Rounds(Slices):
     """Decides by rounds alone."""
 
-    slices = together = sieve = None
+    slices = None
 
 
 OTHERS = {"slices": Slices, "rounds": Rounds}
@@ -50,7 +48,7 @@ def cut_small(monkeypatch):
     monkeypatch.setattr(local_tables, "ROWS", 30)
     monkeypatch.setattr(local_sort, "MEMBERS", 20)
     monkeypatch.setattr(local_bundles, "GROUP_BYTES", 100)
-    monkeypatch.setattr(local_keeping, "PART_BYTES", 3000)
+    monkeypatch.setattr(local_tables, "PART_BYTES", 3000)
 
 
 def spill(monkeypatch):
@@ -86,7 +84,7 @@ def prepare(kind, monkeypatch):
         cut_small(monkeypatch)
         spill(monkeypatch)
     if kind in OTHERS:
-        monkeypatch.setattr(registry, "LocalEngine", OTHERS[kind])
+        monkeypatch.setattr(opening, "LocalEngine", OTHERS[kind])
     more = {"engine": ToyEngine(7)} if kind == "toy" else {}
     return more | {"threads": 2 if kind == "threads" else 1}
 

@@ -9,7 +9,7 @@ from corpora import planted
 import lookalike as la
 from lookalike.engines import memory as memory_module
 from lookalike.engines.local import engine as local
-from lookalike.engines.local import keeping as local_keeping
+from lookalike.engines.local import tables as local_tables
 
 BASE = [f"word{i}" for i in range(60)]
 A, A2 = (" ".join([*BASE, *more]) for more in ([], ["more"]))
@@ -33,7 +33,7 @@ def inputs(tmp_path_factory):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Makes every limit small, so that a small corpus takes all ways of a large one."""
-    monkeypatch.setattr(local_keeping, "PART_BYTES", 30_000)
+    monkeypatch.setattr(local_tables, "PART_BYTES", 30_000)
     monkeypatch.setattr(local, "SPILL_BYTES", 15_000)
     monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 20_000)
     monkeypatch.setattr(memory_module.Memory, "slice", lambda self, threads: 60_000)

@@ -41,7 +41,7 @@ class ToyEngine(Engine):
     """Runs everything at once, one row after the other."""
 
     joins_in_place = False
-    components = slices = together = sieve = None
+    components = slices = None
 
     def __init__(self, seed=0):
         self.random = Random(seed)
@@ -125,8 +125,3 @@ class ToyEngine(Engine):
 
     def close(self):
         self.closed = True
-
-
-def make(running):
-    """What an entry point names."""
-    return ToyEngine(running.threads)

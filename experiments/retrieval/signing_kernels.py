@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from families import shuffled
 from numba import njit
 from numpy.typing import NDArray
 
-from lookalike.hashing import derive, shuffled
+from lookalike.hashing import derive
 
 Array = NDArray[Any]
 compiled = njit(nogil=True, error_model="numpy", cache=True)
@@ -95,8 +96,8 @@ def pack_bits(minima, out):
 def draw_parameters(family: str, k: int, universe: int, seed: int = 1) -> Array:
     """Draw the parameters of k distinct functions of a family.
 
-    Function j of the 2-universal ones is ``hashing.MultiplyShift`` of the seed ``seed + j``, permutation j ``hashing.shuffled`` of it.
-    Tables of 4-universal functions, 2^18 numbers each, are drawn by a faster generator than ``hashing.FourUniversal`` has.
+    Function j of the 2-universal ones is ``families.MultiplyShift`` of the seed ``seed + j``, permutation j ``families.shuffled`` of it.
+    Tables of 4-universal functions, 2^18 numbers each, are drawn by a faster generator than ``families.FourUniversal`` has.
     """
     seeds = range(seed, seed + k)
     if family == "2-universal":

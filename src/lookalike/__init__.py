@@ -70,7 +70,7 @@ _HOMES = {
     "shingle": "text.shingle",
     "verify": "steps.keep",
     "weigh": "text.features",
-    "write_report": "report.writing",
+    "write_report": "report.page",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from .recipes.foresight import Foresight, foresee
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
-    from .report.writing import write_report
+    from .report.page import write_report
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above

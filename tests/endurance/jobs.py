@@ -9,7 +9,7 @@ from cases import WORDS, Case, remains
 import lookalike as la
 from lookalike.engines import memory as memory_module
 from lookalike.engines.local import engine as local
-from lookalike.engines.local import keeping as local_keeping
+from lookalike.engines.local import tables as local_tables
 
 SETTINGS = (
     {"keep": "first"},
@@ -46,7 +46,7 @@ def write_inputs(folder):
 
 def _limit(part, spill, slice, partition):
     """Make the limits of this process so small."""
-    local_keeping.PART_BYTES, local.SPILL_BYTES = part, spill
+    local_tables.PART_BYTES, local.SPILL_BYTES = part, spill
     memory_module.Memory.slice = lambda self, threads: slice
     memory_module.Memory.partition = lambda self, threads: partition
 

@@ -161,27 +161,6 @@ def test_another_threshold(kind, monkeypatch):
         assert again.pairs.equals(afresh.pairs)
 
 
-def test_an_engine_of_another_package(tmp_path, monkeypatch):
-    """By its entry point, as CONTRIBUTING.md says."""
-    with pytest.raises(la.ParameterError, match="^engine must be one of local, spark; got 'toy'$"):
-        la.dedup(["a b"], engine="toy")
-    folder = tmp_path / "toy_engine-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-engine\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(
-        "[lookalike.engines]\ntoy = toy_engine:make\nbare = builtins:repr\nlost = nowhere:make\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    found, wanted = told("largest", engine="toy"), expected("largest", 0)
-    assert found[0].equals(wanted[0]) and found[1].equals(wanted[1]) and found[2] == wanted[2]
-    with pytest.raises(la.ParameterError, match="^engine must be one of local, spark, bare, lost, toy; got 'else'$"):
-        la.dedup(["a b"], engine="else")
-    with pytest.raises(la.ParameterError, match="'bare' lacks source, rows, map"):
-        la.dedup(["a b"], engine="bare")
-    with pytest.raises(la.ParameterError, match="'lost' cannot be loaded: ModuleNotFoundError"):
-        la.dedup(["a b"], engine="lost")
-
-
 def test_closing_a_result_closes_its_engine():
     engine = ToyEngine()
     la.dedup(["a b", "a b"], engine=engine).close()

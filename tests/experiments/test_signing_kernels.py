@@ -1,12 +1,13 @@
-"""Signing kernels of the experiments equal the families of the package, and plain Python."""
+"""Signing kernels of the experiments equal the families drawn one by one, and plain Python."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from families import FourUniversal, MultiplyShift, shuffled
 from retrieval.signing_kernels import FAMILIES, draw_parameters, pack_bits
 
-from lookalike import hashing
+from lookalike.hashing import derive
 
 P = (1 << 61) - 1
 KEYS = [0, 1, 2, 255, 65535, 65536, 65537, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]
@@ -25,7 +26,7 @@ def least(images, offsets):
 
 
 def test_multiply_shift_is_the_family():
-    images = [hashing.MultiplyShift(seed=5 + j).hash(np.array(KEYS)) for j in range(3)]
+    images = [MultiplyShift(seed=5 + j).hash(np.array(KEYS)) for j in range(3)]
     assert signed("2-universal", KEYS, OFFSETS, draw_parameters("2-universal", 3, 0, 5)).tolist() == least(images, OFFSETS)
 
 
@@ -39,14 +40,14 @@ def test_polynomials_equal_big_integers(parameters):
 
 
 def test_tables_are_the_family():
-    tables = np.stack([hashing.derive(j, "four-universal", 1 << 18) for j in (1, 2)])
-    images = [hashing.FourUniversal(seed=j).hash(np.array(KEYS)) & np.uint64(0xFFFFFFFF) for j in (1, 2)]
+    tables = np.stack([derive(j, "four-universal", 1 << 18) for j in (1, 2)])
+    images = [FourUniversal(seed=j).hash(np.array(KEYS)) & np.uint64(0xFFFFFFFF) for j in (1, 2)]
     assert signed("4-universal, tables", KEYS, OFFSETS, tables.astype(np.uint32)).tolist() == least(images, OFFSETS)
 
 
 def test_permutations_are_tables():
     keys = [0, 1, 2, 3, 50, 99, 98, 97, 7, 8, 9]
-    images = [hashing.shuffled(100, 3 + j)[keys] for j in range(4)]
+    images = [shuffled(100, 3 + j)[keys] for j in range(4)]
     assert signed("full permutations", keys, OFFSETS, draw_parameters("full permutations", 4, 100, 3)).tolist() == least(
         images, OFFSETS
     )

@@ -6,7 +6,7 @@ from conftest import JIT_OFF
 from naive import walk as naive
 
 from lookalike.kernels import resemblance as kernel
-from lookalike.methods.exact_sets import RowSets, numbered
+from lookalike.methods.comparable import compare_rows, numbered, sets_of_pieces, sets_of_signatures, sets_of_values
 
 
 def arrays(sets):
@@ -17,9 +17,9 @@ def test_numbering_survives_growth_and_zero(rng):
     size = 40 if JIT_OFF else 9000
     values = rng.permutation(np.arange(size, dtype=np.uint64)) << np.uint64(20)
     offsets = np.array([0, size // 2, size, 2 * size])
-    sets = RowSets.from_values(np.concatenate([values, values[::-1]]), offsets)
-    assert sets.rows.sizes.tolist() == [size // 2, size - size // 2, size]
-    out = sets.compare(np.array([0, 0, 1]), np.array([1, 2, 2]), 0.0)
+    sets = sets_of_values(np.concatenate([values, values[::-1]]), offsets)
+    assert sets.sizes.tolist() == [size // 2, size - size // 2, size]
+    out = compare_rows(sets, np.array([0, 0, 1]), np.array([1, 2, 2]), 0.0)
     assert out.tolist() == [0.0, (size // 2) / size, (size - size // 2) / size]
 
 
@@ -31,12 +31,12 @@ def test_a_hundred_thousand_random_pairs_equal_set_arithmetic(rng):
     sets = [frozenset(np.flatnonzero(row).tolist()) for row in matrix]
     left, right = (rng.integers(0, 500, 100_000) for _ in range(2))
     values, offsets = arrays(sets)
-    packed = RowSets.from_values(np.array(values, np.uint64) * np.uint64(0x9E3779B97F4A7C15), offsets)
+    packed = sets_of_values(np.array(values, np.uint64) * np.uint64(0x9E3779B97F4A7C15), offsets)
     common = (matrix[left] & matrix[right]).sum(1)
     union = (matrix[left] | matrix[right]).sum(1)
     expected = common / np.maximum(union, 1)
     for threshold in (0.0, 0.5, 0.8):
-        found = packed.compare(left, right, threshold)
+        found = compare_rows(packed, left, right, threshold)
         assert ((found >= threshold) == (expected >= threshold)).all()
         assert (found[found >= threshold] == expected[expected >= threshold]).all()
 
@@ -44,19 +44,19 @@ def test_a_hundred_thousand_random_pairs_equal_set_arithmetic(rng):
 def test_pieces_make_the_same_sets_as_one(rng):
     values = rng.integers(0, 60, 300, dtype=np.uint64)
     offsets = np.arange(0, 301, 20)
-    whole = RowSets.from_values(values, offsets)
+    whole = sets_of_values(values, offsets)
     pieces = [(values[:100], offsets[:6]), (values[100:100], offsets[:1]), (values[100:], offsets[5:] - 100)]
-    parts = RowSets.from_pieces(numbered(pieces))
+    parts = sets_of_pieces(numbered(pieces))
     for name in ("sizes", "offsets", "blocks", "words"):
-        assert getattr(whole.rows, name).tolist() == getattr(parts.rows, name).tolist(), name
+        assert getattr(whole, name).tolist() == getattr(parts, name).tolist(), name
 
 
 def test_signatures_as_sets_count_equal_slots(rng):
     signatures = rng.integers(0, 3, (6, 50), dtype=np.uint32)
-    sets = RowSets.from_signatures(signatures)
+    sets = sets_of_signatures(signatures)
     left, right = np.triu_indices(6, 1)
     expected = (signatures[left] == signatures[right]).mean(1)
-    assert sets.compare(left, right, 0.0).tolist() == expected.tolist()
+    assert compare_rows(sets, left, right, 0.0).tolist() == expected.tolist()
 
 
 def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
@@ -80,9 +80,9 @@ def test_rows_of_numbers_in_any_order(rng):
     """Members of a row whose blocks do not ascend, some repeated."""
     rows = [rng.choice(400, size) for size in [0, 1, *[2] * 12, *rng.integers(3, 60, 20).tolist()]]
     values = np.concatenate([rng.permutation(400), *rows]).astype(np.uint64)
-    sets = RowSets.from_values(values, np.cumsum([0, 400, *map(len, rows)]))
+    sets = sets_of_values(values, np.cumsum([0, 400, *map(len, rows)]))
     left, right = np.triu_indices(len(rows), 1)
-    found = sets.compare(left + 1, right + 1, 0.0)
+    found = compare_rows(sets, left + 1, right + 1, 0.0)
     expected = [naive.resemblance(set(rows[a].tolist()), set(rows[b].tolist())) for a, b in zip(left, right, strict=True)]
     np.testing.assert_allclose(np.nan_to_num(found), expected)
 

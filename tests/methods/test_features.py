@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.kernels.resemblance import VECTORS, Rows
-from lookalike.methods.exact_sets import RowSets, compare_rows, numbered
-from lookalike.methods.features import FeatureVectors, FingerprintRows
+from lookalike.methods.comparable import compare_rows, fingerprints_of_words, numbered, sets_of_pieces, vectors_of_pieces
 from lookalike.theory import simhash
 
 texts = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=8)
@@ -39,12 +38,10 @@ def test_cosines_equal_integer_arithmetic_however_rows_come(rows, cut):
     left, right = every_pair(len(rows))
     counters = [Counter(row) for row in rows]
     expected = [cosine(counters[a], counters[b]) for a, b in zip(left, right, strict=True)]
-    assert compare_rows(FeatureVectors.from_pieces(numbered([arrays(rows)])).rows, left, right, 0.5).tolist() == expected
+    assert compare_rows(vectors_of_pieces(numbered([arrays(rows)])), left, right, 0.5).tolist() == expected
     cut = min(cut, len(rows))
     assert (
-        compare_rows(
-            FeatureVectors.from_pieces(numbered([arrays(rows[:cut]), arrays(rows[cut:])])).rows, left, right, 0.5
-        ).tolist()
+        compare_rows(vectors_of_pieces(numbered([arrays(rows[:cut]), arrays(rows[cut:])])), left, right, 0.5).tolist()
         == expected
     )
 
@@ -53,8 +50,8 @@ def test_cosines_equal_integer_arithmetic_however_rows_come(rows, cut):
 def test_parallel_vectors_have_a_cosine_of_exactly_one(rng, times):
     for _ in range(20):
         row = rng.integers(0, 30, 50).tolist()
-        vectors = FeatureVectors.from_pieces(numbered([arrays([row, row, row * times])]))
-        assert compare_rows(vectors.rows, np.array([0, 0]), np.array([1, 2]), 1.0).tolist() == [1.0, 1.0]
+        vectors = vectors_of_pieces(numbered([arrays([row, row, row * times])]))
+        assert compare_rows(vectors, np.array([0, 0]), np.array([1, 2]), 1.0).tolist() == [1.0, 1.0]
 
 
 @given(st.integers(1, 1 << 31), st.integers(1, 1 << 31), st.integers(0, 1 << 20))
@@ -74,15 +71,15 @@ def test_fingerprints_score_by_their_distance(rng, bits):
     words[:, -1] &= np.uint64((1 << (bits - 64 * (words.shape[1] - 1))) - 1)
     left, right = every_pair(6)
     distance = np.bitwise_count(words[left] ^ words[right]).sum(1)
-    found = compare_rows(FingerprintRows.from_words(words, bits).rows, left, right, 0.9)
+    found = compare_rows(fingerprints_of_words(words, bits), left, right, 0.9)
     assert found.tolist() == np.asarray(simhash.cosine(distance, bits)).tolist()
 
 
-@pytest.mark.parametrize("kind", [RowSets, FeatureVectors])
+@pytest.mark.parametrize("kind", [sets_of_pieces, vectors_of_pieces])
 def test_no_piece_and_no_row(kind):
     for pieces in ([], [arrays([])]):
-        rows = kind.from_pieces(numbered(pieces))
-        assert len(rows.rows.sizes) == 0
-        assert len(compare_rows(rows.rows, np.empty(0, np.int64), np.empty(0, np.int64), 0.5)) == 0
-    empties = kind.from_pieces(numbered([arrays([[], []])]))
-    assert compare_rows(empties.rows, np.array([0]), np.array([1]), 0.0).tolist() == [-1.0]
+        rows = kind(numbered(pieces))
+        assert len(rows.sizes) == 0
+        assert len(compare_rows(rows, np.empty(0, np.int64), np.empty(0, np.int64), 0.5)) == 0
+    empties = kind(numbered([arrays([[], []])]))
+    assert compare_rows(empties, np.array([0]), np.array([1]), 0.0).tolist() == [-1.0]

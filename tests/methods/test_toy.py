@@ -11,7 +11,7 @@ import pytest
 
 import lookalike as la
 from lookalike.methods import registry
-from lookalike.methods.exact_sets import compare_rows, numbered
+from lookalike.methods.comparable import compare_rows, numbered
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.sketch import sketch
 from lookalike.text.shingle import Shingling
@@ -51,7 +51,7 @@ def test_documents_are_sketched_meet_and_are_scored_by_it(toy):
     meeting = {(a, b) for a, b in combinations(range(4), 2) if any(map(int.__eq__, keys[a], keys[b]))}
     assert meeting == {(0, 1)}
     sets = toy.comparable(numbered([shingling.hashes(la.text.texts.from_strings(texts))]))
-    assert compare_rows(sets.rows, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
+    assert compare_rows(sets, np.array([0]), np.array([1]), 0.5).tolist() == [58 / 60]
 
 
 @pytest.mark.usefixtures("toy")

@@ -12,7 +12,7 @@ import time
 
 import lookalike as la
 from lookalike.engines.local import engine as local
-from lookalike.engines.local import keeping as local_keeping
+from lookalike.engines.local import tables as local_tables
 from lookalike.files.workspace import Workspace
 
 
@@ -38,7 +38,7 @@ def run(job):
 
 def main():
     """Answer commands until there are no more."""
-    local_keeping.PART_BYTES = 40_000
+    local_tables.PART_BYTES = 40_000
     local.SPILL_BYTES = 20_000
     la.dedup(["a b c d e f g"] * 2, threads=1)
     for line in sys.stdin:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.engines.local import bundles as local_bundles
 from lookalike.engines.local import documents as local_documents
-from lookalike.engines.local import keeping as local_keeping
 from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local import tables as local_tables
 from lookalike.steps import batches as pieces
@@ -45,7 +44,7 @@ def said(table, references, chosen, **more):
 sizes = st.fixed_dictionaries({
     (local_documents, "PIECE_BYTES"): st.integers(40, 500), (local_tables, "ROWS"): st.integers(5, 50),
     (local_sort, "MEMBERS"): st.integers(3, 50), (local_bundles, "GROUP_BYTES"): st.integers(1, 400),
-    (local_keeping, "PART_BYTES"): st.integers(500, 9000), (pieces, "PIECE_WEIGHT"): st.integers(1, 900),
+    (local_tables, "PART_BYTES"): st.integers(500, 9000), (pieces, "PIECE_WEIGHT"): st.integers(1, 900),
     (links, "AT_A_TIME"): st.integers(1, 40),
 })  # fmt: skip
 jobs = st.fixed_dictionaries({

@@ -224,9 +224,9 @@ def test_a_null_is_no_group_of_any_value(tmp_path):
 
 def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
     """On the disk the column comes in parts."""
-    from lookalike.engines.local import keeping as local_keeping
+    from lookalike.engines.local import tables as local_tables
 
-    monkeypatch.setattr(local_keeping, "PART_BYTES", 2000)
+    monkeypatch.setattr(local_tables, "PART_BYTES", 2000)
     rng = np.random.default_rng(2)
     values = rng.integers(-50, 50, 300).tolist()
     texts = [f"{TEXT} {i % 20} {i % 20} {i % 20}" for i in range(300)]

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import lookalike as la
-from lookalike.engines.local import keeping as local_keeping
+from lookalike.engines.local import tables as local_tables
 
 COMPLETE = ["sketches", "leaders", "links", "pairs", "matches", "standing"]
 
@@ -19,7 +19,7 @@ def stopped(tmp_path_factory):
     rows = [json.dumps({"text": text}) for text in [*texts, *(f"{text} more" for text in texts), texts[0]]]
     (folder / "in.jsonl").write_text("\n".join(rows) + "\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_keeping, "PART_BYTES", 2000)
+        patch.setattr(local_tables, "PART_BYTES", 2000)
         result = la.dedup(folder / "in.jsonl", work=folder / "work")
         shutil.copytree(folder / "work", folder / "left")
         kept = result.keep.tolist()

@@ -13,7 +13,7 @@ from listing import find_pairs
 import lookalike as la
 from lookalike.cli.main import main
 from lookalike.recipes import listing
-from lookalike.report.scored import gather_pairs
+from lookalike.report.facts import gather_pairs
 
 
 def data_of(path):
@@ -41,7 +41,7 @@ def overlapping(corpus, **settings):
 
 def pairs_of(result):
     """{(left id, right id, whether the left one is a reference): score} of a list of pairs, or of matches."""
-    if isinstance(result, la.recipes.overlap.OverlapResult):
+    if hasattr(result, "matches"):
         return {(row["reference"], row["id"]): row["containment"] for row in result.matches.to_pylist()}
     score = result.table.column_names[-1] if "standard_error" not in result.table.column_names else "estimated_resemblance"
     return {(row["left_id"], row["right_id"]): row[score] for row in result.table.to_pylist()}

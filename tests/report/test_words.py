@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.report.words import pieces_of, shared, shingles_of, tokens_of, visible, words_of
+from lookalike.report.diff import pieces_of, shared, shingles_of, tokens_of, visible, words_of
 from lookalike.text.shingle import Shingling
 
 TEXTS = [

@@ -11,7 +11,7 @@ from engine_kinds import KINDS, prepare
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.report import writing
+from lookalike.report import page as page_module
 from lookalike.report.samples import near_misses
 
 
@@ -241,7 +241,7 @@ def test_near_misses_are_shown_and_counted(tmp_path):
 
 def test_a_page_is_made_smaller_until_it_fits(run, tmp_path, monkeypatch):
     whole = len(report(run(), tmp_path).encode())
-    monkeypatch.setattr(writing, "MOST_BYTES", whole - 6_000)
+    monkeypatch.setattr(page_module, "MOST_BYTES", whole - 6_000)
     assert len(report(run(), tmp_path).encode()) <= whole - 6_000
 
 
@@ -255,7 +255,7 @@ def test_the_worst_page_fits(tmp_path, monkeypatch):
     ids = [f"{i}" + "<&'" * 3000 for i in range(len(rows))]
     result = la.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.4)
     assert result.summary.near_duplicates == 150
-    monkeypatch.setattr(writing, "PAIR_BYTES", writing.PAIR_BYTES[:1])  # none smaller is needed
+    monkeypatch.setattr(page_module, "PAIR_BYTES", page_module.PAIR_BYTES[:1])  # none smaller is needed
     assert len(report(result, tmp_path).encode()) > 1_000_000
     assert {document["id"] for document in data_of(tmp_path / "page.html")["documents"]} == {None}, "too long to be named"
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.exact_sets import RowSets
-from lookalike.methods.features import FeatureVectors, FingerprintRows
+from lookalike.methods.comparable import fingerprints_of_words, sets_of_pieces, sets_of_signatures, vectors_of_pieces
 from lookalike.steps import batches as pieces
 from lookalike.steps.verify import verify
 from lookalike.steps.walk import walk
@@ -31,10 +30,10 @@ class Sets:
     n_estimates = 2
 
     def comparable(self, pieces):
-        return RowSets.from_pieces(pieces)
+        return sets_of_pieces(pieces)
 
     def estimable(self, estimates):
-        return RowSets.from_signatures(estimates)
+        return sets_of_signatures(estimates)
 
     def score(self, a, b):
         return naive.resemblance(set(a), set(b)) if a else -1.0
@@ -49,10 +48,10 @@ class Vectors:
     n_estimates = 2
 
     def comparable(self, pieces):
-        return FeatureVectors.from_pieces(pieces)
+        return vectors_of_pieces(pieces)
 
     def estimable(self, estimates):
-        return FingerprintRows.from_words(estimates.view(np.uint64), 64)
+        return fingerprints_of_words(estimates.view(np.uint64), 64)
 
     def score(self, a, b):
         a, b = Counter(a), Counter(b)

@@ -87,7 +87,7 @@ class Outputs:
 
             check_folder(self.save, read, self.may_replace(self.save), but(self.save))
         if self.report is not None:
-            from ..report.writing import check_report
+            from ..report.page import check_report
 
             check_report(self.report, read, self.may_replace(self.report))
             check_apart(self.report, places, but(self.report), single=True)

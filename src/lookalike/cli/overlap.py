@@ -93,7 +93,7 @@ def overlap(
     if report is not None:
         from ..files.names import shown
         from ..report.inputs import overlap_command
-        from ..report.writing import check_report
+        from ..report.page import check_report
 
         check_report(report, [*sources, *references], force)
     note_skipped(quiet, sources, references)

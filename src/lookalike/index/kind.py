@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..methods.exact_sets import compare_rows, numbered
+from ..methods.comparable import compare_rows, numbered
 from ..methods.method import Method
 from ..planner import check_targets
 from ..text.shingle import Shingling
@@ -180,5 +180,5 @@ class Kind(ABC):
 
     def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
         """Return the exact scores of pairs of documents, all of which are given by their shingle hashes."""
-        rows = self.method.comparable(numbered([(values, offsets)])).rows
+        rows = self.method.comparable(numbered([(values, offsets)]))
         return np.clip(compare_rows(rows, left, right, 0.0), 0.0, 1.0)

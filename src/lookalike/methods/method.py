@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..kernels.resemblance import Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
-from .exact_sets import Pieces
+from .comparable import Pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,15 +35,6 @@ class Sketched:
     keys: UInt64Array
     codes: NDArray[np.uint16]
     estimates: UInt32Array
-
-
-class Comparable(Protocol):
-    """Rows whose pairs can be scored."""
-
-    @property
-    def rows(self) -> Rows:
-        """What the kernels compare by."""
-        ...
 
 
 class Method(Protocol):
@@ -98,11 +89,11 @@ class Method(Protocol):
         """Sketch documents given by their shingle hashes, with repeats; equal ``groups`` alone are compared."""
         ...
 
-    def comparable(self, pieces: Pieces) -> Comparable:
+    def comparable(self, pieces: Pieces) -> Rows:
         """Make rows of numbered shingles ready for exact comparison; each piece is done with before the next comes."""
         ...
 
-    def estimable(self, estimates: UInt32Array) -> Comparable:
+    def estimable(self, estimates: UInt32Array) -> Rows:
         """Make the words kept for estimates ready for comparison."""
         ...
 

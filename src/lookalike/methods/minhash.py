@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from ..kernels.banding import band_keys
 from ..kernels.codes import keys_and_codes
+from ..kernels.resemblance import Rows
 from ..planner import Plan
 from ..sketches.fast_similarity import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .exact_sets import Pieces, RowSets
+from .comparable import Pieces, sets_of_pieces, sets_of_signatures
 from .method import Sketched
 
 
@@ -74,13 +75,13 @@ class MinHashMethod:
             band_keys(slots, groups, bands, rows, keys)
         return Sketched(keys, codes, slots[:, slots.shape[1] - self.n_estimates :].copy())
 
-    def comparable(self, pieces: Pieces) -> RowSets:
+    def comparable(self, pieces: Pieces) -> Rows:
         """Make shingle sets ready for exact comparison."""
-        return RowSets.from_pieces(pieces)
+        return sets_of_pieces(pieces)
 
-    def estimable(self, estimates: UInt32Array) -> RowSets:
+    def estimable(self, estimates: UInt32Array) -> Rows:
         """Make slots ready for estimates."""
-        return RowSets.from_signatures(estimates)
+        return sets_of_signatures(estimates)
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: measured, or estimated with the standard error."""

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..kernels.resemblance import Rows
 from ..sketches.simhash import SimHash
 from ..theory import simhash
 from ..values import Fingerprints, Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .exact_sets import Pieces
-from .features import FeatureVectors, FingerprintRows
+from .comparable import Pieces, fingerprints_of_words, vectors_of_pieces
 from .method import Sketched
 
 
@@ -69,13 +69,13 @@ class SimHashMethod:
         """Fingerprint documents as ``sketch`` does; with ``margins`` each bit says how sure it is."""
         return SimHash(bits=self.bits, seed=self.seed, margins=margins).sign(Shingles(values, offsets))
 
-    def comparable(self, pieces: Pieces) -> FeatureVectors:
+    def comparable(self, pieces: Pieces) -> Rows:
         """Make vectors of feature counts ready for exact comparison."""
-        return FeatureVectors.from_pieces(pieces)
+        return vectors_of_pieces(pieces)
 
-    def estimable(self, estimates: UInt32Array) -> FingerprintRows:
+    def estimable(self, estimates: UInt32Array) -> Rows:
         """Make the halves of fingerprints ready for estimates."""
-        return FingerprintRows.from_words(np.ascontiguousarray(estimates).view(np.uint64), self.bits)
+        return fingerprints_of_words(np.ascontiguousarray(estimates).view(np.uint64), self.bits)
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: the cosine, measured or estimated, and the distance."""

@@ -7,24 +7,21 @@ an engine knows them and they fit its memory. All others are decided by rounds: 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
 
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
 from ..steps.decide import settle, settled_schema
-from ..steps.pairs import MEMBERS, between, distinct, sides
+from ..steps.pairs import MEMBERS, distinct, sides
 from ..steps.rounds import resolve
-from ..steps.verify import BUNDLED, bundle, halves, sift, verify
+from ..steps.verify import BUNDLED, bundle, verify
 from ..steps.walk import name, walk
 from ..text.shingle import Shingling
-from ..values.arrow import to_numpy
-from ..values.tables import MATCHES, PAIRS, STANDING
+from ..values.tables import MATCHES, STANDING
 from .rounds import Rounds
 from .search import Searched
+from .slices import SliceWalk
 
 PARTNERS = 1 << 10
 """Documents that one is compared with in a bundle, where all texts of a bundle meet: the first of a crowd has many partners."""
@@ -106,7 +103,7 @@ class Decider:
         This is done once: later fewer components may fit the memory, and what was walked would be found among the rest again.
         """
         engine, pairs = self.engine, self.found.pairs
-        rest_of = self._all_kept if all_pairs else self._by_rounds if engine.slices is None else self._by_slices
+        rest_of = self._all_kept if all_pairs else self._kept
         if engine.components is None:
             return rest_of(pairs)
         closed = engine.components(pairs)
@@ -126,50 +123,22 @@ class Decider:
             rows = engine.meet(rows, "bundle", "order")
         return engine.map(rows, partial(verify, **self._comparing), MATCHES)
 
-    def _by_slices(self, pairs: Table) -> Table:
-        """Decide slice after slice of the keep order: each is walked together with the kept documents that it may match.
-
-        Where few documents of the first slice are removed, nearly all that came before would have to be at hand for every
-        later one: the other pairs are sifted then.
-        """
-        engine = self.engine
-        assert engine.slices is not None and engine.together is not None
-        found: list[Table] = []
-        gone = np.empty(0, np.int64)
-        todo, first = engine.slices(pairs), True
-        while todo:
-            begin, end, n = todo.pop(0)
-            part = engine.map(pairs, partial(between, begin=begin, end=end), PAIRS)
-            part = engine.join(part, engine.rows(pa.table({"order": gone})), "left", "anti")
-            rows = self._compared(engine.together(part))
-            walked = engine.store(engine.map(rows, partial(walk, **self._comparing), MATCHES),
-                                  f"matches-slice{self.label}-{begin}-{end}")  # fmt: skip
-            rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
-            gone = np.unique(np.concatenate([gone, *rights]))
-            found.append(walked)
-            if first and todo and 2 * len(gone) < n:
-                later = engine.map(pairs, partial(between, begin=end, end=todo[-1][1]), PAIRS)
-                later = engine.join(later, engine.rows(pa.table({"order": gone})), "left", "anti")
-                pairs = self._sifted(later, f"-{end}")
-                todo = engine.slices(pairs)
-            first = False
-        return reduce(engine.union, found)
-
-    def _sifted(self, pairs: Table, label: str = "") -> Table:
-        """Leave out pairs that cannot match, where the engine and the method know a cheaper way than to compare them."""
-        settings, engine = self.settings, self.engine
-        if engine.sieve is None or not settings.method.exact or settings.method.score != "resemblance":
-            return pairs
-        hashed = partial(halves, shingling=settings.shingling, key=self.key)
-        sifted = partial(sift, threshold=settings.threshold)
-        return engine.store(engine.sieve(pairs, hashed, sifted), f"sifted{self.label}{label}")
+    @property
+    def _slices(self) -> SliceWalk | None:
+        """Who decides about what is in no component, where the engine has slices."""
+        if self.engine.slices is None:
+            return None
+        return SliceWalk(self.engine, self.engine.slices, self._compared, self._comparing, self.label)
 
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""
-        return self.engine.store(self.verified(self._sifted(pairs)), f"verified{self.label}")
+        some = pairs if self._slices is None else self._slices.sifted(pairs)
+        return self.engine.store(self.verified(some), f"verified{self.label}")
 
-    def _by_rounds(self, pairs: Table) -> Table:
-        """Return the matches of removed documents with kept ones, decided round by round."""
+    def _kept(self, pairs: Table) -> Table:
+        """Return the matches of removed documents with kept ones, decided slice by slice or round by round."""
+        if self._slices is not None:
+            return self._slices.kept_of(pairs)
         rounds = Rounds(self.engine, self.verified, self.found.boundary, self.label)
         return rounds.kept_of(pairs, self._members)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
-from ..engines.local.keeping import PART_BYTES
+from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, Memory
 from ..formats.row_groups import MOST_BYTES
 from ..kernels._compile import MODE

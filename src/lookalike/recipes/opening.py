@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..engines.clock import Clock
+from ..engines.engine import Engine, check_engine
+from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
-from ..engines.registry import Running, make_engine
-from ..engines.reporting import share_of
+from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
 from ..files.names import skipped_in
 from ..files.urls import check_on_disk
@@ -84,7 +84,7 @@ class Opened:
     settings: Settings
     splits: list[Any]
     reading: Reading
-    engine: Any
+    engine: Engine
     workspace: AnyWorkspace
     clock: Clock
     skipped: dict[str, Any]
@@ -93,7 +93,8 @@ class Opened:
 
 def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
     """Open inputs, work folder and engine."""
-    clock, against, engine = Clock(), settings.against, settings.engine
+    clock, against = Clock(), settings.against
+    engine: Engine | str | None = settings.engine
     settings = settings.lasting()
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
@@ -117,12 +118,25 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     )  # fmt: skip
     workspace = _open_workspace(splits, len(references), settings)
     if engine is None or isinstance(engine, str):
+        _check_name(engine or "local")
         reporting = Reporting(progress or no_progress)
-        running = Running(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
-        engine = make_engine(engine or "local", running)
+        runs: Engine = LocalEngine(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
+    else:
+        check_engine(runs := engine)
     clock.lap("opening")
     skipped = skipped_in(inputs, references)
-    return Opened(settings, splits, reading, engine, workspace, clock, skipped, key or workspace.secret)
+    return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
+
+
+def _check_name(engine: str) -> None:
+    """Refuse the name of an engine that does not run here."""
+    if engine == "spark":
+        raise ParameterError(
+            "on Spark the tables of a result are data frames: call lookalike.spark.dedup (from lookalike import spark), or "
+            "the command lookalike dedup --engine spark"
+        )
+    if engine != "local":
+        raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:

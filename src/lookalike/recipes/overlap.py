@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..engines.memory import FLOOR, Memory
-from ..engines.reporting import share_of
+from ..engines.progress import share_of
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Columns
@@ -116,9 +116,9 @@ class OverlapResult(Brief):
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows the matches: one HTML file that needs no network."""
-        writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
+        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
         scored = scored_matches(self, self._listed, (self._references, self._reference_starts), (self._sources, self._starts))
-        writing.write_scored(scored, output, texts=texts, force=force, title=title, command=command)
+        page.write_scored(scored, output, texts=texts, force=force, title=title, command=command)
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.

@@ -66,8 +66,8 @@ class PairsResult(Brief):
         """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``."""
         if self._scored is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
-        writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
-        writing.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
+        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
+        page.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
 
     @property
     def listing(self) -> Listing:

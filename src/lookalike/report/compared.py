@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..text.shingle import Shingling
 from ..values import Int64Array
-from .diff import matches
-from .words import pieces_of, shared, visible
+from .diff import matches, pieces_of, shared, visible
 
 BEGIN = 70  # characters of a text that lists show
 MOST_CHARACTERS = 100_000  # of a text that are compared; what follows is not

@@ -1,17 +1,282 @@
-"""A page out of its parts: one HTML file, which asks the network for nothing and runs no script but ours."""
+"""The page of a result: facts, samples and texts are gathered, cut to a size, and put into one HTML file."""
 
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import MissingExtraError
+from ..errors import MissingExtraError, ParameterError
+from ..files.atomic import atomic_file
+from ..files.disk import check_apart, check_output
+from ..files.names import shown
+from ..results.members import Numbers
+from ..results.result import Result
+from ..results.scored import Scored
+from ..text.shingle import Shingling
+from ..wording import called
+from . import sections, tables
+from .compared import hidden_by
+from .diff import visible
+from .facts import ABOVE, gather, gather_pairs
+from .inputs import SHOWN, DigestOf, Originals, command_of, describe_inputs, digests_of, overlap_command
+from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
+from .scored import WORDS, scored_sections
+from .sections import Told
+
+TEXTS = ("full", "none", "hash")
+MOST_BYTES = 2_000_000
+LEAST, AUDIT, GROUPS, NEAR = 20, 50, 10, 12  # pairs, and groups, of the sections that sample
+PAIR_BYTES = (7_000, 3_000, 1_000, 200)  # of the texts of a pair; the next, where a page would be too large
+LEAST_TIMES = 2  # as much for each of the least alike
+AGAIN_PAIRS = 300_000  # candidates up to which a job is decided at more thresholds
+AGAIN_BYTES = 100_000_000  # of text, likewise
+NEAR_BELOW = 0.05
+
+
+def write_report(
+    result: Result, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    command: str | None = None,
+) -> None:  # fmt: skip
+    """Write a page that shows what was removed, why, and whether to trust it: one HTML file of at most 2 MB.
+
+    It needs no network, and runs only its own script: texts, ids and names are shown as they are, whatever they hold. Samples
+    are drawn by the job's seed, and each says how.
+
+    Parameters
+    ----------
+    result : Result
+    output : str or path
+    texts : {"full", "none", "hash"}, default "full"
+        Whether the page shows the texts of its samples; "none": ids and scores only; "hash": a keyed hash in place of each
+        word, under a key that is drawn for the page and kept nowhere. Ids and names of files are shown in any case.
+    force : bool, default False
+        Replace an existing file.
+    title : str, optional
+    command : str, optional
+        How to repeat the job; default: made of the settings.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not as expected, or the result is closed.
+    MissingExtraError
+        If the extra ``report`` is not installed.
+    OutputError
+        If the file exists and ``force`` is not set, is an input, or cannot be written.
+    InputDataError
+        If an input has changed.
+
+    Notes
+    -----
+    Time: the decisions are read once; the inputs for their digests, and up to the last text that is shown. While the job
+    is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
+    thresholds. A result that was loaded or unpickled has no near misses; texts and digests where the inputs are as they were,
+    else the page says what is missing. Memory: 34 bytes per document, which the job itself no longer needs.
+    """
+    if texts not in TEXTS:
+        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    originals = Originals(result)
+    path = check_report(output, result.sources, force)
+    told = _told(result)
+    identities = result.provenance["inputs"]
+    n_references = result.inputs.n_references
+    inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
+    again = command_of(result.settings, identities, n_references) if command is None else command
+    read = {} if texts == "none" else originals.texts(told.samples.pairs())
+    data = {
+        "sources": _digests(told, identities, inputs, originals.digest),
+        "words": WORDS["dedup"],
+        "score": result.summary.score,
+    }
+    context = {
+        "warnings": sections.warnings(told),
+        "verdict": sections.verdict(told, inputs, len(identities), again),
+        "words": WORDS["dedup"],
+        "score_name": result.summary.score,
+        "many": len(identities) > 1,
+        "footer": _footer(texts, originals.missing),
+    }
+    title = short(title or f"lookalike: {result.summary.documents - result.summary.kept:,} documents removed")
+    _write(path, force, texts, told.samples, read, result.settings.shingling, lambda: _page(title, context, told, data))
+
+
+def write_scored(
+    scored: Scored, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    command: str | None = None,
+) -> None:  # fmt: skip
+    """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``write_report``."""
+    if texts not in TEXTS:
+        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    path = check_report(output, scored.sources, force)
+    seed = int(scored.settings.get("seed", 1))
+    facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
+    samples, _ = samples_of_pairs(scored, facts)
+    inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], digests_of(scored.sources), scored.n_references)
+    words = WORDS[scored.job]
+    title = short(title or f"lookalike: {scored.total:,} {words['scored']}")
+    read = {} if texts == "none" else texts_of_pairs(scored, samples)
+    n = len(samples.pairs())
+    fixed = {
+        "score_name": scored.score,
+        "many": len(scored.sources) > 1,
+        "footer": _footer(texts, ""),
+        "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4 and 6."},
+        "audit": {
+            "pairs": len(samples.audit),
+            "how": f"{len(samples.audit):,} of {scored.total:,} {words['scored']}, drawn at random (seed {seed}).",
+        },
+    }
+
+    def made() -> bytes:
+        told = scored_sections(scored, facts, samples, inputs, command or _again(scored))
+        data = _data(samples, {"sources": {}, "words": words, "score": scored.score})
+        return render(title, fixed | told, data, words)
+
+    _write(path, force, texts, samples, read, scored.shingling, made)
+
+
+def _again(scored: Scored) -> str:
+    """Return the command that repeats a job."""
+    identities = [source.identity() for source in scored.sources]
+    if scored.chosen is None:
+        return overlap_command(scored.settings, identities, scored.n_references)
+    return command_of(scored.chosen, identities, scored.n_references, scored.job)
+
+
+def _write(
+    path: Path, force: bool, texts: str, samples: Samples, read: dict[int, bytes], shingling: Shingling,
+    make: Callable[[], bytes],
+) -> None:  # fmt: skip
+    """Compare the pairs of a page, each within so many bytes that the page is small enough, and write it."""
+    show = hidden_by(os.urandom(32)) if texts == "hash" else visible
+    made = b""
+    for most in PAIR_BYTES:
+        if read:
+            compare_pairs(samples.least, read, shingling, LEAST_TIMES * most, show)
+            compare_pairs(samples.pairs()[len(samples.least) :], read, shingling, most, show)
+        made = make()
+        if len(made) <= MOST_BYTES:
+            break
+    with atomic_file(path, compress=False, replace=force) as stream:
+        stream.write(made)
+
+
+def check_report(output: str | Path, sources: Sequence[Any], force: bool) -> Path:
+    """Return the path to write to, symbolic links followed, if a page can be made and written there."""
+    check_installed()
+    check_apart(output, [place for source in sources for place in source.places], single=True)
+    path = check_output(output, force, single=True)
+    if path.suffix not in ("", ".html", ".htm"):
+        raise ParameterError(f"{shown(output)}: the report is a web page: write {shown(path.with_suffix('.html'))}")
+    return path
+
+
+def _told(result: Result) -> Told:
+    """Gather all that the page says."""
+    decisions, settings = result.rows(), result.settings
+    s, near, exact = result.summary, None, None
+    if result.near_misses is not None:
+        lowest = round(max(0.01, result.threshold - NEAR_BELOW), 10)
+        near = near_misses(
+            result.near_misses, result.threshold, lowest, NEAR, lambda score: float(settings.finder.recall(score))
+        )
+    identities, numbers = result.provenance["inputs"], Numbers(decisions)
+    facts = gather(
+        numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
+        seed=int(settings.seed),
+    )  # fmt: skip
+    small = result.is_open and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
+    if result.evidence == "all" or small:
+        exact = [result.summary.near_duplicates]
+        exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
+    names = [short(called(identity)) for identity in identities]
+    return Told(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names, exact)
+
+
+def _digests(
+    told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]], digest: DigestOf
+) -> dict[int, dict[str, Any]]:
+    """Return name and digest of the sources that documents of the samples come from, for overrides."""
+    found = {}
+    for number in sorted({document.source for pair in told.samples.pairs() for document in (pair.left, pair.right)}):
+        known = inputs[number]["digest"] if number < len(inputs) else digest(number)
+        found[number] = {"name": short(identities[number]["name"]), "digest": known}
+    return found
+
+
+def _page(title: str, context: dict[str, Any], told: Told, more_data: dict[str, Any]) -> bytes:
+    """Make the page of a deduplication."""
+    samples = told.samples
+    data = _data(samples, more_data)
+    n = len(data["pairs"])
+    more = {
+        "least": sections.least(told),
+        "scores": sections.scores(told),
+        "groups": tables.groups(told),
+        "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4, 6 and 9."},
+        "audit": {
+            "pairs": len(samples.audit),
+            "how": f"{len(samples.audit):,} of {told.near_duplicates:,} near-duplicates, drawn at random "
+            f"(seed {told.settings.seed}).",
+        },
+        "sources": tables.sources(told),
+        "lengths": tables.lengths(told),
+        "thresholds": sections.thresholds(told),
+        "cost": sections.cost(told),
+    }
+    return render(title, context | more, data, WORDS["dedup"])
+
+
+def _data(samples: Samples, more: dict[str, Any]) -> dict[str, Any]:
+    """Return what the script of the page reads: each document and each pair once, and what else it is given."""
+    documents: dict[int, int] = {}
+    told: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+
+    def place(pair: Pair, which: str) -> int:
+        document = getattr(pair, which)
+        if document.position not in documents:
+            documents[document.position] = len(told)
+            told.append(document.to_dict())
+        return documents[document.position]
+
+    grouped = [pair for some in samples.groups for pair in some]
+    named = (("The least similar", samples.least), (more["words"]["groups"], grouped), ("Near misses, both kept", samples.near),
+             ("The sample to judge", samples.audit))  # fmt: skip
+    for section, some in named:
+        for pair in some:
+            pairs.append(
+                {
+                    "section": section,
+                    "left": place(pair, "left"),
+                    "right": place(pair, "right"),
+                    "score": pair.score,
+                    "kept": some is samples.near,
+                    "audit": some is samples.audit,
+                    "compared": None if pair.compared is None else pair.compared.to_dict(),
+                }
+            )
+    return {"documents": told, "pairs": pairs} | more
+
+
+def _footer(texts: str, missing: str) -> str:
+    """Say what the page does not show."""
+    what = {
+        "full": "Texts are cut, and long stretches of equal words left out. Characters that cannot be seen are symbols.",
+        "none": "This report has no texts.",
+        "hash": "Words are replaced by hashes under a key that nobody has; equal words have equal hashes.",
+    }[texts]
+    why = f" Texts or digests are missing: {short(missing, 2 * MOST_NAME)}." if missing else ""
+    return f"Made by lookalike {__version__}. {what}{why}"
+
 
 SECTIONS = (
     ("verdict", "The verdict"), ("least", "The least similar"), ("scores", "How similar, and how much is found"),

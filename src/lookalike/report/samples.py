@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..inputs.texts import read_again
 from ..results.members import Numbers
 from ..results.rows import Rows, rows_at
+from ..results.scored import Scored
 from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from .compared import MOST_CHARACTERS, Compared, compare
-from .facts import Facts
-from .words import named, visible
+from .diff import named, visible
+from .facts import Facts, PairFacts
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
 MOST_ID = 300  # characters of an id that an override can name
@@ -173,3 +175,30 @@ def compare_pairs(
         if which not in known:
             known[which] = compare(texts[which[0]], texts[which[1]], shingling, most, show)
         pair.compared = known[which]
+
+
+def samples_of_pairs(scored: Scored, facts: PairFacts) -> tuple[Samples, dict[int, Document]]:
+    """Look up the documents of the chosen pairs; return the samples, and the documents by row."""
+    rows = np.unique(np.array([row for pair in facts.scores_of for row in pair] + list(facts.grouped), np.int64))
+    positions, sources = scored.positions(rows), scored.source_of(rows)
+    known = {}
+    for row, position, source, name in zip(rows.tolist(), positions.tolist(), sources.tolist(), scored.ids(rows), strict=True):
+        file = short(scored.sources[source].identity()["name"])
+        known[row] = Document(short(name), name, file, source, row, 0, position, int(facts.in_pairs[row]))
+
+    def pair(rows: tuple[int, int]) -> Pair:
+        return Pair(known[rows[0]], known[rows[1]], facts.scores_of[rows])
+
+    least, drawn = ([pair((a, b)) for a, b in pairs.tolist()] for pairs in (facts.least, facts.drawn))
+    groups = [[pair(one) for one in some] for some in facts.grouped.values()]
+    return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped]), known
+
+
+def texts_of_pairs(scored: Scored, samples: Samples) -> dict[int, bytes]:
+    """Read the texts of the samples again, by their positions."""
+    documents = [document for pair in samples.pairs() for document in (pair.left, pair.right)]
+    texts: dict[int, bytes] = {}
+    for reading, of_references in zip(scored.readings, (True, False), strict=True):
+        some: list[Any] = [d.position for d in documents if (d.source < scored.n_references) == of_references]
+        texts |= read_again(scored.sources, reading, np.array(some, np.int64), MOST_TEXT)[0]
+    return texts

@@ -1,154 +1,220 @@
-"""Numbers and samples out of the pairs that a job lists, in one pass over them."""
+"""What the page of a list of pairs says in its sections, and what pages of each job say differently."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..inputs.texts import read_again
-from ..results.rows import Draw, Lowest
 from ..results.scored import Scored
-from ..values import Int64Array
-from .facts import ABOVE, BINS, IN_MATRIX, binned, score_bins
-from .samples import MOST_TEXT, Document, Pair, Samples, short
+from .diff import visible
+from .drawing import curve, histogram, shares, spark
+from .facts import PairFacts, binned, chosen_sources
+from .samples import Samples, short
+from .sections import OPENED, share
+from .tables import SHADES, largest_loss
 
-IN_GROUP = 4  # pairs of a document that are shown
+_ANCHORED = "if these are right, the others, which are at least as similar, most likely are too."
+_CAUTION = "Before you use this list:"
+_DUPLICATES = {"yes": "Duplicate", "yes_key": "d", "no": "Not a duplicate"}
 
-
-@dataclass(slots=True)
-class PairFacts:
-    """What is known of the pairs of a job.
-
-    Parameters
-    ----------
-    bins, scores : ndarray
-        Bounds of classes of scores, and how many pairs are in each.
-    thresholds, still : ndarray
-        The threshold and those up to 0.05 above it, and how many pairs reach each.
-    in_pairs : ndarray of int32, shape (n_rows,)
-        In how many pairs each document is.
-    matrix : ndarray of int64, shape (n_sources, n_sources)
-        Pairs by the sources of their left and of their right document; empty where there are very many sources.
-    least, drawn : ndarray of int64, shape (n, 2)
-        The least alike pairs, and some drawn at random: rows.
-    scores_of : dict of (int, int) to float
-        Of the chosen pairs.
-    """
-
-    bins: NDArray[np.float64]
-    scores: Int64Array
-    thresholds: NDArray[np.float64]
-    still: Int64Array
-    in_pairs: NDArray[np.int32]
-    matrix: Int64Array
-    least: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))
-    drawn: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))
-    grouped: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    scores_of: dict[tuple[int, int], float] = field(default_factory=dict)
-
-
-class _Choice:
-    """Pairs that are chosen by their place in the list."""
-
-    def __init__(self) -> None:
-        self.pairs = np.empty((0, 2), np.int64)
-        self.places = np.empty(0, np.int64)
-        self.scores = np.empty(0)
-
-    def keep(self, wanted: Int64Array, left: Int64Array, right: Int64Array, score: NDArray[np.float64], first: int) -> None:
-        """Take those of a batch that are wanted, and let go those held that are not wanted any more."""
-        held = np.isin(self.places, wanted)
-        new = wanted[wanted >= first] - first
-        self.pairs = np.concatenate([self.pairs[held], np.column_stack([left[new], right[new]])])
-        self.places = np.concatenate([self.places[held], wanted[wanted >= first]])
-        self.scores = np.concatenate([self.scores[held], score[new]])
-
-    def ordered(self, places: Int64Array) -> tuple[Int64Array, NDArray[np.float64]]:
-        """Return the pairs at some places, in their order, and their scores."""
-        at = np.argsort(self.places)[np.searchsorted(np.sort(self.places), places)]
-        return self.pairs[at], self.scores[at]
-
-
-def gather_pairs(scored: Scored, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
-    """Count the pairs of a job, and choose some; they are read twice."""
-    thresholds = np.round(scored.threshold + np.arange(ABOVE + 1) / 100, 10)
-    thresholds[0] = scored.threshold
-    thresholds = thresholds[thresholds <= 1.0]
-    n_sources = len(scored.sources)
-    sides = n_sources if n_sources <= 1000 else 0
-    facts = PairFacts(
-        score_bins(scored.threshold), np.zeros(BINS, np.int64), thresholds, np.zeros(len(thresholds), np.int64),
-        np.zeros(int(scored.starts[-1]), np.int32), np.zeros((sides, sides), np.int64),
-    )  # fmt: skip
-    lowest, draw, first = Lowest(n_least), Draw(n_audit, seed, "report"), 0
-    by_score, by_chance = _Choice(), _Choice()
-    for left, right, score in scored.pairs():
-        places = first + np.arange(len(left))
-        facts.scores += binned(score, facts.bins)
-        facts.still += (score[:, None] >= facts.thresholds).sum(axis=0)
-        np.add.at(facts.in_pairs, left, 1)
-        np.add.at(facts.in_pairs, right, 1)
-        if sides:
-            np.add.at(facts.matrix, (scored.source_of(left), scored.source_of(right)), 1)
-        lowest.add(score, places)
-        draw.add(places)
-        by_score.keep(lowest.rows, left, right, score, first)
-        by_chance.keep(draw.rows, left, right, score, first)
-        first += len(left)
-    facts.least, least_scores = by_score.ordered(lowest.rows)
-    facts.drawn, drawn_scores = by_chance.ordered(draw.rows)
-    for pairs, values in ((facts.least, least_scores), (facts.drawn, drawn_scores)):
-        facts.scores_of.update(zip(map(tuple, pairs.tolist()), values.tolist(), strict=True))
-    _choose_groups(scored, facts, n_groups)
-    return facts
+WORDS = {
+    "dedup": {
+        **_DUPLICATES,
+        "caution": "Before you delete anything:",
+        "least": f"The closest calls: {_ANCHORED} Red words are lost with the removed document; green words are in the "
+        "kept one only.",
+        "because": "was removed as a near-duplicate of",
+        "left": "kept",
+        "right": "removed",
+        "also": "also kept",
+        "scored": "removed near-duplicates",
+        "question": "Is the removed document a duplicate of the kept one? The share judged “duplicate” is the precision of the "
+        "removals. Documents judged “not a duplicate” can be exported as a list of documents to keep.",
+        "head": "kept:",
+        "member": "documents",
+        "other": "removed",
+        "groups": "The largest groups",
+        "least_title": "The least similar removals",
+        "lost": "longest loss",
+        "export": "overrides.jsonl",
+    },
+    "pairs": {
+        **_DUPLICATES,
+        "caution": _CAUTION,
+        "least": f"The closest calls: {_ANCHORED} Red words are in the later document only, green words in the earlier one.",
+        "because": "resembles",
+        "left": "earlier",
+        "right": "later",
+        "also": "later",
+        "scored": "pairs",
+        "question": "Are the two documents duplicates? The share judged “duplicate” is the precision of the list.",
+        "head": "of",
+        "member": "pairs",
+        "other": "with",
+        "groups": "Documents in most pairs",
+        "least_title": "The least similar pairs",
+        "lost": "only in the later document",
+        "sides": "Rows: where the earlier document is; columns: where the later one is.",
+        "export": "",
+    },
+    "overlap": {
+        "yes": "Match",
+        "yes_key": "m",
+        "no": "Not a match",
+        "caution": _CAUTION,
+        "least": f"The closest calls: {_ANCHORED} Red words are in the document only, green words in the reference only.",
+        "because": "overlaps with",
+        "left": "reference",
+        "right": "document",
+        "also": "document",
+        "scored": "matches",
+        "question": "Does the document contain the reference? The share judged “match” is the precision of the matches.",
+        "head": "of",
+        "member": "matches",
+        "other": "with",
+        "groups": "Documents in most matches",
+        "least_title": "The least similar matches",
+        "lost": "only in the document",
+        "sides": "Rows: where the reference is; columns: where the document is.",
+        "export": "",
+    },
+}
 
 
-def _choose_groups(scored: Scored, facts: PairFacts, n: int) -> None:
-    """Choose the documents in most pairs, and the first pairs of each."""
-    order = np.argsort(-facts.in_pairs, kind="stable")[:n]
-    order = order[facts.in_pairs[order] > 1]
-    facts.grouped = {row: [] for row in order.tolist()}
-    for left, right, score in scored.pairs():
-        for row in order.tolist():
-            some = facts.grouped[row]
-            for i in np.flatnonzero((left == row) | (right == row))[: IN_GROUP - len(some)].tolist():
-                pair = int(left[i]), int(right[i])
-                some.append(pair)
-                facts.scores_of[pair] = float(score[i])
+def scored_sections(
+    scored: Scored, facts: PairFacts, samples: Samples, inputs: list[dict[str, Any]], command: str
+) -> dict[str, Any]:  # fmt: skip
+    """Return what the template says of each section but 5 and 6."""
+    words = WORDS[scored.job]
+    what, first = words["scored"], int(scored.starts[scored.n_references])
+    n_documents = int(scored.starts[-1]) - first
+    involved = int((facts.in_pairs[first:] > 0).sum())
+    of_them = f"{involved:,} of {n_documents:,} documents ({share(involved, n_documents)}) are in one."
+    least = f"{len(samples.least):,} of {scored.total:,} {what}, the least similar. Long equal stretches are left out."
+    tiles = [(f"{scored.total:,}", what), (f"{involved:,}", f"documents in {what}")]
+    return {
+        "words": words,
+        "warnings": scored.warnings,
+        "verdict": {
+            "sentence": f"{scored.total:,} {what} have a {scored.score} of at least {scored.threshold:g}; {of_them}",
+            "recall": "",
+            "tiles": [*tiles, *((value, name) for name, value in scored.facts)],
+            "settings": [(name, short(value)) for name, value in _flat(scored.settings)],
+            "inputs": inputs,
+            "n_inputs": f"{len(scored.sources):,}",
+            "inputs_shown": f"{len(inputs):,} of {len(scored.sources):,} inputs, in their order.",
+            "command": visible(command),
+        },
+        "least": {"pairs": samples.least, "opened": OPENED, "how": least},
+        "scores": _scores(scored, facts),
+        "groups": _groups(scored, facts, samples),
+        "sources": _sources(scored, facts),
+        "lengths": {"picture": "", "rows": [(name, f"{n:,}", what) for name, n, what in scored.left_out]},
+        "thresholds": _thresholds(scored, facts),
+        "cost": _cost(scored),
+    }
 
 
-def chosen_sources(facts: PairFacts) -> list[int]:
-    """Return the sources of most pairs."""
-    counted = facts.matrix.sum(axis=0) + facts.matrix.sum(axis=1)
-    order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
-    return sorted(order[counted[order] > 0].tolist()) if len(counted) else []
+def _flat(settings: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return settings, a name and a value each; inputs of their own are left out."""
+    out: list[tuple[str, Any]] = []
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            out += [(f"{name}: {inner}", v) for inner, v in value.items()]
+        elif not isinstance(value, list) and value is not None:
+            out.append((name, value))
+    return out
 
 
-def samples_of_pairs(scored: Scored, facts: PairFacts) -> tuple[Samples, dict[int, Document]]:
-    """Look up the documents of the chosen pairs; return the samples, and the documents by row."""
-    rows = np.unique(np.array([row for pair in facts.scores_of for row in pair] + list(facts.grouped), np.int64))
-    positions, sources = scored.positions(rows), scored.source_of(rows)
-    known = {}
-    for row, position, source, name in zip(rows.tolist(), positions.tolist(), sources.tolist(), scored.ids(rows), strict=True):
-        file = short(scored.sources[source].identity()["name"])
-        known[row] = Document(short(name), name, file, source, row, 0, position, int(facts.in_pairs[row]))
+def _scores(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+    """Section 3."""
+    words, planned = WORDS[scored.job], scored.found(scored.threshold)
+    parts = [("near", facts.bins.tolist(), facts.scores.tolist())]
+    what = "pairs exactly at the threshold" if scored.job == "pairs" else "all: the search is exact"
+    return {
+        "histogram": histogram(f"{words['scored'].capitalize()} by {scored.score}", parts, scored.threshold, scored.score),
+        "curve": curve(f"Probability of finding a pair, by {scored.score}", scored.found, scored.threshold, scored.score,
+                       [("planned", "planned", planned, None)]),
+        "curve_caption": "The curve: the probability that a pair is found.",
+        "removed": f"{scored.total:,}",
+        "misses": "",
+        "how": "",
+        "levels": [("planned", f"{planned:.4f}", what)],
+    }  # fmt: skip
 
-    def pair(rows: tuple[int, int]) -> Pair:
-        return Pair(known[rows[0]], known[rows[1]], facts.scores_of[rows])
 
-    least, drawn = ([pair((a, b)) for a, b in pairs.tolist()] for pairs in (facts.least, facts.drawn))
-    groups = [[pair(one) for one in some] for some in facts.grouped.values()]
-    return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped]), known
+def _groups(scored: Scored, facts: PairFacts, samples: Samples) -> dict[str, Any]:
+    """Section 4."""
+    shown, words = [], WORDS[scored.job]
+    for keeper, pairs in zip(samples.keepers, samples.groups, strict=True):
+        scores = binned(np.array([pair.score for pair in pairs]), facts.bins)
+        others = [
+            {
+                "score": p.score,
+                "right": p.right if p.left is keeper else p.left,
+                "differs": largest_loss(p, words["lost"]),
+            }
+            for p in pairs
+        ]
+        shown.append(
+            {
+                "size": keeper.n_duplicates,
+                "keeper": keeper,
+                "begins": pairs[0].begins("left" if pairs[0].left is keeper else "right") if pairs else "",
+                "spread": "",
+                "spark": spark(f"The shown ones by {scored.score}", scores.tolist()),
+                "drawn": f"{len(pairs):,} of {keeper.n_duplicates:,}, the first ones. Section 5 shows them side by side.",
+                "pairs": others,
+            }
+        )
+    return {"list": shown, "how": f"{len(shown):,} documents, those in most {words['scored']}."}
 
 
-def texts_of_pairs(scored: Scored, samples: Samples) -> dict[int, bytes]:
-    """Read the texts of the samples again, by their positions."""
-    documents = [document for pair in samples.pairs() for document in (pair.left, pair.right)]
-    texts: dict[int, bytes] = {}
-    for reading, of_references in zip(scored.readings, (True, False), strict=True):
-        some: list[Any] = [d.position for d in documents if (d.source < scored.n_references) == of_references]
-        texts |= read_again(scored.sources, reading, np.array(some, np.int64), MOST_TEXT)[0]
-    return texts
+def _sources(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+    """Section 7."""
+    names = [short(source.identity()["name"]) for source in scored.sources]
+    involved = np.bincount(scored.source_of(np.flatnonzero(facts.in_pairs)), minlength=len(names))
+    sizes = np.diff(scored.starts)
+    order = np.argsort(-involved, kind="stable")[:40].tolist()
+    rows = [{"name": names[i], "cells": [f"{sizes[i]:,}", f"{involved[i]:,}", share(involved[i], sizes[i])]} for i in order]
+    chosen = chosen_sources(facts)
+    table = facts.matrix[np.ix_(chosen, chosen)]
+    most = max(1, int(table.max(initial=1)))
+    cells = [[(n, -(-SHADES * n // most)) for n in row] for row in table.tolist()]
+    matrix = [{"name": names[i], "cells": row} for i, row in zip(chosen, cells, strict=True) if any(n for n, _ in row)]
+    matrix = matrix if len(names) > 1 else []
+    words = WORDS[scored.job]
+    return {
+        "alarms": [],
+        "columns": ["documents", f"in {words['scored']}", "share"],
+        "rows": rows,
+        "how": f"{len(rows):,} of {len(names):,} sources, those with most documents in {words['scored']}.",
+        "matrix": matrix,
+        "matrix_title": f"Which sources meet: number of {words['scored']}",
+        "matrix_corner": f"{words['left']} document",
+        "matrix_columns": [{"full": names[i], "short": names[i][-20:]} for i in chosen],
+        "matrix_how": f"{len(chosen):,} sources, those with most {words['scored']}. {words['sides']}",
+    }
+
+
+def _thresholds(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+    """Section 9."""
+    word = WORDS[scored.job]["scored"]
+    rows = [
+        (f"{value:g}", f"{n:,}", share(n, scored.total))
+        for value, n in zip(facts.thresholds.tolist(), facts.still.tolist(), strict=True)
+    ]
+    return {
+        "rows": rows, "columns": [word, "share"], "note": "These numbers are exact.", "near": "", "near_how": "", "pairs": [],
+        "how": f"What a higher threshold would do, from the scores of all {scored.total:,} {word}.",
+    }  # fmt: skip
+
+
+def _cost(scored: Scored) -> dict[str, Any]:
+    """Section 10."""
+    return {
+        "picture": shares("Seconds by stage", list(scored.seconds.items())) if scored.seconds else "",
+        "caption": "Seconds of each stage of the job, without this report." if scored.seconds else "Times are not known.",
+        "rows": scored.facts,
+    }

@@ -13,10 +13,10 @@ from ..files.names import describe_reasons
 from ..results.summary import Summary, describe_audit
 from ..settings.settings import Settings
 from ..wording import counted
+from .diff import visible
 from .drawing import curve, histogram, shares
 from .facts import BINS, REMOVED, Facts
 from .samples import Nearest, Samples, short
-from .words import visible
 
 _BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
 and of those that match a reference, all. A removal that no longer matches the document it names can match another one.

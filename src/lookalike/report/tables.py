@@ -8,12 +8,12 @@ import numpy as np
 
 from ..files.names import describe_skipped
 from ..wording import counted
+from .diff import visible
 from .drawing import lengths as draw_lengths
 from .drawing import spark
 from .facts import LENGTHS, OUTCOMES, REMOVED, share_between
 from .samples import Pair
 from .sections import Told, share, size
-from .words import visible
 
 MOST_SOURCES = 40
 SHADES = 4

@@ -332,8 +332,8 @@ class Result(Tables):
         ParameterError, MissingExtraError, OutputError, InputDataError
             As ``lookalike.write_report``, which says more.
         """
-        writing = import_module("lookalike.report.writing")  # by its name: the page is made a layer above the jobs
-        writing.write_report(self, output, texts=texts, force=force, title=title, command=command)
+        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
+        page.write_report(self, output, texts=texts, force=force, title=title, command=command)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
-from ..kernels import families as kernel
+from ..kernels import permutations as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..kernels.one_permutation import cut_places
 from ..theory import one_permutation as theory

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from .. import __version__
-from ..engines.clock import Clock
 from ..engines.memory import Memory
+from ..engines.progress import Clock
 from ..engines.spark.engine import SparkEngine
 from ..engines.spark.frames import FrameInput, Frames
 from ..errors import InputDataError, ParameterError
@@ -227,6 +227,7 @@ def _workspace(
 def _run(opened: Opened, id_type: str | None) -> Finished:
     """Search, decide, and store the decisions."""
     engine, settings = opened.engine, opened.settings
+    assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
     found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..engines.clock import Clock
 from ..engines.memory import peak_memory
+from ..engines.progress import Clock
 from ..errors import ParameterError
 from ..recipes.search import Searched
 from ..results.summary import Summary

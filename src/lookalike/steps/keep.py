@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels.walk import resolve
-from ..methods.exact_sets import RowSets
+from ..methods.comparable import compare_rows, sets_of_values
 from ..values import Float64Array, Int64Array, Pairs, Shingles
 from ..values.arrays import number
 
@@ -53,7 +53,7 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
         raise ParameterError(f"the pairs belong to {candidates.n_rows} documents, the shingles to {len(shingles)}")
     candidates.check_rows()
     left, right = candidates.left, candidates.right
-    resemblance = RowSets.from_values(shingles.values, shingles.offsets).compare(left, right, threshold)
+    resemblance = compare_rows(sets_of_values(shingles.values, shingles.offsets), left, right, threshold)
     enough = resemblance >= threshold
     return Pairs(left[enough], right[enough], candidates.n_rows, resemblance[enough])
 

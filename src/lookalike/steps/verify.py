@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels import sift as kernel
 from ..kernels.resemblance import Rows
-from ..methods.exact_sets import Piece, compare_rows, numbered
+from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method
 from ..text.keyed import KeyedHashes
 from ..text.shingle import Shingling
@@ -37,11 +37,11 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
     if "estimate" in first.schema.names:
         width = 4 * method.n_estimates
         words = np.concatenate([as_words(batch.column("estimate"), width, np.uint32) for batch in batches])
-        return method.estimable(words.astype(np.uint32)).rows
+        return method.estimable(words.astype(np.uint32))
     if "values" in first.schema.names:
-        return method.comparable(numbered(_lists(batch, "values") for batch in batches)).rows
+        return method.comparable(numbered(_lists(batch, "values") for batch in batches))
     del first  # not held while the next is read
-    return method.comparable(_numbered_texts(batches, shingling, key)).rows
+    return method.comparable(_numbered_texts(batches, shingling, key))
 
 
 def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key: bytes) -> Iterator[Piece]:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 1 << 16  # tokens that are worked on together: these stay in a cache
 BEYOND = 96  # bytes that kernels may read, or write, behind a text
-Rows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
+TokenRows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
 
 
 def token_rows(
     shingling: Shingling, points: UInt64Array, texts: Texts, name_row: Callable[[int], str], strict: bool = False
-) -> Iterator[Rows]:
+) -> Iterator[TokenRows]:
     """Yield the tokens of some rows after the other; each is done with before the next comes."""
     if shingling.tokenizer is not None:
         if strict:

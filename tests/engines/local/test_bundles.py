@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import bundles as local_bundles
 from lookalike.engines.local.bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
-from lookalike.engines.reporting import Counted
+from lookalike.engines.progress import Counted
 from lookalike.files.workspace import Workspace
 from lookalike.values.tables import PAIRS
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.local.columns import arrays_of
-from lookalike.engines.local.ranks import places
+from lookalike.engines.local.sort import places
 from lookalike.engines.local.tables import Stored
 from lookalike.files.workspace import Workspace
 

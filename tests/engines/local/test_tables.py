@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.columns import arrays_of
-from lookalike.engines.local.tables import UNFINISHED, Lazy, Piece, Stored, Union
+from lookalike.engines.local.tables import UNFINISHED, Lazy, Piece, Stored, union
 from lookalike.files.arrays import ArrayFile
 from lookalike.files.workspace import Workspace
 
@@ -59,7 +59,7 @@ def test_rows_go_on_after_a_mark(found, mark, threads):
 
 @given(st.lists(groups, min_size=1, max_size=3), st.sampled_from([1, 2]))
 def test_a_union_has_all_rows_and_no_marks(tables, threads):
-    both = Union([lazy(found, threads) for found in tables], threads)
+    both = union([lazy(found, threads) for found in tables], threads)
     assert told(both.batches()) == [x for found in tables for values in found for x in values]
     marks = [one for one in both.marked(0) if isinstance(one, int)]
     assert marks == [UNFINISHED] * sum(map(len, tables))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lookalike.methods.exact_sets import RowSets
+from lookalike.methods.comparable import sets_of_pieces
 from lookalike.methods.method import Sketched
 
 MIXERS = 8
@@ -40,7 +40,7 @@ class Toy:
 
     def comparable(self, pieces):
         """Shingle sets."""
-        return RowSets.from_pieces(pieces)
+        return sets_of_pieces(pieces)
 
     def estimable(self, estimates):
         """There are no estimates."""

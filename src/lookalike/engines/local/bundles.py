@@ -16,8 +16,8 @@ from ...kernels import banding as kernel
 from ...values import Int64Array
 from ...values.arrays import places_of, runs
 from ...values.arrow import to_arrow
-from ..engine import Batches
-from ..reporting import Counted
+from ..engine import Batches, Table
+from ..progress import Counted
 from .columns import arrays_of
 from .tables import Lazy, Piece
 
@@ -34,7 +34,7 @@ class Closed(Lazy):
     present: NDArray[np.bool_]
 
 
-def find_roots(pairs: Any, n: int) -> Int64Array:
+def find_roots(pairs: Table, n: int) -> Int64Array:
     """Return for each order the smallest one that it is connected with."""
     parents = np.arange(n)
     for batch in pairs.batches():
@@ -106,7 +106,7 @@ class PairsByRight:
         return self.left[places], self.right[places]
 
 
-def all_pairs(pairs: Any, number: int) -> PairsByRight:
+def all_pairs(pairs: Table, number: int) -> PairsByRight:
     """Return all pairs, which are in memory."""
     parts = [arrays_of(batch) for batch in pairs.batches()]
     none = [np.empty(0, np.int64)]
@@ -163,7 +163,7 @@ class Division:
         some = self.of_order[self.orders] == number
         return self.orders[some].astype(np.int64), self.roots[some].astype(np.int64)
 
-    def sort_pairs(self, pairs: Any, workspace: Workspace) -> None:
+    def sort_pairs(self, pairs: Table, workspace: Workspace) -> None:
         """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
         done = len(workspace.numbered(PAIRED))
         for batch in islice(pairs.batches(), done, None):

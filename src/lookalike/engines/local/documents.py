@@ -18,7 +18,7 @@ from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
 from ...text.texts import Texts
 from ..engine import Batches
-from ..reporting import share_of
+from ..progress import share_of
 from .tables import Lazy, Piece
 from .texts import HeldTexts, KeptTexts
 

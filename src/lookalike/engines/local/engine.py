@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -15,22 +16,19 @@ from ...files.workspace import Workspace
 from ...inputs.read import Reading
 from ...text.texts import Texts
 from ...values import Int64Array
-from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ...values.tables import SOURCE_BITS
-from ..engine import Fold, Step
+from ..engine import Fold, Step, Table
 from ..memory import Memory
-from ..reporting import Counted, share_of
-from . import sort as local_sort
-from .bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, bundles, find_roots, linked
+from ..progress import Counted, Progress, share_of
+from .bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, find_roots, linked
 from .columns import numbered_type
 from .documents import Documents
-from .joins import Dense, Filed, filtered, joined, left_out, nothing, with_text
-from .keeping import Keeping
+from .joins import Dense, Filed, filtered, joined, with_text
 from .numbers import by_number
-from .ranks import places
-from .sieve import HashTexts, Sieve, SiftPairs
-from .tables import Lazy, Piece, Stored, Union
+from .slices import LocalSlices
+from .sort import all_together, by_bytes, by_list, one_stream, places
+from .tables import Lazy, Piece, Stored, TableWriter, union
 from .texts import SpilledTexts, Spilling
 
 SPILL_BYTES = 32 << 20
@@ -40,7 +38,6 @@ SETS = 5  # times the bytes of their text, that the sets of a component take whi
 LIMITS, TEXTS_DONE = "limits", "texts-done"
 DECIDED = ("matches", "verified", "rest", "sifted", "states", "faced", "resolved", "named")
 """Tables that depend on which components fit the memory."""
-Progress = Callable[[str, int], None]
 
 
 class LocalEngine:
@@ -63,6 +60,7 @@ class LocalEngine:
         self._division: Division | None = None
         self._spilled: SpilledTexts | None = None
         self._bytes: NDArray[Any] | None = None  # by order
+        self._by_order: WeakKeyDictionary[Lazy, Dense] = WeakKeyDictionary()
         self._stored_bytes = 0
         self._valve = memory.valve
 
@@ -84,32 +82,32 @@ class LocalEngine:
 
         return Lazy(table.schema, pieces, 1)
 
-    def map(self, rows: Any, step: Step, schema: pa.Schema) -> Lazy:
+    def map(self, rows: Table, step: Step, schema: pa.Schema) -> Lazy:
         """Run a step."""
-        return (rows.lazy() if isinstance(rows, Stored) else rows).mapped(partial(self._valve.before, step), schema)
+        return own(rows).mapped(partial(self._valve.before, step), schema)
 
-    def meet(self, rows: Any, by: str | None, sort: Any, once: bool = False) -> Lazy:
+    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> Lazy:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
         threads = 1 if self.workspace.on_disk else self.threads
         memory, room = self.memory.waiting, self._make_room
         if by is None and isinstance(rows, Stored) and rows.ranked:
-            return local_sort.all_together(rows)
+            return all_together(rows)
         if by is None:
             first, second = (sort, sort) if isinstance(sort, str) else sort
-            return local_sort.one_stream(by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self)))
+            return one_stream(by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self)))
+        assert isinstance(sort, str)
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
-            return local_sort.by_list(rows, by, threads, share_of(self.progress))
+            return by_list(rows, by, threads, share_of(self.progress))
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
-            return local_sort.by_bytes(rows, by, sort, self.memory.held, threads)
+            return by_bytes(rows, by, sort, self.memory.held, threads)
         return by_number(rows, by, sort, self.workspace, memory, self.threads, room, once=once)
 
-    def union(self, first: Any, second: Any) -> Lazy:
+    def union(self, first: Table, second: Table) -> Lazy:
         """Return the rows of both."""
-        threads = 1 if self.workspace.on_disk else self.threads
-        return Union([*(first.tables if isinstance(first, Union) else [first]), second], threads)
+        return union([own(first), own(second)], 1 if self.workspace.on_disk else self.threads)
 
-    def fold(self, rows: Any, fold: Fold) -> NDArray[Any]:
+    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up."""
         total = fold.start()
         for batch in rows.batches():
@@ -117,14 +115,15 @@ class LocalEngine:
             self._valve.check()
         return total
 
-    def rank(self, rows: Stored, by: Sequence[str], boundary: int) -> Stored:
+    def rank(self, rows: Table, by: Sequence[str], boundary: int) -> Stored:
         """Add the order; references are the documents whose positions are below the boundary."""
+        assert isinstance(rows, Stored)
         schema = rows.schema.append(pa.field("order", pa.int64()))
         n_references = sum(int((position < boundary).sum()) for _, (position,) in rows.columns("position"))
         self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
         return self._sketches
 
-    def join(self, left: Any, right: Any, on: str, how: str) -> Any:
+    def join(self, left: Table, right: Table, on: str, how: str) -> Lazy:
         """Add the columns of the row of ``right`` whose order is ``on``."""
         if how in ("semi", "anti"):
             present = self._present(right)
@@ -137,33 +136,32 @@ class LocalEngine:
             return self._with_texts(left, on, prefix)
         wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
         known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
-        side: Any = right if known else self._dense(right)
-        missing = (nothing if right.mask is None else partial(left_out, right)) if known else side.missing
+        side = right if isinstance(right, Stored) and known else self._dense(own(right))
         fields = [field for field in right.schema if field.name != "order"]
         whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
         kinds = [numbered_type(field.type) if whole else field.type for field in fields]
         added = [pa.field(prefix + field.name, kind) for field, kind in zip(fields, kinds, strict=True)]
         schema = pa.schema([*left.schema, *added])
-        look_up = partial(joined, schema, on, [field.name for field in fields], partial(side.at, whole=whole), missing, how)
+        names = [field.name for field in fields]
+        look_up = partial(joined, schema, on, names, partial(side.at, whole=whole), side.missing, how)
         return self.map(left, look_up, schema)
 
-    def _with_texts(self, left: Any, on: str, prefix: str) -> Lazy:
+    def _with_texts(self, left: Table, on: str, prefix: str) -> Lazy:
         """Add the text of each row."""
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
         rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
 
         def pieces(mark: int) -> Iterator[Piece]:
-            self._write_texts()
+            self.write_texts()
             yield from rows.pieces(mark)
 
         return Lazy(schema, pieces, self.threads)
 
-    def _dense(self, rows: Any) -> Dense:
+    def _dense(self, rows: Lazy) -> Dense:
         """Return rows by order; they are put so once."""
-        known = ",".join(rows.schema.names)
-        if known not in rows.dense:
-            rows.dense[known] = Dense(rows, len(self), self._room)
-        return rows.dense[known]  # type: ignore[no-any-return]
+        if rows not in self._by_order:
+            self._by_order[rows] = Dense(rows, len(self), self._room)
+        return self._by_order[rows]
 
     def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any] | Filed:
         """Return zeros; those of wide rows lie in a file where the memory does not suffice for the job."""
@@ -174,7 +172,7 @@ class LocalEngine:
 
         return Filed(tempfile.TemporaryFile(dir=self.workspace.folder), shape, dtype)
 
-    def _present(self, rows: Any) -> NDArray[np.bool_]:
+    def _present(self, rows: Table) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""
         if isinstance(rows, Closed):
             return rows.present
@@ -183,32 +181,32 @@ class LocalEngine:
             present[to_numpy(batch.column(0))] = True
         return present
 
-    def store(self, rows: Any, name: str) -> Stored:
+    def store(self, rows: Table, name: str) -> Stored:
         """Make the rows and keep them; those of a job that is gone on with are found."""
         if isinstance(rows, Stored):
             return rows
-        keeping = Keeping(self, rows.schema, name)
+        writer = TableWriter(self.workspace, rows.schema, name, self.memory.free // 8, self.threads, self.count)
         first = self._documents is not None and self._sketches is None
         if first:
-            self._documents.rows_of = self._rows_of(keeping)  # type: ignore[union-attr]
-        for made in rows.marked(keeping.mark) if not keeping.done else ():
+            self._documents.rows_of = self._rows_of(writer)  # type: ignore[union-attr]
+        for made in own(rows).marked(writer.mark) if not writer.done else ():
             if isinstance(made, int):
-                keeping.end(made)
+                writer.end(made)
             elif len(made):
-                keeping.take(made)
+                writer.take(made)
                 self.progress(name, len(made))
-        stored = keeping.finish()
+        stored = writer.finish()
         if first:
             self.memory = self.memory.holding(len(stored))
         if self.workspace.on_disk:
             self._valve.open()
         return stored
 
-    def _rows_of(self, keeping: Keeping) -> Int64Array:
+    def _rows_of(self, writer: TableWriter) -> Int64Array:
         """Return how many rows of each input an earlier run has kept."""
         assert self._documents is not None
         rows_of = np.zeros(len(self._documents.splits), np.int64)
-        for part in self.workspace.numbered(keeping.name):
+        for part in self.workspace.numbered(writer.name):
             rows_of += np.bincount(self.workspace.get(part)["position"] >> SOURCE_BITS, minlength=len(rows_of))
         return rows_of
 
@@ -232,8 +230,9 @@ class LocalEngine:
         if not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes > self.memory.held:
             self.spill()
 
-    def components(self, pairs: Stored) -> Closed:
+    def components(self, pairs: Table) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
+        assert isinstance(pairs, Stored)
         self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
         orders, roots = linked(find_roots(pairs, len(self)))
         if self._documents is not None and self._documents.saved_rows:  # nor can their texts, which are read then
@@ -272,30 +271,10 @@ class LocalEngine:
         found: Int64Array = self._bytes[orders].astype(np.int64)
         return found
 
-    def slices(self, pairs: Any) -> list[tuple[int, int, int]]:
-        """Cut the right documents of some pairs into runs of orders, and count each; those they may match come on top."""
-        there = np.zeros(len(self), np.bool_)
-        for batch in pairs.select(["right"]).batches():
-            there[to_numpy(batch.column(0))] = True
-        orders = np.flatnonzero(there)
-        bounds = runs((np.cumsum(sizes := self.sizes(orders)) - sizes) // self.memory.slice(self.threads))
-        return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
-
-    def together(self, pairs: Any) -> Lazy:
-        """Return one bundle of all documents of some pairs."""
-
-        def pieces(mark: int) -> Iterator[Piece]:
-            by_right = all_pairs(pairs, 0)
-            members = np.unique(np.concatenate([by_right.left, by_right.right]))
-            if len(members) and not mark:
-                yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
-
-        return Lazy(CLOSED, pieces, 1)
-
-    def sieve(self, pairs: Any, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
-        """Return the pairs that may match, by hashes of their texts."""
-        self._write_texts()
-        return Sieve(self, pairs, hashed, sifted).rows()
+    @property
+    def slices(self) -> LocalSlices | None:
+        """What decides about pairs that are in no component."""
+        return LocalSlices(self)
 
     def _limits(self) -> tuple[int, int]:
         """Return the bytes of a partition, and of a component: those of an earlier run, unless they are too many by now."""
@@ -325,7 +304,7 @@ class LocalEngine:
         assert self._spilled is not None
         return self._spilled.take(rows, self.sizes(orders))
 
-    def _write_texts(self) -> None:
+    def write_texts(self) -> None:
         """Write the texts of connected documents to the disk, partition by partition, where they are not held."""
         assert self._documents is not None and self._sketches is not None
         rows, n_saved = self._sketches, self._documents.saved_rows
@@ -346,3 +325,9 @@ class LocalEngine:
     def close(self) -> None:
         """Remove what was kept."""
         self.workspace.close()
+
+
+def own(table: Table) -> Lazy:
+    """Return a table of this engine."""
+    assert isinstance(table, Lazy), "a table of another engine"
+    return table

@@ -11,16 +11,15 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ...inputs.read import text_column
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import number_type, runs
 from ...values.arrow import null, to_arrow, to_numpy
-from ..engine import Batches
+from ..engine import Batches, Table
 from .columns import arrays_of, numbered, wrapped
-from .tables import Stored
 
 TEXT_BYTES = 2 << 20
 Take = Callable[[Int64Array, str], pa.Array]
@@ -37,7 +36,7 @@ class Filed:
         Open for reading and writing; closed when the rows are gone.
     """
 
-    def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: DTypeLike) -> None:
         self._file, self._shape, self.dtype = file, shape[1:], np.dtype(dtype)
         self._width = self.dtype.itemsize * math.prod(shape[1:])
         file.truncate(shape[0] * self._width)
@@ -79,7 +78,7 @@ class Dense:
         From a shape and a dtype to zeros, in memory or in a file.
     """
 
-    def __init__(self, rows: Any, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
+    def __init__(self, rows: Table, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
         self._arrays: dict[str, NDArray[Any] | Filed] = {}
         self._orders: NDArray[Any] | None = None
@@ -144,17 +143,6 @@ class Dense:
     def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
         """Tell which orders have no row."""
         return self._found(orders)[1]
-
-
-def nothing(orders: Int64Array) -> NDArray[np.bool_]:
-    """Say that every order has a row."""
-    return np.zeros(len(orders), np.bool_)
-
-
-def left_out(rows: Stored, orders: Int64Array) -> NDArray[np.bool_]:
-    """Tell which orders have no row among those that a mask has left."""
-    assert rows.mask is not None
-    return ~rows.mask[rows.rows_at(orders)]
 
 
 def joined(

@@ -15,7 +15,7 @@ from ...files.workspace import Workspace
 from ...kernels.constants import GOLDEN
 from ...values import Int64Array
 from ...values.arrow import to_arrow
-from ..engine import Batches
+from ..engine import Batches, Table
 from .columns import arrays_of, wrapped
 from .sort import MEMBERS, portions
 from .tables import Lazy, Piece
@@ -30,7 +30,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def by_number(
-    rows: Any, by: str, sort: str, workspace: Workspace, memory: int, threads: int,
+    rows: Table, by: str, sort: str, workspace: Workspace, memory: int, threads: int,
     make_room: Callable[[int], None], *, bound: int | None = None, once: bool = False,
 ) -> Lazy:  # fmt: skip
     """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
@@ -187,7 +187,7 @@ def _collected(
         yield from _made(schema, _distinct(together) if once else together, by, sort, rows)
 
 
-def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Iterator[Any]:
+def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Iterator[Callable[[], Batches]]:
     """Sort rows of numbers; yield what makes batches of whole groups, or of so many rows of one that is larger."""
     packed = next(iter(arrays.values())) if by not in arrays else None
     if packed is not None:

@@ -1,13 +1,14 @@
-"""How rows of equal keys meet in the local engine: by sorting."""
+"""How rows of equal keys meet in the local engine, and get their place in keep order: by sorting."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...files.secrets import new_secret
@@ -15,16 +16,17 @@ from ...hashing import digest_secret
 from ...kernels.digests import digest_documents
 from ...search.buckets import sorted_entries
 from ...values import Int64Array, UInt64Array
-from ...values.arrays import places_of
-from ...values.arrow import to_arrow
+from ...values.arrays import number_type, places_of
+from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches
-from ..reporting import Counted, Share
-from .columns import BAND
+from ..progress import Counted, Share
+from .columns import BAND, column_of
 from .tables import Lazy, Piece, Stored
 
 MEMBERS = 1 << 20  # rows of a batch, about
 _LOW32 = np.uint64((1 << 32) - 1)
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
+LAST = np.iinfo(np.int64).max
 FEW = 1 << 12  # rows that are sorted sooner than a thread is started
 
 
@@ -178,9 +180,36 @@ def all_together(rows: Stored) -> Lazy:
                 columns.append(rows.take(field.name, chosen))
         yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
-    return one_stream(Lazy(rows.schema, lambda mark: iter([Piece(make)]), 1))
+    return Lazy(rows.schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
 
 
 def one_stream(rows: Lazy) -> Lazy:
     """Return rows as one piece, so that a step meets them all, one piece after the other."""
     return Lazy(rows.schema, lambda mark: iter([Piece(rows.batches, 1)][mark:]), 1)
+
+
+def _values(rows: Stored, name: str) -> Int64Array:
+    """Return numbers that are ordered like a column; bytes are ranked, and no bytes are a null, which comes last."""
+    descending, name = name.startswith("-"), name.removeprefix("-")
+    field = rows.schema.field(name)
+    if pa.types.is_integer(field.type):
+        values = rows.column(name)
+        return -values if descending else values
+    parts = [(rows.workspace.get(part), int(n)) for part, n in zip(rows.parts, np.diff(rows.starts), strict=True)]
+    column = pa.chunked_array([column_of(field, arrays, 0, n) for arrays, n in parts], field.type)
+    ranks = to_numpy(pc.rank(column, "ascending", tiebreaker="dense")).astype(np.int64)
+    empty = np.concatenate([arrays[f"{name}.sizes"] == 0 for arrays, _ in parts])
+    return np.where(empty, LAST, -ranks if descending else ranks)
+
+
+def places(rows: Stored, by: Sequence[str], n_references: int) -> NDArray[Any] | None:
+    """Return the order of each row: references first, as they came; then by the columns. None: the row's own number."""
+    if list(by) == ["position"]:
+        return None
+    given = [name for name in by if name != "position" or name != by[-1]]  # rows are in the order of position as they are
+    columns = [_values(rows, name)[n_references:] for name in given]
+    sorted_rows = np.argsort(columns[0], kind="stable") if len(columns) == 1 else np.lexsort(columns[::-1])
+    del columns
+    order = np.arange(len(rows), dtype=number_type(len(rows)))
+    order[n_references:][sorted_rows] = order[n_references:].copy()
+    return order

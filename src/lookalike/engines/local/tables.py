@@ -1,4 +1,4 @@
-"""The tables of the local engine: rows made piece by piece in threads, and columns kept in a workspace."""
+"""The tables of the local engine: rows made piece by piece in threads, columns in a workspace, and rows on their way there."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ...errors import IndexFormatError
 from ...files.workspace import Workspace
 from ...kernels._threads import in_order
 from ...values import Int64Array
 from ...values.arrow import to_arrow
 from ..engine import Batches, Step
-from .columns import column_of, numbered, take_column
+from .columns import arrays_of, column_of, numbered, streamed, take_column
 
 ROWS = 1 << 16  # of a stored table that a step is given at a time
+PART_BYTES = 32 << 20
 UNFINISHED = -1  # no mark: a job that goes on makes these rows again
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -45,7 +47,6 @@ class Lazy:
         self.schema = schema
         self.pieces = pieces
         self.threads = threads
-        self.dense: dict[str, Any] = {}
 
     def marked(self, mark: int = 0) -> Iterator[pa.RecordBatch | int]:
         """Yield the rows after a mark, and after those of each piece its own mark."""
@@ -126,20 +127,18 @@ def _chosen(names: list[str], rows: Batches) -> Batches:
     return (batch.select(names) for batch in rows)
 
 
-class Union(Lazy):
-    """The rows of some tables of one schema, one after the other."""
+def union(tables: Sequence[Lazy], threads: int) -> Lazy:
+    """Return the rows of some tables of one schema, one after the other; what was made of them is not to be found again."""
 
-    def __init__(self, tables: list[Any], threads: int) -> None:
-        self.schema, self.threads = tables[0].schema, threads
-        self.tables = tables
-
-    def pieces(self, mark: int) -> Iterator[Piece]:
-        for table in self.tables:
+    def pieces(mark: int) -> Iterator[Piece]:
+        for table in tables:
             for piece in table.pieces(0):
                 yield Piece(piece.make)
 
+    return Lazy(tables[0].schema, pieces, threads)
 
-class Stored:
+
+class Stored(Lazy):
     """Rows in the parts of a workspace, each column as arrays.
 
     Parameters
@@ -164,21 +163,14 @@ class Stored:
         self.workspace, self.parts, self.starts, self.schema, self.threads = workspace, parts, starts, schema, threads
         self.place, self.mask, self.ranked = place, mask, ranked
         self.span = (0, len(self)) if span is None else span
-        self.dense: dict[str, Any] = {}
 
     def __len__(self) -> int:
         """Return the number of rows, those left out by the mask too."""
         return int(self.starts[-1])
 
     def having(self, **changed: Any) -> Stored:
-        """Return the same rows with another schema, place or mask."""
-        known = {
-            "schema": self.schema,
-            "place": self.place,
-            "mask": self.mask,
-            "ranked": self.ranked,
-            "span": self.span,
-        } | changed
+        """Return the same rows with another schema, place, mask or span."""
+        known = {name: getattr(self, name) for name in ("schema", "place", "mask", "ranked", "span")} | changed
         return Stored(self.workspace, self.parts, self.starts, known.pop("schema"), self.threads, **known)
 
     def select(self, names: Sequence[str]) -> Stored:
@@ -231,6 +223,10 @@ class Stored:
         """Whether each column is one array."""
         return len(self.parts) == 1
 
+    def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
+        """Tell which orders have no row among those that a mask has left."""
+        return np.zeros(len(orders), np.bool_) if self.mask is None else ~self.mask[self.rows_at(orders)]
+
     def at(self, orders: Int64Array, name: str, whole: bool = False) -> pa.Array:
         """Return a column at some orders; with ``whole``, bytes of fixed width as row numbers of a whole column."""
         rows, kind = self.rows_at(orders), self.schema.field(name).type
@@ -262,10 +258,72 @@ class Stored:
                 end = min(last, begin + ROWS)
                 yield Piece(partial(self._chunk, part, arrays, begin, end), first + end)
 
-    def lazy(self) -> Lazy:
-        """Return the same rows as a table of pieces."""
-        return Lazy(self.schema, self.pieces, self.threads)
 
-    def batches(self) -> Batches:
-        """Yield the rows."""
-        return self.lazy().batches()
+class TableWriter:
+    """One table on its way into parts; continues where an earlier run ended.
+
+    Each part records up to which mark of the table it goes; one that ends within a piece is of no use after a crash. A table
+    that is complete records how many parts it has.
+
+    Parameters
+    ----------
+    room : int
+        Bytes of a part that there is memory for.
+    count : callable
+        Told how many bytes more are kept.
+    """
+
+    def __init__(
+        self, workspace: Workspace, schema: pa.Schema, name: str, room: int, threads: int, count: Callable[[int], None]
+    ) -> None:
+        self.workspace, self.schema, self.name, self.threads, self._count = workspace, schema, name, threads, count
+        self.mark = 0
+        self._waiting: list[dict[str, NDArray[Any]]] = []
+        self._bytes = 0
+        self._part = min(PART_BYTES, room)
+        self.done = f"{name}-done" in self.workspace
+        parts = self.workspace.numbered(name)
+        if self.done and int(self.workspace.get(f"{name}-done")["parts"][0]) != len(parts):
+            raise IndexFormatError(f"{self.workspace.folder}: parts of the job are missing; empty the folder and start again")
+        if not self.done:
+            marks = [int(self.workspace.get(part)["mark"][0]) for part in parts]
+            while marks and marks[-1] == UNFINISHED:
+                marks.pop()
+                self.workspace.discard(parts.pop())
+            self.mark = marks[-1] if marks else 0
+
+    def take(self, batch: pa.RecordBatch) -> None:
+        """Keep some rows."""
+        arrays = arrays_of(batch)
+        n_bytes = sum(array.nbytes for array in arrays.values())
+        self._waiting.append(arrays)
+        self._bytes += n_bytes
+        self._count(n_bytes)
+        if self.workspace.on_disk and self._bytes > 2 * self._part:
+            self._flush(UNFINISHED)
+
+    def end(self, mark: int) -> None:
+        """Take note that all rows up to a mark have come."""
+        self.mark = mark
+        limit = self._part if self.workspace.on_disk else PART_BYTES
+        if self._bytes > limit:  # in memory too: to put all of a table together would take its memory twice
+            self._flush(mark)
+
+    def _flush(self, mark: int) -> None:
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        self.workspace.append(self.name, streamed(waiting) | {"mark": np.array([mark])})
+
+    def finish(self) -> Stored:
+        """Return all that was kept."""
+        if self._waiting:
+            self._flush(self.mark)
+        if not self.workspace.numbered(self.name):
+            none = [pa.nulls(0, field.type) for field in self.schema]
+            self._waiting = [arrays_of(pa.RecordBatch.from_arrays(none, schema=self.schema))]
+            self._flush(self.mark)
+        parts = self.workspace.numbered(self.name)
+        if not self.done:
+            self.workspace.put(f"{self.name}-done", {"parts": np.array([len(parts)])})
+        first = self.schema.names[0]
+        starts = np.cumsum([0, *(len(self.workspace.get(part)[first]) for part in parts)])
+        return Stored(self.workspace, parts, starts, self.schema, self.threads)

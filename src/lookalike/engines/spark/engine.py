@@ -24,7 +24,8 @@ from ...files.urls import AnyPath, path_of
 from ...inputs.read import Reading
 from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
-from ..engine import Batches, Fold, Step
+from ..engine import Batches, Fold, Step, Table
+from ..progress import Progress
 from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
 from .joining import LEFT, RIGHT, Joining, join_packs
@@ -68,8 +69,6 @@ COMBINED_BY = 8
 ROWS_OF_A_TASK, TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK, MOST_TIMES = 1 << 17, 1 << 11, 1 << 23, 1 << 4
 """Rows that meet in a task, about, where there are few, texts, and their bytes; how many times as many where there are many."""
 
-Progress = Callable[[str, int], None]
-
 
 class SparkEngine:
     """Runs steps on a cluster.
@@ -83,7 +82,7 @@ class SparkEngine:
     """
 
     joins_in_place = False
-    components = slices = together = sieve = None
+    components = slices = None
 
     def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:
         self.session, self.folder = session, path_of(folder)
@@ -133,13 +132,13 @@ class SparkEngine:
         """Return rows that are in memory already."""
         return Stepped(self, self.numbers(1), NUMBERS, (partial(given, table=table),), table.schema, len(table))
 
-    def map(self, rows: SparkTable, step: Step, schema: pa.Schema) -> SparkTable:
+    def map(self, rows: Table, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on all rows, a partition at a time."""
-        return rows.mapped(step, schema)
+        return own(rows).mapped(step, schema)
 
-    def meet(self, rows: SparkTable, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
+    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
         """Bring rows of equal ``by`` together by a shuffle, each partition sorted."""
-        names = (sort,) if isinstance(sort, str) else tuple(sort)
+        rows, names = own(rows), (sort,) if isinstance(sort, str) else tuple(sort)
         if by is None:
             return SparkTable(self, rows.frame.repartition(1).sortWithinPartitions(*names), rows.schema, rows.rows)
         kind, n_rows = rows.schema.field(by).type, rows.rows
@@ -167,8 +166,9 @@ class SparkEngine:
             return packs.repartitionById(n, "bucket")
         return packs.repartition(n, "bucket")  # before Spark 4.1: a task may get several buckets, one after the other
 
-    def join(self, left: SparkTable, right: SparkTable, on: str, how: str) -> SparkTable:
+    def join(self, left: Table, right: Table, on: str, how: str) -> SparkTable:
         """Add the columns of the row of ``right`` whose order is ``on``."""
+        left, right = own(left), own(right)
         prefix = "" if on == "order" else f"{on}_"
         if right is self._source or isinstance(right, StoredTexts):
             where, texts = self._texts_of(right)
@@ -201,14 +201,14 @@ class SparkEngine:
         frame = self._to_buckets(packs[0].union(packs[1]), n).sortWithinPartitions("bucket", "side")
         return Stepped(self, frame, PACKED, (partial(join_packs, settings=settings),), settings.schema, left.rows)
 
-    def union(self, first: SparkTable, second: SparkTable) -> SparkTable:
+    def union(self, first: Table, second: Table) -> SparkTable:
         """Return the rows of both."""
-        return Both(self, first, second.select(first.schema.names))
+        return Both(self, own(first), own(second).select(first.schema.names))
 
-    def fold(self, rows: SparkTable, fold: Fold) -> NDArray[Any]:
+    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
         start = fold.start()
-        sums: SparkTable = rows.mapped(partial(add_up, fold=fold), FOLDED)
+        sums = own(rows).mapped(partial(add_up, fold=fold), FOLDED)
         for n in (1,) if start.nbytes <= SMALL else (COMBINED_BY, 1):
             few = SparkTable(self, sums.frame.repartition(n), FOLDED)
             sums = few.mapped(partial(add_up, fold=fold, again=True), FOLDED)
@@ -218,8 +218,9 @@ class SparkEngine:
             found = [value.as_buffer() for batch in sums.batches() for value in batch.column(0)]
         return reduce(fold.combine, (np.frombuffer(one, start.dtype).reshape(start.shape) for one in found), start)
 
-    def rank(self, rows: SparkTable, by: Sequence[str], boundary: int) -> SparkTable:
+    def rank(self, rows: Table, by: Sequence[str], boundary: int) -> SparkTable:
         """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all tasks."""
+        rows = own(rows)
         counted = rows.select([name for name in ("position", "bytes") if name in rows.schema.names])
         n = len(self._sizes) if self._source is not None else int(self.fold(counted.select(["position"]), Inputs())[0])
         self._sizes, ends, n_bytes = self.fold(counted, Sizes(n))
@@ -273,8 +274,9 @@ class SparkEngine:
         source = int(np.searchsorted(ends, place, side="right"))
         return (source << SOURCE_BITS) + place - int(ends[source] - self._sizes[source])
 
-    def by_input(self, rows: SparkTable) -> SparkTable:
+    def by_input(self, rows: Table) -> SparkTable:
         """Return a row of each document, cut into runs of positions, each sorted by them."""
+        rows = own(rows)
         return self.together_by(rows, "position", self.runs_of_input(rows), ())
 
     def runs_of_input(self, rows: SparkTable) -> Int64Array:
@@ -284,8 +286,9 @@ class SparkEngine:
         each = -(-total // wanted)
         return np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
 
-    def store(self, rows: SparkTable, name: str) -> SparkTable:
+    def store(self, rows: Table, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""
+        rows = own(rows)
         if isinstance(rows, StoredTable | StoredTexts):
             return rows
         if isinstance(rows, TextTable):
@@ -340,3 +343,9 @@ class SparkEngine:
         for done in folder_of(self.folder).files(".done"):
             done.unlink(missing_ok=True)
         folder_of(self.folder).remove()
+
+
+def own(table: Table) -> SparkTable:
+    """Return a table of this engine."""
+    assert isinstance(table, SparkTable), "a table of another engine"
+    return table

@@ -1,15 +1,17 @@
-"""How far an engine is, for those who are told not only amounts."""
+"""How far an engine is, for those who are told not only amounts; and how long a job takes, stage by stage."""
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
+Progress = Callable[[str, int], None]
+"""Called with the name of a stage and an amount done since the last call."""
 Share = Callable[[str, int, int, str], None]
 
 
-def share_of(progress: Any) -> Share | None:
+def share_of(progress: Progress | None) -> Share | None:
     """Return what takes (stage, done, total, unit): the method ``of`` of what progress is reported to, if it has one."""
     found: Share | None = getattr(progress, "of", None)
     return found
@@ -43,3 +45,22 @@ class Counted:
         """Take note that there is no other piece: what follows of the stage cannot be counted."""
         if self._share is not None:
             self._share(self._stage, self._total, self._total, self._unit)
+
+
+class Clock:
+    """Seconds spent in each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def restart(self) -> None:
+        """Forget all stages so far, and the time since the last lap."""
+        self.seconds = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Give the time since the last lap to a stage."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now

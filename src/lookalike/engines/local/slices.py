@@ -1,34 +1,94 @@
-"""Pairs of a component that is too large for the memory, sifted: block by block of short hashes, which lie on the disk."""
+"""Components that are too large for the memory, slice after slice; and their pairs, sifted by short hashes on the disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ...files.workspace import Workspace
 from ...kernels._threads import in_order
-from ...steps.verify import Halves
+from ...kernels.sift import Halves
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import runs
-from ...values.arrow import to_arrow
+from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import PAIRS
+from ..engine import HashTexts, SiftPairs, Table
+from ..memory import Memory
+from .bundles import CLOSED, all_pairs, bundles
 from .columns import arrays_of
 from .tables import Lazy, Piece
-
-if TYPE_CHECKING:
-    from .engine import LocalEngine
 
 BLOCKS = "halves"
 PIECE = 4 << 20  # bytes of text that are hashed at one go
 TOGETHER = 1 << 15  # pairs that are sifted at one go
 PAIR = 64  # bytes that a pair takes until it is sifted
-HashTexts = Callable[[Texts], Halves]
-SiftPairs = Callable[[Int64Array, Int64Array, Halves, Halves], NDArray[np.bool_]]
+
+
+class Corpus(Protocol):
+    """What slices need of the engine: the documents by order, and its means."""
+
+    memory: Memory
+    threads: int
+    workspace: Workspace
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        ...
+
+    def sizes(self, orders: NDArray[np.integer]) -> Int64Array:
+        """Bytes of the texts of some documents."""
+        ...
+
+    def by_row(self, orders: Int64Array) -> Int64Array:
+        """Return the same orders, sorted as the documents were read."""
+        ...
+
+    def write_texts(self) -> None:
+        """Have texts at hand."""
+        ...
+
+    def texts_at(self, orders: Int64Array) -> Texts:
+        """Return the texts of some documents, in the order given."""
+        ...
+
+
+class LocalSlices:
+    """The slices of an engine."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    def cut(self, pairs: Table) -> list[tuple[int, int, int]]:
+        """Cut the right documents of some pairs into runs of orders, and count each; those they may match come on top."""
+        corpus = self._corpus
+        there = np.zeros(len(corpus), np.bool_)
+        for batch in pairs.select(["right"]).batches():
+            there[to_numpy(batch.column(0))] = True
+        orders = np.flatnonzero(there)
+        bounds = runs((np.cumsum(sizes := corpus.sizes(orders)) - sizes) // corpus.memory.slice(corpus.threads))
+        return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
+
+    def together(self, pairs: Table) -> Lazy:
+        """Return one bundle of all documents of some pairs."""
+
+        def pieces(mark: int) -> Iterator[Piece]:
+            by_right = all_pairs(pairs, 0)
+            members = np.unique(np.concatenate([by_right.left, by_right.right]))
+            if len(members) and not mark:
+                yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
+
+        return Lazy(CLOSED, pieces, 1)
+
+    def sift(self, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
+        """Return the pairs that may match, by hashes of their texts."""
+        self._corpus.write_texts()
+        return Sieve(self._corpus, pairs, hashed, sifted).rows()
 
 
 class Sieve:
@@ -42,9 +102,9 @@ class Sieve:
         From rows of hashes to whether a pair stays.
     """
 
-    def __init__(self, engine: LocalEngine, pairs: Any, hashed: HashTexts, sifted: SiftPairs) -> None:
-        self._engine, self._pairs, self._hashed, self._sifted = engine, pairs, hashed, sifted
-        self._most = engine.memory.held // 3  # two of them are in memory
+    def __init__(self, corpus: Corpus, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> None:
+        self._corpus, self._pairs, self._hashed, self._sifted = corpus, pairs, hashed, sifted
+        self._most = corpus.memory.held // 3  # two of them are in memory
 
     def rows(self) -> Lazy:
         """Return the pairs that may match."""
@@ -52,28 +112,28 @@ class Sieve:
 
     def _pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the pairs by the block of their right document."""
-        there = np.zeros(len(self._engine), np.bool_)
+        there = np.zeros(len(self._corpus), np.bool_)
         for batch in self._pairs.batches():
             for column in arrays_of(batch).values():
                 there[column] = True
-        orders = self._engine.by_row(np.flatnonzero(there))
+        orders = self._corpus.by_row(np.flatnonzero(there))
         self._place = np.full(len(there), -1, np.int32)
         self._place[orders] = np.arange(len(orders), dtype=np.int32)
         self._write(orders)
         for block in range(mark, len(self._starts) - 1):
             yield Piece(partial(self._of_block, block), block + 1)
-        self._engine.workspace.discard(BLOCKS)
+        self._corpus.workspace.discard(BLOCKS)
 
     def _write(self, orders: Int64Array) -> None:
         """Hash the texts of some documents and write the blocks anew."""
-        engine = self._engine
-        engine.workspace.discard(BLOCKS)
-        sizes = engine.sizes(orders)
+        corpus = self._corpus
+        corpus.workspace.discard(BLOCKS)
+        sizes = corpus.sizes(orders)
         bounds = list(runs((np.cumsum(sizes) - sizes) // PIECE))
-        texts = (engine.texts_at(orders[begin:end]) for begin, end in bounds)
+        texts = (corpus.texts_at(orders[begin:end]) for begin, end in bounds)
         held: list[Halves] = []
         starts, n_bytes, count = [0], 0, 0
-        for made in in_order(self._hashed, texts, engine.threads):
+        for made in in_order(self._hashed, texts, corpus.threads):
             held.append(made)
             n_bytes += sum(array.nbytes for array in made)
             count += len(made.offsets) - 1
@@ -91,10 +151,10 @@ class Sieve:
         offsets = [some.offsets[1:] + end for some, end in zip(held, ends, strict=False)]
         values, repeats = (np.concatenate([getattr(some, name) for some in held]) for name in ("values", "repeats"))
         block = Halves(values, np.concatenate([[0], *offsets]), repeats)
-        self._engine.workspace.append(BLOCKS, block._asdict())
+        self._corpus.workspace.append(BLOCKS, block._asdict())
 
     def _read(self, block: int) -> Halves:
-        part = self._engine.workspace.get(self._engine.workspace.numbered(BLOCKS)[block])
+        part = self._corpus.workspace.get(self._corpus.workspace.numbered(BLOCKS)[block])
         return Halves(*(part[name] for name in Halves._fields))
 
     def _of_block(self, block: int) -> Iterator[pa.RecordBatch]:
@@ -106,7 +166,7 @@ class Sieve:
             right = self._place[arrays_of(batch)["right"]]
             held.append(batch.filter(to_arrow((right >= first) & (right < end))))
             n += len(held[-1])
-            if n * PAIR > self._engine.memory.waiting:
+            if n * PAIR > self._corpus.memory.waiting:
                 yield from self._staying(held, block, rights)
                 held, n = [], 0
         yield from self._staying(held, block, rights)
@@ -132,4 +192,4 @@ class Sieve:
             some = slice(begin, begin + TOGETHER)
             return self._sifted(left[some], right[some], lefts, rights)
 
-        return np.concatenate(list(in_order(work, range(0, len(left), TOGETHER), self._engine.threads)))
+        return np.concatenate(list(in_order(work, range(0, len(left), TOGETHER), self._corpus.threads)))

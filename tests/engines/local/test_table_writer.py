@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import keeping as local_keeping
+from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.local.tables import Lazy, Piece
 from lookalike.engines.memory import Memory
@@ -73,7 +73,7 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
     folder = tmp_path_factory.mktemp("x") / "work"
     wanted = [row(i) for i in range(sum(map(sum, sizes)))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_keeping, "PART_BYTES", part_bytes)
+        patch.setattr(local_tables, "PART_BYTES", part_bytes)
         for stop in (first, second, None):
             running, made = engine(folder), Made(sizes, stop)
             marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered("rows")]
@@ -91,7 +91,7 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
 @given(pieces, st.sampled_from([1, 150, 1 << 20]))
 def test_in_memory_too_parts_end_with_pieces(sizes, part_bytes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_keeping, "PART_BYTES", part_bytes)
+        patch.setattr(local_tables, "PART_BYTES", part_bytes)
         running = engine(None)
         stored = running.store(Made(sizes).table(), "rows")
         assert rows_of(stored) == [row(i) for i in range(sum(map(sum, sizes)))]
@@ -104,7 +104,7 @@ def test_in_memory_too_parts_end_with_pieces(sizes, part_bytes):
 
 def test_a_piece_larger_than_a_part_is_cut_on_the_disk_only(tmp_path, monkeypatch):
     """The rest of it comes with its mark; a run that was stopped inside of it makes all of it again."""
-    monkeypatch.setattr(local_keeping, "PART_BYTES", 100)
+    monkeypatch.setattr(local_tables, "PART_BYTES", 100)
     running, made = engine(tmp_path / "work"), Made([[3], [4] * 6], stop=6)
     with pytest.raises(StoppedError):
         running.store(made.table(), "rows")

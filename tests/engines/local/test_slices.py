@@ -6,11 +6,11 @@ import pytest
 from engine_kinds import Slices
 
 import lookalike as la
-from lookalike.engines import registry
-from lookalike.engines.local import sieve as local_sieve
+from lookalike.engines.local import slices as local_slices
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.files.workspace import Workspace
+from lookalike.recipes import opening
 
 
 @pytest.fixture(scope="module")
@@ -34,15 +34,15 @@ def texts(tmp_path_factory):
 def sieved(monkeypatch, block=None, **memory):
     """Everything by slices; small blocks; return the names of what is stored."""
     stored = []
-    monkeypatch.setattr(registry, "LocalEngine", Slices)
+    monkeypatch.setattr(opening, "LocalEngine", Slices)
     monkeypatch.setattr(Memory, "slice", lambda self, threads: 6000)
     store = LocalEngine.store
     monkeypatch.setattr(LocalEngine, "store", lambda self, rows, name: stored.append(name) or store(self, rows, name))
     if block is not None:
         monkeypatch.setattr(Memory, "held", property(lambda self: 3 * block))
         monkeypatch.setattr(Memory, "waiting", property(lambda self: block))
-        monkeypatch.setattr(local_sieve, "PIECE", 2000)
-        monkeypatch.setattr(local_sieve, "TOGETHER", 7)
+        monkeypatch.setattr(local_slices, "PIECE", 2000)
+        monkeypatch.setattr(local_slices, "TOGETHER", 7)
     return stored
 
 
@@ -96,12 +96,12 @@ def test_each_block_is_read_once_for_a_right_block(texts, monkeypatch, tmp_path)
     stored = sieved(monkeypatch, 4000)
     monkeypatch.setattr(Memory, "waiting", property(lambda self: 1 << 30))
     reads, put = [], []
-    read, append = local_sieve.Sieve._read, Workspace.append
-    monkeypatch.setattr(local_sieve.Sieve, "_read", lambda self, block: reads.append(block) or read(self, block))
+    read, append = local_slices.Sieve._read, Workspace.append
+    monkeypatch.setattr(local_slices.Sieve, "_read", lambda self, block: reads.append(block) or read(self, block))
     monkeypatch.setattr(Workspace, "append", lambda self, stem, arrays: put.append(stem) or append(self, stem, arrays))
     result = la.dedup(texts, threads=1, work=tmp_path / "work", **SETTINGS)
-    blocks = put.count(local_sieve.BLOCKS)
+    blocks = put.count(local_slices.BLOCKS)
     assert any(name.startswith("sifted") for name in stored) and blocks >= 3
     assert len(reads) <= blocks + blocks * (blocks - 1)
-    assert not list((tmp_path / "work").glob(f"{local_sieve.BLOCKS}*"))
+    assert not list((tmp_path / "work").glob(f"{local_slices.BLOCKS}*"))
     result.close()

@@ -1,9 +1,8 @@
-"""Sets of rows in the form in which their intersections are counted."""
+"""Rows in the form in which they are compared: sets, vectors of feature counts, fingerprints; numbers by first appearance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from ..kernels import resemblance as kernel
 from ..kernels._scratch import FILLED, scratch
 from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
-from ..kernels.resemblance import SETS, Rows
+from ..kernels.resemblance import FINGERPRINTS, SETS, VECTORS, Rows
+from ..theory import simhash
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 
 Piece = tuple[NDArray[np.int32], Int64Array, int]
@@ -25,38 +25,44 @@ NO_SCORES = np.empty(0)
 LARGE = 1 << 20  # places of a table from which on it is doubled, no more
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowSets:
-    """Sparse bit maps of some rows, over numbers given to their members by first appearance.
+def sets_of_values(values: UInt64Array, offsets: Int64Array, slots: int = SETS) -> Rows:
+    """Number the values of all rows and pack each row; repeats within a row count once."""
+    return sets_of_pieces(numbered([(values, offsets)]), slots)
 
-    Where ``rows.kind`` is above 0, the rows are signatures of that length: the members then are (place, value) pairs, and what
-    counts is the share of equal slots.
+
+def sets_of_pieces(pieces: Pieces, slots: int = SETS) -> Rows:
+    """Pack rows of numbers that come in several pieces, each done with before the next comes, as sparse bit maps.
+
+    With ``slots`` above 0 the rows are signatures of that length: the members are (place, value) pairs, and what counts is the
+    share of equal slots.
     """
+    return pack_pieces(pieces, _pack_sets, slots)
 
-    rows: Rows
 
-    @classmethod
-    def from_values(cls, values: UInt64Array, offsets: Int64Array, slots: int = SETS) -> RowSets:
-        """Number the values of all rows and pack each row; repeats within a row count once."""
-        return cls.from_pieces(numbered([(values, offsets)]), slots)
+def sets_of_signatures(signatures: UInt32Array) -> Rows:
+    """Treat the slots of signatures, each with its place, as members."""
+    n, slots = signatures.shape
+    keys = np.empty(n * slots, np.uint64)
+    placed = signatures.astype(np.uint64) | (np.arange(slots, dtype=np.uint64) << np.uint64(32))
+    mix_keys(placed.ravel(), keys)
+    return sets_of_values(keys, np.arange(0, n * slots + 1, slots, dtype=np.int64), slots)
 
-    @classmethod
-    def from_pieces(cls, pieces: Pieces, slots: int = SETS) -> RowSets:
-        """Pack rows of numbers that come in several pieces, each done with before the next comes."""
-        return cls(pack_pieces(pieces, _pack, slots))
 
-    @classmethod
-    def from_signatures(cls, signatures: UInt32Array) -> RowSets:
-        """Treat the slots of signatures, each with its place, as members."""
-        n, slots = signatures.shape
-        keys = np.empty(n * slots, np.uint64)
-        placed = signatures.astype(np.uint64) | (np.arange(slots, dtype=np.uint64) << np.uint64(32))
-        mix_keys(placed.ravel(), keys)
-        return cls.from_values(keys, np.arange(0, n * slots + 1, slots, dtype=np.int64), slots)
+def vectors_of_pieces(pieces: Pieces) -> Rows:
+    """Count the features of rows of numbers that come in several pieces, each done with before the next comes.
 
-    def compare(self, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
-        """Return the resemblance of each pair, or -1 where the sizes alone rule out ``threshold``."""
-        return compare_rows(self.rows, left, right, threshold)
+    Dot products and sums of squares are exact integers: up to 3 * 10^9 features a document.
+    """
+    return pack_pieces(pieces, _pack_vectors, VECTORS)
+
+
+def fingerprints_of_words(words: UInt64Array, bits: int) -> Rows:
+    """Take fingerprints of so many ``bits``, in words of 64, for cosines estimated from their distance."""
+    n, width = words.shape
+    flat = np.ascontiguousarray(words, np.uint64).ravel()
+    scores = np.asarray(simhash.cosine(np.arange(64 * width + 1).clip(max=bits), bits), np.float64)
+    offsets = np.arange(0, n * width + 1, width, dtype=np.int64)
+    return Rows(np.ones(n, np.int64), offsets, np.empty(0, np.int32), flat, scores, FINGERPRINTS)
 
 
 def compare_rows(rows: Rows, left: Int64Array, right: Int64Array, threshold: float) -> Float64Array:
@@ -98,7 +104,7 @@ def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, i
     return Rows(sizes, np.concatenate([[0], np.cumsum(n_blocks)]), blocks, words, NO_SCORES, kind)
 
 
-def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
+def _pack_sets(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
     """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``."""
     n_rows = len(offsets) - 1
     present = np.zeros((used >> 6) + 1, np.uint64)
@@ -109,3 +115,15 @@ def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
     kernel.pack_rows(numbers, offsets, present, touched, sizes, block_offsets, blocks, words)
     n_blocks = int(block_offsets[-1])
     return sizes, np.diff(block_offsets), blocks[:n_blocks].copy(), words[:n_blocks].copy()
+
+
+def _pack_vectors(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
+    """Return (sums of squares, number of features a row, features, counts) of rows of numbers below ``used``."""
+    n_rows = len(offsets) - 1
+    seen = np.zeros(max(1, used), np.uint64)
+    touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
+    sizes, row_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
+    columns, counts = scratch("blocks", len(numbers), np.int32, FILLED), scratch("words", len(numbers), np.uint64, FILLED)
+    kernel.count_rows(numbers, offsets, seen, touched, sizes, row_offsets, columns, counts)
+    n_features = int(row_offsets[-1])
+    return sizes, np.diff(row_offsets), columns[:n_features].copy(), counts[:n_features].copy()
