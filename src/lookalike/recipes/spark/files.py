@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..engines.engine import Batches
-from ..engines.spark.tables import SparkTable, StoredTable
-from ..errors import OutputError, ParameterError
-from ..files.atomic import reporting
-from ..files.disk import NewFolder
-from ..files.folder import Folder, Unfinished, folder_of
-from ..files.names import shown
-from ..files.urls import AnyPath, check_url
-from ..formats.registry import formats_by_suffix
-from ..formats.writers import (
+from ...engines.engine import Batches
+from ...engines.spark.tables import SparkTable, StoredTable
+from ...errors import OutputError, ParameterError
+from ...files.atomic import reporting
+from ...files.disk import NewFolder
+from ...files.folder import Folder, Unfinished, folder_of
+from ...files.names import shown
+from ...files.urls import AnyPath, check_url
+from ...formats.registry import formats_by_suffix
+from ...formats.writers import (
     Selection,
     check_before,
     check_folder_name,
@@ -40,11 +40,11 @@ from ..formats.writers import (
     is_stdout,
     means_folder,
 )
-from ..results.tables import annotated, annotating
-from ..settings.settings import added_columns
-from ..values.arrays import runs
-from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
+from ...results.tables import annotated, annotating
+from ...settings.settings import added_columns
+from ...values.arrays import runs
+from ...values.arrow import to_numpy
+from ...values.tables import SOURCE_BITS
 
 if TYPE_CHECKING:
     from .result import Finished
