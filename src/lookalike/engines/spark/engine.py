@@ -308,9 +308,8 @@ class SparkEngine:
         Spark sorts, or makes by a plan of the caller, are ``adaptive``: it determines how many tasks they take.
         """
         done, folder = self.folder / f"{name}.done", self.folder / name
-        files = None if again else TableFiles.load(done, folder)
-        if files is not None:
-            return files
+        if not again and (known := TableFiles.load(done, folder)) is not None:
+            return known
         if self._progress is not None:
             self._progress(name, 0)
         try:
