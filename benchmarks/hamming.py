@@ -29,7 +29,7 @@ from machine import measure_costs  # noqa: E402
 from pair_model import stored_and_queries  # noqa: E402
 
 import lookalike as la  # noqa: E402
-from lookalike.theory import hamming_costs, hamming_search  # noqa: E402
+from lookalike.theory import blocks, hamming_costs  # noqa: E402
 from lookalike.theory.hamming_costs import Costs  # noqa: E402
 
 QUERIES, RADIUS = 20_000, 3
@@ -281,7 +281,7 @@ def main() -> None:
     parts = [raw_text(), *(measure(n, costs) for n in sizes)]
     names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     designs = ", ".join(
-        f"{comb(z, x)} tables {hamming_search.block_candidates(2.0**26, 64, z, x):,.0f}" for z, x in ((4, 1), (5, 2), (6, 3))
+        f"{comb(z, x)} tables {blocks.block_candidates(2.0**26, 64, z, x):,.0f}" for z, x in ((4, 1), (5, 2), (6, 3))
     )
     page = f"""# Search of fingerprints
 

@@ -13,7 +13,7 @@ from report import Section
 from scipy.special import log_ndtr, ndtr
 
 from lookalike.kernels import weak_bits as kernel
-from lookalike.theory.hamming_search import combinations_within
+from lookalike.theory.blocks import combinations_within
 
 RADIUS, PROBES, MOST = 3, 23, 300
 

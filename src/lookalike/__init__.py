@@ -51,6 +51,7 @@ _HOMES = {
     "Shingling": "text.shingle",
     "Signatures": "values",
     "SimHash": "sketches.simhash",
+    "SparkResult": "recipes.spark.result",
     "TableIndex": "search.tables",
     "WeakBitIndex": "search.weak_bits",
     "WeightedSets": "values",
@@ -68,6 +69,7 @@ _HOMES = {
     "plan": "planner",
     "save": "sketches.saved",
     "shingle": "text.shingle",
+    "start_session": "engines.spark.session",
     "verify": "steps.keep",
     "weigh": "text.features",
     "write_report": "report.page",
@@ -97,6 +99,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import theory
+    from .engines.spark.session import start_session
     from .errors import (
         IncompatibleSketchError,
         IndexFormatError,
@@ -112,6 +115,7 @@ if TYPE_CHECKING:
     from .recipes.foresight import Foresight, foresee
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
+    from .recipes.spark.result import SparkResult
     from .report.page import write_report
     from .results.result import DedupResult, Result
     from .search.banding import BandingIndex

@@ -6,7 +6,7 @@ import pytest
 from matching import trials
 
 import lookalike as la
-from lookalike.theory.hamming_search import combinations_within
+from lookalike.theory.blocks import combinations_within
 
 
 @pytest.fixture(scope="module")

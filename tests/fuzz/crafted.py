@@ -208,8 +208,7 @@ class Crafted:
             raise la.InputDataError(err)
 
     def _result(self, r: Random, target: Path, folder: Path) -> None:
-        from lookalike.serve.desk_job import Desk
-        from lookalike.serve.desk_removals import Wanted
+        from lookalike.serve.desk_job import Desk, Wanted
 
         match r.randrange(6):
             case 0:

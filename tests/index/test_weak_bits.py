@@ -8,8 +8,8 @@ import pytest
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile
-from lookalike.theory.hamming_search import cheapest_sets, probed_share
 from lookalike.theory.simhash import within_radius
+from lookalike.theory.weak_bits import cheapest_sets, probed_share
 
 WORDS = np.array([f"v{i}" for i in range(100_000)])
 

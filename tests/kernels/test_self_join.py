@@ -9,7 +9,7 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search import self_join
-from lookalike.theory import hamming_search as theory
+from lookalike.theory import blocks as theory
 
 
 def near(rng, n, bits, radius):

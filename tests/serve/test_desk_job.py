@@ -10,8 +10,7 @@ from desk_jobs import hostile, plain
 from waiting import MINUTES
 
 import lookalike as la
-from lookalike.serve.desk_job import Desk
-from lookalike.serve.desk_removals import Wanted
+from lookalike.serve.desk_job import Desk, Wanted
 from lookalike.serve.desk_review import Judgement
 
 

@@ -9,7 +9,7 @@ import pytest
 import lookalike as la
 from lookalike.results.members import Numbers
 from lookalike.results.rows import HeldRows
-from lookalike.serve.desk_removals import JUDGED, Removals, Wanted
+from lookalike.serve.desk_job import JUDGED, Removals, Wanted
 
 COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of",
            "n_duplicates"]  # fmt: skip

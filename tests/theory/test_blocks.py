@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from lookalike.theory import hamming_search as theory
+from lookalike.theory import blocks as theory
 
 
 @pytest.mark.parametrize("bits", [1, 4, 7, 8, 9, 64])

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from lookalike.theory import bbit, fractional, hamming_search, minhash, one_permutation, set_distance, xor_bits
+from lookalike.theory import bbit, blocks, fractional, minhash, one_permutation, set_distance, xor_bits
 
 PAIRS = [
     (0.0145, 0.0143, 0.925), (0.187, 0.172, 0.877), (0.570, 0.554, 0.771), (0.0031, 0.0028, 0.712), (0.062, 0.061, 0.591),
@@ -77,8 +77,8 @@ def test_variance_without_empty_bins_is_no_approximation_with_them():
 
 def test_counts_of_modified_queries():
     """E8: 2,951 is of 26 bits, not of 64, and leaves out the query itself. E19: ten days are 649."""
-    assert hamming_search.combinations_within(64, 3) - 1 == 43_744
-    assert hamming_search.combinations_within(26, 3) - 1 == 2_951
+    assert blocks.combinations_within(64, 3) - 1 == 43_744
+    assert blocks.combinations_within(26, 3) - 1 == 2_951
     assert 10e6 * 70e6 * 0.04 / comb(1000, 2) / 86_400 == pytest.approx(649, abs=0.5)
 
 

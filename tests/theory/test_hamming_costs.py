@@ -9,7 +9,7 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search import choices
-from lookalike.theory import hamming_costs, hamming_search
+from lookalike.theory import blocks, hamming_costs, weak_bits
 from lookalike.theory.hamming_costs import Costs
 
 # Counters in place of times: each cost formula becomes the number of such steps.
@@ -40,7 +40,7 @@ def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probe
     index = la.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
     pairs = index.query(queries, margins)
     found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
-    share, near = hamming_search.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
+    share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
     expected = share[:, -1].sum() / near.sum()
     error = (expected * (1 - expected) / len(wanted)) ** 0.5
     of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
@@ -50,7 +50,7 @@ def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probe
 
 def test_all_probes_find_all(rng):
     margins = rng.normal(0, 1, (20, 64))
-    share, near = hamming_search.weak_bit_recall(margins, 0.1, 10, hamming_search.combinations_within(10, 3), 3)
+    share, near = weak_bits.weak_bit_recall(margins, 0.1, 10, blocks.combinations_within(10, 3), 3)
     np.testing.assert_allclose(share[:, -1], near, rtol=1e-9)
     assert (np.diff(share, axis=1) >= 0).all()
 
@@ -60,10 +60,10 @@ def test_cheapest_sets_equal_enumeration(rng):
         n, most = int(rng.integers(1, 10)), int(rng.integers(1, 5))
         costs = np.sort(rng.random(n))
         every = naive.flips_by_cost(costs.tolist(), min(most, n))
-        found = hamming_search.cheapest_sets(costs, len(every) + 3, most)
+        found = weak_bits.cheapest_sets(costs, len(every) + 3, most)
         assert len(found) == len(set(found)) == len(every)
         np.testing.assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
-    assert hamming_search.cheapest_sets(np.empty(0), 3, 2) == hamming_search.cheapest_sets(np.ones(2), 3, 0) == [()]
+    assert weak_bits.cheapest_sets(np.empty(0), 3, 2) == weak_bits.cheapest_sets(np.ones(2), 3, 0) == [()]
 
 
 def test_comparisons_are_those_of_searches_that_count(rng):
@@ -104,18 +104,18 @@ def test_models_count_the_steps_of_the_thesis():
 
 def test_memory_of_the_thesis():
     """(6.12), (6.17), (7.6): 16 GB hold 2^29 fingerprints in four tables, or 2^30 in one with 2^p offsets, p = d."""
-    room, tables = 16 << 30, hamming_search.block_tables(4, 1, 3)
+    room, tables = 16 << 30, blocks.block_tables(4, 1, 3)
     assert tables == 4 and tables * 8 * 2**29 == room < tables * 8 * 2**30
     for d in (20, 29, 30):
-        assert hamming_search.table_equivalents(2.0**d, d) * 2**d * 8 == (2**d + 2**d) * 8  # (7.6) times |T| is (6.17)
+        assert weak_bits.table_equivalents(2.0**d, d) * 2**d * 8 == (2**d + 2**d) * 8  # (7.6) times |T| is (6.17)
     assert (2**30 + 2**30) * 8 == room < (2**31 + 2**31) * 8
-    assert hamming_search.table_equivalents(2.0**26, 24) == 1.25
-    assert hamming_search.block_candidates(2.0**29, 64, 4, 1) == 4 * 2.0 ** (29 - 16)
+    assert weak_bits.table_equivalents(2.0**26, 24) == 1.25
+    assert blocks.block_candidates(2.0**29, 64, 4, 1) == 4 * 2.0 ** (29 - 16)
 
 
 def test_numbers_of_manku_and_the_thesis():
     """2^34 fingerprints: what 4, 10 and 20 tables leave, over blocks as they are; (6.6) as printed has fractions of bits."""
-    sums = [hamming_search.block_candidates(2.0**34, 64, z, x) for z, x in ((4, 1), (5, 2), (6, 3), (4, 2), (8, 5))]
+    sums = [blocks.block_candidates(2.0**34, 64, z, x) for z, x in ((4, 1), (5, 2), (6, 3), (4, 2), (8, 5))]
     assert sums[:3] == [4 * 2**18, 6 * 2**8 + 4 * 2**9, 88]
     assert pytest.approx(3378, abs=0.5) == 10 * 2 ** (34 - 2 * 64 / 5)
 
@@ -230,4 +230,4 @@ def test_memory_counts_words_rows_and_offsets():
     assert hamming_costs.manku_memory(1, 1, 2, 1) == 8 + 2 * (12 + 4 * 2), "one bit at least"
     assert hamming_costs.manku_memory(2.0**30, 1, 2, 1) == 8 * 2.0**30 + 2 * (12 * 2.0**30 + 4 * 2.0**24), "24 bits at most"
     sizes = [(len(np.empty(1 << d)) + len(np.empty(1 << p))) / (1 << d) for d, p in ((12, 10), (8, 11))]
-    assert [hamming_search.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == sizes, "7.6: entries and offsets"
+    assert [weak_bits.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == sizes, "7.6: entries and offsets"

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import lookalike as la
-from lookalike.theory import hamming_search, simhash
+from lookalike.theory import blocks, simhash, weak_bits
 
 
 @pytest.mark.parametrize(("cosine", "expected"), [(0.90, 0.013), (0.95, 0.101), (0.98, 0.411), (0.99, 0.674), (0.995, 0.853)])
@@ -58,26 +58,26 @@ def test_ties_do_not_lean(rng):
     assert (margins > 0).mean() == pytest.approx(0.377, abs=0.005)
 
 
-@pytest.mark.parametrize("blocks", range(2, 9))
-def test_combinations_of_blocks_cover_the_radius(blocks):
+@pytest.mark.parametrize("parts", range(2, 9))
+def test_combinations_of_blocks_cover_the_radius(parts):
     for radius in range(5):
-        for lead in range(1, blocks - radius + 1):
-            if lead >= blocks:
+        for lead in range(1, parts - radius + 1):
+            if lead >= parts:
                 continue
-            assert hamming_search.block_tables(blocks, lead, radius) == len(list(combinations(range(blocks), lead)))
-            for touched in combinations(range(blocks), min(radius, blocks)):
-                assert any(not set(touched) & set(c) for c in combinations(range(blocks), lead))
+            assert blocks.block_tables(parts, lead, radius) == len(list(combinations(range(parts), lead)))
+            for touched in combinations(range(parts), min(radius, parts)):
+                assert any(not set(touched) & set(c) for c in combinations(range(parts), lead))
 
 
 def test_numbers_of_the_thesis():
-    assert hamming_search.block_tables(6, 3, 3) == 20, "combinations; permutations would be 120"
-    assert hamming_search.combinations_within(26, 3) == 2952
-    assert hamming_search.block_candidates(2.0**34, 64, 4, 1) == pytest.approx(4 * 2**18)
-    assert hamming_search.block_candidates(2.0**34, 64, 5, 2) == pytest.approx(3584)
-    assert hamming_search.table_equivalents(2.0**26, 26) == 2.0
-    assert hamming_search.weak_bit_candidates(2.0**26, 26, 23) == 23
+    assert blocks.block_tables(6, 3, 3) == 20, "combinations; permutations would be 120"
+    assert blocks.combinations_within(26, 3) == 2952
+    assert blocks.block_candidates(2.0**34, 64, 4, 1) == pytest.approx(4 * 2**18)
+    assert blocks.block_candidates(2.0**34, 64, 5, 2) == pytest.approx(3584)
+    assert weak_bits.table_equivalents(2.0**26, 26) == 2.0
+    assert weak_bits.weak_bit_candidates(2.0**26, 26, 23) == 23
     with pytest.raises(la.ParameterError):
-        hamming_search.block_tables(4, 2, 3)
+        blocks.block_tables(4, 2, 3)
 
 
 @pytest.mark.parametrize("tables", [((5, 1), (5, 1)), ((4, 0), (3, 1)), ((2, 0),), ()])
@@ -92,23 +92,23 @@ def test_found_share_equals_enumeration(tables):
                 caught = caught or sum(start <= b < start + prefix for b in flipped) <= flips
                 start += prefix
             hits += caught
-        assert hamming_search.found_share(bits, distance, tables) == pytest.approx(hits / total)
+        assert blocks.found_share(bits, distance, tables) == pytest.approx(hits / total)
 
 
 def test_two_tables_with_one_flip_are_exact_at_radius_3():
-    assert hamming_search.found_share(64, 3, [(32, 1), (32, 1)]) == 1.0
-    assert hamming_search.found_share(64, 4, [(32, 1), (32, 1)]) < 1.0
-    assert hamming_search.probes(26, 1) * 2 == 54
+    assert blocks.found_share(64, 3, [(32, 1), (32, 1)]) == 1.0
+    assert blocks.found_share(64, 4, [(32, 1), (32, 1)]) < 1.0
+    assert blocks.probes(26, 1) * 2 == 54
 
 
 def test_weak_bits_flip_as_the_model_says(rng):
     sigma = 1.5
     for margin in (0.1, 1.0, 2.5):
         flipped = (margin + rng.normal(0, sigma, 200_000) < 0).mean()
-        p = hamming_search.flip_probability(margin, sigma)
+        p = weak_bits.flip_probability(margin, sigma)
         assert abs(flipped - p) < 4 * (p * (1 - p) / 200_000) ** 0.5
     printed = 1 - 0.01 / 4.0  # (4.5) for a weak bit
-    assert printed > 0.99 > 0.5 > hamming_search.flip_probability(0.01, sigma), "no flip is likelier than one half"
+    assert printed > 0.99 > 0.5 > weak_bits.flip_probability(0.01, sigma), "no flip is likelier than one half"
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128])
@@ -128,6 +128,6 @@ def test_cosines_of_fingerprints_that_differ_in_known_bits(bits):
 
 def test_any_three_blocks_lie_beside_a_choice_of_four():
     """A Steiner system S(3, 4, 8): of the 14 fours each three of eight blocks are outside of just one."""
-    assert len(hamming_search.STEINER) == 14 and all(len({*four}) == 4 for four in hamming_search.STEINER)
+    assert len(blocks.STEINER) == 14 and all(len({*four}) == 4 for four in blocks.STEINER)
     for touched in combinations(range(8), 3):
-        assert sum(not {*touched} & {*four} for four in hamming_search.STEINER) == 1
+        assert sum(not {*touched} & {*four} for four in blocks.STEINER) == 1

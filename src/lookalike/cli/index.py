@@ -6,13 +6,16 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputDataError, LookalikeError, ParameterError
 from . import options
 from .saying import say
+
+if TYPE_CHECKING:
+    from ..index.index import Index
 
 wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
 threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
@@ -67,6 +70,12 @@ def create(
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip
         say(repr(made), f"to fill it: lookalike index add {path} FILES")
+
+
+def _open(path: str, mode: str = "append", **how: bool) -> Index:
+    from ..index.index import Index  # here, for what is not needed to start
+
+    return Index.open(path, mode, **how)
 
 
 def _documents(
@@ -125,14 +134,13 @@ def add(
     the next is read.
     """
     from ..engines.memory import BYTES_PER_ENTRY, Memory
-    from ..index.index import Index
     from ..inputs.read import BATCH_BYTES
     from ..settings.limits import check_skipping, limit_of
     from ..wording import counted
 
     check_skipping(on_error, max_document)
     cap = Memory.wanted(memory)
-    with Index.open(path, wait=wait) as opened:
+    with _open(path, wait=wait) as opened:
         before, read = len(opened), 0
         limits = limit_of(max_document, on_error, cap), cap.batch(BATCH_BYTES)
         how = {"glob": glob, "format": format, "delimiter": delimiter}
@@ -174,12 +182,11 @@ def query(
     import pyarrow as pa
 
     from ..formats.writers import check_table, is_stdout, write_table
-    from ..index.index import Index
     from ..wording import counted
 
     if output is not None:
         check_table(output, force)
-    with Index.open(path, "read", salvage=salvage) as opened:
+    with _open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         use = _threads(threads)
 
@@ -213,12 +220,11 @@ def query(
 @wait
 def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> None:
     """Remove documents by their ids."""
-    from ..index.index import Index
 
     wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
         raise ParameterError("no ids: name some, or a file of them with --from")
-    with Index.open(path, wait=wait) as opened:
+    with _open(path, wait=wait) as opened:
         n = opened.remove(_typed(wanted, opened.id_type))
         say(f"{n:,} removed, {len(opened):,} left")
         if n < len(wanted):
@@ -262,9 +268,7 @@ def _typed(ids: list[tuple[str, str]], kind: str | None) -> list[Any]:
 @wait
 def compact(path: str, wait: bool) -> None:
     """Merge all segments into one; removed documents leave no trace."""
-    from ..index.index import Index
-
-    with Index.open(path, wait=wait) as opened:
+    with _open(path, wait=wait) as opened:
         opened.compact()
         say(repr(opened))
 
@@ -274,9 +278,7 @@ def compact(path: str, wait: bool) -> None:
 @options.as_json
 def info(path: str, as_json: bool) -> None:
     """Show what is in an index and how it was made."""
-    from ..index.index import Index
-
-    with Index.open(path, "read") as opened:
+    with _open(path, "read") as opened:
         said = opened.info
     if as_json:
         click.echo(json.dumps(said))
@@ -304,10 +306,9 @@ def _shown(value: Any) -> str:
 @path
 def check(path: str) -> None:
     """Read every byte; exit 1 and name the files that are damaged."""
-    from ..index.index import Index
     from ..wording import counted
 
-    with Index.open(path, "read", salvage=True) as opened:
+    with _open(path, "read", salvage=True) as opened:
         _warn(opened.damaged)
         if opened.damaged:
             sys.exit(1)
@@ -330,11 +331,10 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     import pyarrow as pa
 
     from ..formats.writers import check_table, is_stdout, write_table
-    from ..index.index import Index
     from ..wording import counted
 
     check_table(output, force)
-    with Index.open(path, "read", salvage=salvage) as opened:
+    with _open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         columns = {"id": pa.array([], pa.int64() if opened.id_type == "int" else pa.string())}
         if opened.info["keep_text"]:

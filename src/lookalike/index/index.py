@@ -116,15 +116,15 @@ class Index(Reader):
             If a parameter is out of its range, or is for the other kind.
         """
         folder = Path(path)
-        given = {
-            "threshold": threshold, "recall": recall, "unit": unit, "normalization": normalization, "fold_case": fold_case,
-            "seed": drawn_seed() if isinstance(seed, str) and seed == RANDOM else seed,
-        }  # fmt: skip
         optional = {
             "width": width, "radius": radius, "probes": probes, "bands": bands, "rows": rows, "bits": bits, "slots": slots,
             "standard_error": standard_error, "sketch_bytes": sketch_bytes,
         }  # fmt: skip
-        made = plan_kind(kind, **given, **{name: value for name, value in optional.items() if value is not None})
+        made = plan_kind(
+            kind, threshold=threshold, recall=recall, unit=unit, normalization=normalization, fold_case=fold_case,
+            seed=drawn_seed() if isinstance(seed, str) and seed == RANDOM else seed,
+            **{name: value for name, value in optional.items() if value is not None},
+        )  # fmt: skip
         make_folder(folder)
         lock = take_lock(folder, wait=False)
         try:

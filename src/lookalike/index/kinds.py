@@ -19,7 +19,8 @@ from ..search.weak_bits import MAX_PREFIX, WeakBits
 from ..sketches.fast_similarity import FastSimilarity
 from ..sketches.simhash import SimHash
 from ..theory import banding, shares, simhash
-from ..theory.hamming_search import combinations_within, probed_share
+from ..theory.blocks import combinations_within
+from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
 from .kind import NO_PREFIXES, Kind, Sketches
@@ -238,24 +239,20 @@ class SimHashKind(Kind):
 
 
 KINDS: dict[str, type[MinHashKind | SimHashKind]] = {"minhash": MinHashKind, "simhash": SimHashKind}
-_TYPES: dict[str, tuple[type, ...]] = {
-    "threshold": (float, int), "recall": (float, int), "unit": (str,), "width": (int,), "normalization": (str,),
-    "fold_case": (bool,), "seed": (int,), "bands": (int,), "rows": (int,), "bits": (int,), "slots": (int,), "radius": (int,),
-    "probes": (int,),
-}  # fmt: skip
+_TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "bool": (bool,)}
 
 
 def make_kind(kind: str, **parameters: Any) -> Kind:
     """Return the kind of a name."""
     if kind not in tuple(KINDS):
         raise ParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
-    known = {field.name: field.default for field in fields(KINDS[kind])}
+    known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
     for name, value in parameters.items():
-        wanted = _TYPES[name]
-        if value is None and known[name] is None:
+        if value is None and known[name].default is None:
             continue
+        wanted = _TYPES[str(known[name].type).removesuffix(" | None")]
         if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
             raise ParameterError(f"{name} must be of type {wanted[0].__name__}; got {value!r:.60}")
     return KINDS[kind](**parameters)

@@ -17,13 +17,13 @@ from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
 from ..kernels._threads import in_order
 from ..results.rows import Rows, drawn, of_reason, rows_at
+from ..search.passages import Passages
 from ..settings.settings import Settings
 from ..text.keyed import KeyedHashes
 from ..text.texts import Texts, from_strings
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .passages import Passages
 
 EXAMPLES = 20
 PIECE_BYTES = 1 << 20

@@ -12,7 +12,7 @@ from ..errors import ParameterError
 from ..kernels import tables as kernel
 from ..kernels.hamming import bucket_offsets, prefixes
 from ..kernels.hits import Hits
-from ..theory import hamming_search as theory
+from ..theory import blocks as theory
 from ..theory.hamming_costs import Costs, layout_memory, layout_query
 from ..values import Int64Array, UInt64Array
 from .fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix

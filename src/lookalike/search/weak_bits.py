@@ -14,7 +14,7 @@ from ..kernels import weak_bits as kernel
 from ..kernels.hamming import bucket_offsets, prefixes
 from ..kernels.hits import Hits
 from ..kernels.tables import Block
-from ..theory import hamming_search as theory
+from ..theory.blocks import combinations_within
 from ..values import Int64Array, UInt64Array
 from .fingerprints import QUERIES_AT_A_TIME, QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
 
@@ -145,7 +145,7 @@ class WeakBitIndex(FingerprintIndex):
         """
         bits = self.bits or 64
         count = min(bits, self.prefix_bits or max(1, min(MAX_PREFIX, int(max(n, 2) - 1).bit_length())))
-        every = theory.combinations_within(count, self.radius)
+        every = combinations_within(count, self.radius)
         return WeakBits(bits - count, count, self.radius, every if self.probes is None else min(self.probes, every))
 
     def _build(self) -> None:

@@ -22,8 +22,7 @@ from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted
 from .bodies import decoder
-from .desk_job import MOST_SHOWN, Desk
-from .desk_removals import Wanted
+from .desk_job import MOST_SHOWN, Desk, Wanted
 from .desk_review import Judgement
 from .problems import Problem, invalid
 from .store import Store

@@ -1,16 +1,21 @@
-"""A saved result as people look at it: some removals at a time, two documents side by side, what was judged of them."""
+"""A saved result as people look at it: its removals in several orders, two documents side by side, what was judged of them."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
@@ -18,11 +23,152 @@ from ..files.names import shown
 from ..report.compared import begin_of, compare
 from ..report.page import write_report
 from ..report.samples import MOST_TEXT, short
+from ..results.members import Numbers
 from ..results.result import Result
+from ..results.rows import Draw, Rows, rows_at
+from ..steps.decide import REASONS
 from ..theory.minhash import exact_interval
+from ..values import Int64Array
+from ..values.tables import SOURCE_BITS
 from ..wording import counted
-from .desk_removals import JUDGED, MOST_ROWS, Removals, Wanted
 from .desk_review import JUDGEMENTS, Judgement, Removed, Review
+
+ORDERS = ("least alike", "most alike", "random", "source", "group")
+KINDS = ("all", "near", "exact")
+JUDGED = ("any", "none", "duplicate", "keep", "unsure")
+MOST_ROWS = 200
+SEARCHES = 8  # masks of searches that are remembered
+MOST_SOUGHT = 300  # characters of a search
+_TOLD = ["position", "source", "number", "id", "bytes", "reason", "resemblance", "duplicate_of"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which removals are asked for, and in which order.
+
+    Parameters
+    ----------
+    order : {"least alike", "most alike", "random", "source", "group"}
+        "random": by the seed of the job, as the report draws; "source": as in the input; "group": those together that were
+        removed because of the same document.
+    source : int, optional
+        The number of an input.
+    judged : {"any", "none", "duplicate", "keep", "unsure"}
+        What was judged of them so far.
+    find : str
+        Part of the id of either document.
+    """
+
+    order: str = "least alike"
+    kind: str = "all"
+    source: int | None = None
+    judged: str = "any"
+    find: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name, value, known in (("order", self.order, ORDERS), ("kind", self.kind, KINDS), ("judged", self.judged, JUDGED)):
+            if value not in known:
+                raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value[:40]!r}")
+        if len(self.find) > MOST_SOUGHT:
+            raise ParameterError(f"a search has at most {MOST_SOUGHT} characters; got {len(self.find):,}")
+
+
+class Removals:
+    """The removed documents of a result, exact and near; about 60 bytes for each are held.
+
+    Parameters
+    ----------
+    seed : int
+        Of the job.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Their places in ``decisions``, ascending.
+    keepers : ndarray of int64
+        The places of the documents that they were removed for.
+    """
+
+    def __init__(self, decisions: Rows, seed: int) -> None:
+        self._decisions, numbers = decisions, Numbers(decisions)
+        self.rows = numbers.where("near", "exact")
+        self.keepers: Int64Array = numbers.keeper[self.rows].astype(np.int64)
+        self.near: Mask = numbers.reason[self.rows] == REASONS.index("near")
+        self._scores, self._sources = numbers.score[self.rows], numbers.source[self.rows]
+        self._orders = self._sorted(seed)
+        self._drawn = self._orders["random"][self.near[self._orders["random"]]]
+        kind = decisions.schema.field("id").type
+        ids = pa.chunked_array([batch.column(0) for batch in decisions.select(["id"]).batches()], kind)
+        self._ids = ids if pa.types.is_string(kind) or pa.types.is_large_string(kind) else ids.cast(pa.string())
+        self._matching = lru_cache(SEARCHES)(self._search)
+
+    def __len__(self) -> int:
+        """Return the number of removals."""
+        return len(self.rows)
+
+    def _sorted(self, seed: int) -> dict[str, NDArray[np.int32]]:
+        """Return each order of the removals; the first near-duplicates of "random" are those that the report draws."""
+        draw = Draw(len(self), seed, "report")
+        draw.add(self.rows)
+        found: dict[str, NDArray[Any]] = {
+            "least alike": np.argsort(self._scores, kind="stable"),
+            "most alike": np.argsort(-self._scores, kind="stable"),
+            "random": np.searchsorted(self.rows, draw.in_turn),
+            "source": np.arange(len(self)),
+            "group": np.lexsort((self.rows, self.keepers)),
+        }
+        return {name: order.astype(np.int32) for name, order in found.items()}
+
+    def _search(self, find: str) -> Mask:
+        """Return which removals have a text in an id: their own, or that of the document that they were removed for."""
+        matches = pc.fill_null(pc.match_substring(self._ids, find), False).to_numpy()
+        return np.asarray(matches[self.rows] | matches[self.keepers])
+
+    def index_of(self, row: int) -> int:
+        """Return the number of a removal by its place in decisions."""
+        i = int(np.searchsorted(self.rows, row))
+        if i == len(self.rows) or self.rows[i] != row:
+            raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
+        return i
+
+    def drawn(self) -> Iterator[int]:
+        """Yield the rows of all near-duplicates in random order: those that come first are a random sample."""
+        return (int(self.rows[i]) for i in self._drawn)
+
+    def sources(self) -> Int64Array:
+        """Return how many removals each input has."""
+        return np.bincount(self._sources)
+
+    def find(self, wanted: Wanted, judged: NDArray[np.int8]) -> NDArray[np.int32]:
+        """Return the numbers of the removals that are asked for, in their order."""
+        order = self._orders[wanted.order]
+        mask = np.ones(len(self), np.bool_)
+        if wanted.kind != "all":
+            mask &= self.near == (wanted.kind == "near")
+        if wanted.source is not None:
+            mask &= self._sources == wanted.source
+        if wanted.judged != "any":
+            mask &= judged == JUDGED.index(wanted.judged)
+        if wanted.find:
+            mask &= self._matching(wanted.find)
+        return order[mask[order]]
+
+    def documents(self, rows: Int64Array) -> list[Mapping[str, Any]]:
+        """Return what is known of the documents at some places in decisions: names as they are shown, and what they are."""
+        told = rows_at(self._decisions.select(_TOLD), rows).to_pylist()
+        return [
+            {
+                "row": row, "name": short(of["id"]), "id": of["id"], "file": short(of["source"] or "in memory"),
+                "source": of["position"] >> SOURCE_BITS, "number": of["number"], "bytes": of["bytes"], "reason": of["reason"],
+                "score": of["resemblance"], "position": of["position"], "kept": short(of["duplicate_of"]),
+                "duplicate_of": of["duplicate_of"],
+            }
+            for row, of in zip(rows.tolist(), told, strict=True)
+        ]  # fmt: skip
+
 
 MOST_SHOWN = 60_000  # bytes of what a pair takes on a page
 HELD_BYTES = 32 << 20  # of texts that were read
@@ -127,7 +273,7 @@ class Desk:
         told = [self._told(document) for document in self.removals.documents(rows)]
         return {"total": len(found), "begin": begin, "rows": told}
 
-    def _told(self, document: Any) -> dict[str, Any]:
+    def _told(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a page needs of a removed document; its id is text that is shown, its row is what names it."""
         said = self.review.judged.get(document["row"], Judgement())
         names = ("row", "name", "kept", "reason", "score", "file", "bytes")

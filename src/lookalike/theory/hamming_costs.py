@@ -19,8 +19,7 @@ from math import comb, log2
 
 import numpy as np
 
-from .blocks import block_candidates
-from .hamming_search import probes
+from .blocks import block_candidates, probes
 
 
 @dataclass(frozen=True, slots=True)

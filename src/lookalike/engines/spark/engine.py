@@ -25,6 +25,7 @@ from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Fold, Step, Table
 from ..progress import Progress
+from .columns import spark_schema
 from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
 from .order import (
@@ -40,7 +41,7 @@ from .order import (
     with_ranking,
 )
 from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
-from .session import settings_for, spark_schema, usual_tasks
+from .session import settings_for, usual_tasks
 from .tables import Both, Derived, Joined, Source, SparkTable, Stepped, StoredTable, TextTable
 from .tasks import FOLDED, NUMBERS, Task, add_up, given, on_checked, raised_again
 from .texts import WHERE, TextFiles, TextsOfJob, spool

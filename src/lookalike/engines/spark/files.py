@@ -17,7 +17,7 @@ from ...files.folder import AnyPath, new_file, parquet_file, put
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ..engine import Batches
-from .session import changed
+from .columns import changed
 
 WRITTEN = pa.schema([("name", pa.large_string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 GROUP_BYTES = 16 << 20

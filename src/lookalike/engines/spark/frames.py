@@ -25,8 +25,8 @@ from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Step
+from .columns import encoded, wire_schema
 from .order import Sizes, frame_keys, key_fields, with_frame_keys
-from .session import encoded, wire_schema
 from .tables import UNIT_BYTES, Both, Cluster, SparkTable, Stepped, StoredTable
 from .tasks import NUMBERS, explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of

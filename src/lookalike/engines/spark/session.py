@@ -1,15 +1,22 @@
-"""What the engine asks of a session of Spark and leaves as it was; and our rows under the fewer types that Spark knows."""
+"""Sessions of Spark: which one a job uses, how one is started, and what the engine asks of it and leaves as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import pyarrow as pa
+from ...errors import MissingExtraError, ParameterError
 
-from ..engine import Batches
-
+LEAST_JAVA = 17
+PANDAS_3 = "PySpark does not yet fully support pandas"
+"""How a warning of pyspark begins that does not matter here: it wants pandas to be there, and our tasks make no use of it."""
 N_TASKS = "spark.sql.shuffle.partitions"
 USUAL = 200
 """Tasks of a shuffle where the session leaves it to the cluster: Spark's own default."""
@@ -20,7 +27,6 @@ _WHILE_AT_WORK = {
 }
 _NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}
 """Our shuffles say how many tasks they have, so that planning anew after each of them takes time for nothing."""
-_PLAIN = {pa.int64(): "bigint", pa.int32(): "int", pa.int8(): "tinyint", pa.bool_(): "boolean", pa.float64(): "double"}
 
 
 def usual_tasks(session: Any) -> int:
@@ -46,80 +52,76 @@ def settings_for(session: Any, adaptive: bool = False) -> Iterator[None]:
                 session.conf.set(name, old)
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def spark_sql() -> Any:
+    """Return the module ``pyspark.sql``."""
+    try:
+        import pyspark.sql
+        from pyspark.sql.pandas.utils import require_minimum_pandas_version
+
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=PANDAS_3)
+            require_minimum_pandas_version()
+    except ImportError as error:
+        said = str(error).rpartition("] ")[2].rstrip(".")
+        raise MissingExtraError(
+            f"Spark needs pyspark 4.0 or later and pandas ({said}): pip install 'lookalike[spark]'"
+        ) from None
+    return pyspark.sql
 
 
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+def check_java() -> None:
+    """Check that there is a Java that Spark runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    wanted = f"Spark needs Java {LEAST_JAVA} or later: install one (Debian: openjdk-17-jre-headless), or let JAVA_HOME name it"
+    if java is None or not os.access(java, os.X_OK):
+        raise ParameterError(f"no Java was found{f' at {java}' if java else ''}; {wanted}")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < LEAST_JAVA:
+        raise ParameterError(f"{java} is Java {found[1] if found else 'of an unknown version'}; {wanted}")
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+def start_session(master: str | None = None, *, name: str = "lookalike", conf: Mapping[str, str] | None = None) -> Any:
+    """Return the session of Spark that there is, or start one whose workers use this Python.
+
+    Parameters
+    ----------
+    master : str, optional
+        Where it runs, such as "spark://HOST:7077" or "local[4]". Default: Spark's own configuration.
+    name : str
+        Of the application.
+    conf : mapping of str to str, optional
+        Settings of Spark, such as ``{"spark.executor.memory": "4g"}``.
+
+    Returns
+    -------
+    pyspark.sql.SparkSession
+    """
+    sql = spark_sql()
+    running = sql.SparkSession.getActiveSession()
+    if running is not None and master is None and not conf:
+        return running
+    check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = sql.SparkSession.builder.appName(name)
+    if master is not None:
+        builder = builder.master(master)
+    for key, value in (conf or {}).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
-def spark_type(kind: pa.DataType) -> str:
-    """Return the name of the type under which Spark holds a column."""
-    if kind in _PLAIN:
-        return _PLAIN[kind]
-    if _is_text(kind):
-        return "string"
-    if _is_binary(kind):
-        return "binary"
-    if _is_list(kind):
-        return f"array<{spark_type(kind.value_type)}>"
-    raise TypeError(f"Spark has no column of type {kind}")
+def session_of(given: Any, frames: list[Any], tell: Callable[[str, int], None]) -> Any:
+    """Return the session of a job: the one given or made by what is given, that of its frames, the active one, or a new one."""
+    if given is None and frames:
+        return frames[0].sparkSession
+    if given is not None and not callable(given):
+        return given
+    tell("starting Spark", 0)
+    return start_session() if given is None else given()
 
 
-def spark_schema(schema: pa.Schema) -> str:
-    """Return the columns of a table as Spark's DDL."""
-    return ", ".join(f"`{field.name}` {spark_type(field.type)}" for field in schema)
-
-
-def wire_type(kind: pa.DataType) -> pa.DataType:
-    """Return the Arrow type that crosses to Spark and back; its offsets have 32 bits, as batches are far below 2 GB."""
-    if kind in _PLAIN:
-        return kind
-    if _is_text(kind):
-        return pa.string()
-    if _is_binary(kind):
-        return pa.binary()
-    return pa.list_(wire_type(kind.value_type))
-
-
-def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return a column under another type that holds the same values."""
-    if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
-    if column.type == kind:
-        return column
-    if pa.types.is_large_binary(column.type) and pa.types.is_fixed_size_binary(kind):
-        column = column.cast(pa.binary())
-    if pa.types.is_fixed_size_list(kind) and column.null_count == len(column):
-        return pa.nulls(len(column), kind)  # Spark sends no buffer for values where there are none, and casts read one
-    return column.cast(kind)
-
-
-def changed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch under the types of a schema."""
-    columns = [_cast(batch.column(field.name), field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def decoded(batches: Iterator[Any], schema: pa.Schema) -> Batches:
-    """Yield what comes from Spark under our types; empty batches are left out."""
-    for batch in batches:
-        if len(batch):
-            yield changed(batch, schema)
-
-
-def encoded(batches: Batches, wire: pa.Schema) -> Iterator[Any]:
-    """Yield our rows under the types that Spark takes."""
-    for batch in batches:
-        if len(batch):
-            yield changed(batch, wire)
-
-
-def wire_schema(schema: pa.Schema) -> pa.Schema:
-    """Return a schema under the types that cross to Spark."""
-    return pa.schema([pa.field(field.name, wire_type(field.type)) for field in schema])
+def is_local(session: Any) -> bool:
+    """Tell whether all workers are on this machine."""
+    return str(session.conf.get("spark.master", "")).startswith("local")

@@ -19,9 +19,9 @@ from ...files.urls import Url
 from ...inputs.read import Reading
 from ...values import Int64Array
 from ..engine import Batches, Fold, Step, Table
+from .columns import spark_schema
 from .files import TableFiles, read_rows, rows_of
 from .packs import Joining
-from .session import spark_schema
 from .tasks import NUMBERS, Task, in_tasks, one_after_the_other, read_units, some_columns
 from .texts import WHERE, InputTexts, TextFiles, TextsOfJob, located, read_wanted, units_of
 

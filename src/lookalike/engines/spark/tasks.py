@@ -26,7 +26,7 @@ from ...files.folder import AnyPath
 from ...inputs.read import read_split
 from ...values.arrow import to_numpy
 from ..engine import Batches, Fold, Step
-from .session import decoded, encoded, wire_schema
+from .columns import decoded, encoded, wire_schema
 from .texts import InputTexts
 
 NUMBERS = pa.schema([("id", pa.int64())])
