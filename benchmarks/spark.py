@@ -121,11 +121,11 @@ def shuffled(log_folder: Path) -> int:
 
 def start(log_folder: Path, cores: int) -> Any:
     """Start a session on this machine."""
-    from lookalike.spark import start_session
+    from lookalike import start_session
 
     return start_session(
         f"local[{cores}]",
-        **{
+        conf={
             "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": "2g", "spark.driver.maxResultSize": "16m", "spark.sql.shuffle.partitions": "16",
             "spark.eventLog.enabled": "true", "spark.eventLog.dir": log_folder.as_uri(), "spark.eventLog.rolling.enabled": "false",
@@ -136,7 +136,7 @@ def start(log_folder: Path, cores: int) -> Any:
 
 def by_spark(session: Any, files: list[str], log_folder: Path) -> dict[str, Any]:
     """Run a job; return its figures."""
-    from lookalike import spark as sbs
+    import lookalike as la
 
     marks: list[tuple[str, dict[str, float]]] = []
     before, began = shuffled(log_folder), time.perf_counter()
@@ -147,7 +147,7 @@ def by_spark(session: Any, files: list[str], log_folder: Path) -> dict[str, Any]
 
     work = tempfile.mkdtemp()
     first = used()
-    with Peaks() as peaks, sbs.dedup(files, engine=session, work=f"{work}/job", progress=mark) as result:
+    with Peaks() as peaks, la.dedup(files, engine=session, work=f"{work}/job", progress=mark) as result:
         marks.append(("end", used()))
         wall = time.perf_counter() - began
         summary = result.summary

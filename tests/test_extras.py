@@ -45,7 +45,7 @@ calls = {
     "write_report": lambda: la.write_report(la.dedup(["a b", "a b"]), "w.html"),
 }
 if sys.argv[1] in ("pyspark", "pandas"):  # else a session would be started
-    calls["spark"] = lambda: __import__("lookalike.spark").spark.dedup("in.jsonl")
+    calls["spark"] = lambda: la.dedup("in.jsonl", engine="spark")
 lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
     "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt in.jsonl --diff",

@@ -39,11 +39,10 @@ assert result.keep.tolist() == [True, False, True]
 """
 FRAME = """
 import lookalike as la
-from lookalike import spark
 if __name__ == "__main__":
-    session = spark.start_session("local-cluster[2,1,1024]", spark_ui_enabled="false", spark_driver_host="127.0.0.1")
+    session = la.start_session("local-cluster[2,1,1024]", conf={"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"})
     frame = session.createDataFrame([(0, "a b c d e f"), (1, "A b c d e f."), (2, "g h i j k l")], "place long, text string")
-    with spark.dedup(frame, id="place") as result:
+    with la.dedup(frame, id="place") as result:
         assert sorted(row["place"] for row in result.clean(frame).collect()) == [0, 2]
     session.stop()
 """

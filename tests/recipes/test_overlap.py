@@ -1,19 +1,21 @@
 """Overlap of two corpora equals set arithmetic, passage by passage."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engine_kinds import FRAMES, cut_small, frames_engine, spark_engine, spill
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toy_engine import ToyEngine
 
 import lookalike as la
 from lookalike.engines.memory import Memory
 from lookalike.files.workspace import Workspace
-from lookalike.recipes import passages
-from lookalike.text.texts import Texts
+from lookalike.search import passages
 
 WIDTH = 3
 
@@ -23,7 +25,7 @@ def shingles(words):
 
 
 def twin(data, against, measure, threshold, passage):
-    """The best passage of each pair: {(i, j): (start, resemblance, containment)}, by sets."""
+    """Return the best passage of each pair: {(i, j): (start, resemblance, containment)}, by sets."""
     found = {}
     for i, a in enumerate(data):
         for j, b in enumerate(against):
@@ -153,8 +155,7 @@ def test_a_question_inside_a_long_page_is_found_by_default():
     assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
 
 
-def test_a_document_inside_a_reference_document_does_not_contain_it():
-    """Containment is over the reference document, whichever of the two is the smaller."""
+def test_a_document_inside_a_reference_document_does_not_contain_it_whichever_is_the_smaller():
     assert not la.overlap([QUESTION], against=[PAGE]).overlaps.any()
     assert la.overlap([PAGE], against=[QUESTION]).overlaps.all()
 
@@ -212,19 +213,15 @@ def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against)
     text = pa.string()
     for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
         train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
-        schema = la.overlap(train, against=against, id="id").matches.schema
+        matches = la.overlap(train, against=against, id="id").matches
+        assert matches["id"].to_pylist() == ([] if QUESTION not in against else ids if kind == pa.int64() else [*map(str, ids)])
+        schema = matches.schema
         assert str(schema.field("id").type).removeprefix("large_") == str(kind)
         assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
             "int64", "int64", "double", "double"
         ]  # fmt: skip
     assert str(la.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
     assert str(la.overlap(train, against=against).matches.schema.field("id").type) == "string"
-
-
-def test_mixed_ids_are_text(tmp_path):
-    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": 1}, {"text": PAGE, "id": "a"}])
-    result = la.overlap(train, against=[QUESTION], id="id")
-    assert result.matches["id"].to_pylist() == ["1", "a"]
 
 
 def test_ids_that_appear_twice_are_refused(tmp_path):
@@ -279,8 +276,7 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
         passages.Passages.of(values, offsets, width)
 
 
-def test_chance_hashes_zero():
-    """A shingle whose hash is 0 is looked up like any other."""
+def test_a_shingle_whose_hash_is_0_is_looked_up_like_any_other():
     known = passages.Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
     rows, found, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
     assert (rows.tolist(), found.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
@@ -305,32 +301,50 @@ def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
     assert found[0] == found[1] == found[2] and len(found[0]) > 20
 
 
-def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
-    """The same matches, tables and files, in many parts: ids, and matches of all kinds."""
+def both(tmp_path):
+    """Two corpora with ids of both kinds, of which many documents have words in common."""
     rng = np.random.default_rng(5)
     words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
     data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
+    more = write_lines(tmp_path / "e.jsonl", [{"text": " ".join(words[3]), "id": "e"}])
     against = write_lines(tmp_path / "a.jsonl", [{"text": " ".join(some), "id": i} for i, some in enumerate(words[::3])])
+    return [data, more], against
 
-    def outcome(name):
-        result = la.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1)
-        out = []
-        for kind in ("clean.jsonl", "annotated.parquet", "matches.csv"):
-            path = tmp_path / f"{name}-{kind}"
-            if kind == "matches.csv":
-                result.write_matches(path)
-            else:
-                result.write(path, annotate="annotated" in kind)
-            out.append(path.read_bytes())
-        return out, result.matches, result.overlaps.tolist(), result.summary
 
-    whole = outcome("whole")
+def outcome(folder, data, against, **how):
+    """All that an overlap says and writes into a new folder."""
+    folder.mkdir()
+    result = la.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1, **how)
+    result.write(folder / "clean.jsonl")
+    result.write(folder / "annotated.parquet", annotate=True)
+    result.write_matches(folder / "matches.csv")
+    result.report(folder / "page.html")
+    names = ("clean.jsonl", "annotated.parquet", "matches.csv")
+    told = result.matches, result.overlaps.tolist(), result.not_searchable, result.summary
+    return [(folder / name).read_bytes() for name in names], *told
+
+
+def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
+    data, against = both(tmp_path)
+    whole = outcome(tmp_path / "whole", data, against)
     assert len(whole[1]) > 200
-    written = []
-    write = Workspace._write
+    written, write = [], Workspace._write
     monkeypatch.setattr(Workspace, "_write", lambda self, name, arrays: written.append(name) or write(self, name, arrays))
-    monkeypatch.setattr(Memory, "held", property(lambda self: 400))
-    monkeypatch.setattr(Texts.cut, "__defaults__", (60,))
-    parted = outcome("parted")
-    assert parted[0] == whole[0] and parted[1].equals(whole[1]) and parted[2:] == whole[2:]
-    assert sum(name.startswith("matches") for name in written) > 10 and any(name.startswith("rows") for name in written)
+    cut_small(monkeypatch)
+    spill(monkeypatch)
+    monkeypatch.setattr(Memory, "free", 80000)
+    assert outcome(tmp_path / "parted", data, against) == whole
+    assert sum(name.startswith("matched") for name in written) > 4 and any(name.startswith("references") for name in written)
+
+
+@pytest.mark.parametrize("kind", ["toy", FRAMES, pytest.param("spark", marks=pytest.mark.spark)])
+def test_every_engine_finds_the_same(tmp_path, kind):
+    data, against = both(tmp_path)
+    whole = outcome(tmp_path / "local", data, against)
+    makers = {"toy": lambda _: ToyEngine(), "frames": frames_engine, "spark": spark_engine}
+    with closing(makers[kind](tmp_path)) as engine:
+        assert outcome(tmp_path / "other", data, against, engine=engine) == whole
+    with closing(makers[kind](tmp_path)) as engine:
+        broken = write_lines(tmp_path / "broken.jsonl", [{"text": "a b c", "id": 1}, {"text": "d e f", "id": 1}])
+        with pytest.raises(la.InputDataError, match=r"broken.jsonl, row 1 and .*broken.jsonl, row 2"):
+            la.overlap(broken, against=against, id="id", engine=engine)

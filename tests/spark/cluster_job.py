@@ -66,7 +66,7 @@ def main():
     """Run the job that the argument describes."""
     job = json.loads(sys.argv[1])
     session = _session(job["session"])
-    from lookalike import spark as sbs
+    import lookalike as la
     from lookalike.errors import LookalikeError
 
     def progress(name, _):
@@ -82,9 +82,9 @@ def main():
     if job["frame"]:
         data = session.read.schema("text string, key bigint").parquet(*data)  # else tasks look for it, which may have to wait
     # Tables are told by their own names, not by those of stages, which people are shown.
-    importlib.import_module("lookalike.spark.dedup").report_stage = lambda report, name, amount: report(name, amount)
+    importlib.import_module("lookalike.recipes.spark.job").report_stage = lambda report, name, amount: report(name, amount)
     try:
-        with sbs.dedup(data, engine=session, progress=progress, **settings) as result:
+        with la.dedup(data, engine=session, progress=progress, **settings) as result:
             say(making="result")
             if job["dies_at"] == "result":
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -12,7 +12,7 @@ from spark_session import events
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.spark.foresee import foresee
+from lookalike.recipes.spark.foresight import foresee
 
 pytestmark = pytest.mark.spark
 

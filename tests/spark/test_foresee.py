@@ -3,7 +3,7 @@
 import pytest
 
 import lookalike as la
-from lookalike.spark.foresee import foresee
+from lookalike.recipes.spark.foresight import foresee
 
 CORPUS = {"documents": 10**6, "bytes": 4 * 10**9, "on_disk": 2 * 10**9}
 MEASURED = {

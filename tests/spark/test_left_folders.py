@@ -1,13 +1,11 @@
 """What a job that fails leaves in its work folder."""
 
-import importlib
 from types import SimpleNamespace
 
 import pytest
 
-from lookalike import spark as sbs
-
-dedup_module = importlib.import_module("lookalike.spark.dedup")
+import lookalike as la
+from lookalike.recipes.spark import job
 
 
 def test_a_failed_job_can_be_resumed_while_its_error_is_kept(tmp_path, monkeypatch):
@@ -16,11 +14,11 @@ def test_a_failed_job_can_be_resumed_while_its_error_is_kept(tmp_path, monkeypat
     def fail(*_):
         raise RuntimeError("no space")
 
-    monkeypatch.setattr(dedup_module, "check_workers", fail)
+    monkeypatch.setattr(job, "check_workers", fail)
     session = SimpleNamespace(conf=SimpleNamespace(get=lambda *_: "2"))
     (tmp_path / "a.txt").write_text("a text")
     errors = []
     for resume in (False, True):
         with pytest.raises(RuntimeError, match="no space") as caught:
-            sbs.dedup([str(tmp_path / "a.txt")], work=tmp_path / "work", resume=resume, engine=session)
+            la.dedup([str(tmp_path / "a.txt")], work=tmp_path / "work", resume=resume, engine=session)
         errors.append(caught)

@@ -7,7 +7,6 @@ import pytest
 from weekly import HOW, TOLD, weeks
 
 import lookalike as la
-from lookalike import spark
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -17,10 +16,10 @@ def test_frames_against_saved_frames(cluster, tmp_path):
     first, second = (
         cluster.createDataFrame(table.select(["id", "text"]).to_pylist(), "id string, text string") for table in tables[:2]
     )
-    with closing(spark.dedup(first, engine=cluster, work=tmp_path / "work", **HOW)) as result:
+    with closing(la.dedup(first, engine=cluster, work=tmp_path / "work", **HOW)) as result:
         result.save_sketches(seen)
         kept = {row.id for row in result.kept.select("id").collect()}
-    with closing(spark.dedup(second, against=seen, engine=cluster, work=tmp_path / "work", **HOW)) as result:
+    with closing(la.dedup(second, against=seen, engine=cluster, work=tmp_path / "work", **HOW)) as result:
         found = [tuple(row) for row in result.decisions.orderBy("position").select(*TOLD).collect()]
     by_id = [sorted(table.to_pylist(), key=lambda row: row["id"].encode()) for table in tables[:2]]
     against, data = (

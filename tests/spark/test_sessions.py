@@ -8,12 +8,13 @@ import pytest
 from engine_kinds import frames_engine
 
 import lookalike as la
-from lookalike import spark as sbs
 from lookalike.engines.spark import engine as engine_module
+from lookalike.engines.spark import session as session_module
+from lookalike.engines.spark.session import session_of
 from lookalike.engines.spark.tasks import NUMBERS
 from lookalike.recipes.progress import no_progress
-from lookalike.spark import sessions
-from lookalike.spark.sessions import check_workers, session_of
+from lookalike.recipes.spark import job as job_module
+from lookalike.recipes.spark.job import check_workers
 
 pytest.importorskip("pyspark")
 
@@ -26,20 +27,20 @@ def never():
 def test_what_is_not_installed_is_told_before_a_session_is_started(module, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, module, None)
     frame = SimpleNamespace(mapInArrow=None, sparkSession=None)
-    for call in (sbs.start_session, lambda: sbs.dedup(frame, id="id"), lambda: sbs.dedup([str(tmp_path)], engine=never)):
+    for call in (la.start_session, lambda: la.dedup(frame, id="id"), lambda: la.dedup([str(tmp_path)], engine=never)):
         with pytest.raises(la.errors.MissingExtraError, match=r"^Spark needs .*: pip install 'lookalike\[spark\]'$"):
             call()
 
 
 def test_no_session_is_started_for_inputs_that_are_not_there(tmp_path):
     with pytest.raises(la.errors.InputDataError, match="absent"):
-        sbs.dedup([str(tmp_path / "absent.jsonl")], engine=never)
+        la.dedup([str(tmp_path / "absent.jsonl")], engine=never)
 
 
 def test_the_session_of_a_job(monkeypatch):
     said = []
     tell = lambda *report: said.append(report)  # noqa: E731
-    monkeypatch.setattr(sessions, "start_session", lambda: "new")
+    monkeypatch.setattr(session_module, "start_session", lambda: "new")
     given, frame = SimpleNamespace(), SimpleNamespace(sparkSession="of the frame")
     assert session_of(given, [frame], tell) is given and session_of(None, [frame], tell) == "of the frame" and not said
     assert session_of(lambda: "made", [frame], tell) == "made" and session_of(None, [], tell) == "new"
@@ -62,7 +63,7 @@ def test_a_work_folder_that_workers_do_not_see_is_refused(tmp_path, monkeypatch)
     """At once, and by workers that join later."""
     engine = frames_engine(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(sessions, "put", lambda *_: None)
+        patch.setattr(job_module, "put", lambda *_: None)
         with pytest.raises(la.errors.ParameterError, match=re.escape(f"workers does not see {engine.folder}: work must name")):
             check_workers(engine)
     with pytest.raises(la.errors.ParameterError, match="work must name"):

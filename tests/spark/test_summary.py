@@ -10,9 +10,9 @@ import pytest
 import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
-from lookalike.spark import result as result_module
-from lookalike.spark.dedup import _anywhere, _of_driver
-from lookalike.spark.result import SparkResult
+from lookalike.recipes.spark import result as result_module
+from lookalike.recipes.spark.job import _anywhere, _of_driver
+from lookalike.recipes.spark.result import SparkResult
 
 summary = la.dedup(["one two three four five six"] * 2).summary
 

@@ -16,9 +16,9 @@ from lookalike.errors import LookalikeError, OutputError, ParameterError
 from lookalike.files.disk import NewFolder
 from lookalike.files.store import publish
 from lookalike.formats.sources import open_sources
+from lookalike.recipes.spark import files as writing
+from lookalike.recipes.spark.files import WRITTEN, Writing, check_folder, write_inputs
 from lookalike.results.tables import annotating
-from lookalike.spark import writing
-from lookalike.spark.writing import WRITTEN, Writing, check_folder, write_inputs
 from lookalike.values.tables import SOURCE_BITS
 
 LONG = " ".join(f"word{i}" for i in range(40))

@@ -13,7 +13,7 @@ from steps.made import columns, cut_at, places, rows_of
 
 from lookalike.steps import prefix as module
 from lookalike.steps.prefix import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
-from lookalike.text.keyed import KeyedHashes
+from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 from lookalike.values.tables import LINKS, PREFIXES

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.steps.verify import halves, sift
-from lookalike.text.keyed import KeyedHashes
+from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any
 
 import click
@@ -113,31 +112,29 @@ def dedup(
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.sketches import open_references
+    from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
     from .interrupts import explained
     from .outputs import Outputs
     from .progress import progress
 
-    work, threads, against = given["work"], given["threads"], against or ()
+    work, against = given["work"], against or ()
     how = {name: given[name] for name in ("glob", "format", "delimiter")}
-    running: AbstractContextManager[Callable[..., Any]]
+    running: AbstractContextManager[Any] = nullcontext(engine)
     if engine == "spark" and any(given is not None for given in (report, audit, save)):
         raise ParameterError(
             "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
         )
     if engine == "spark":
-        from ..spark.writing import check_where
+        from ..recipes.spark.files import check_where
         from .spark import check_options
         from .spark import running as on_spark
 
-        running = on_spark(master, check_options(threads, conf))
+        running = on_spark(master, check_options(given["threads"], conf))
     elif master is not None or conf:
         raise ParameterError("--master and --conf are for --engine spark")
     else:
         from ..formats.writers import check_output as check_where
-        from ..recipes.dedup import dedup as run
-
-        running = nullcontext(partial(run, engine=engine))
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=given["annotate"],
         texts=report_texts,
@@ -156,8 +153,8 @@ def dedup(
 
         show(engine, [*(references or []), *sources], given, duplicates, family, as_json)
         return
-    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as job:
-        result = job(sources, against=references, progress=said, **given)
+    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
+        result = run(sources, against=references, engine=runs, progress=said, **given)
         leaves.noted = result.note
 
         def guard() -> None:

@@ -46,7 +46,7 @@ def show(
         "format": "parquet" if 2 * columnar >= on_disk else "jsonl",
     }  # fmt: skip
     if engine == "spark":
-        from ..spark.foresee import foresee as foresee_cluster
+        from ..recipes.spark.foresight import foresee as foresee_cluster
 
         found: Any = foresee_cluster(on_disk=on_disk, settings=settings, **corpus)
         if as_json:

@@ -7,12 +7,11 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
+from ..engines.spark.session import PANDAS_3, spark_sql, start_session
 from ..errors import LookalikeError, ParameterError
-from ..spark import dedup, start_session
-from ..spark.sessions import PANDAS_3, spark_sql
+from ..recipes.spark.job import THREADS
 
 _LONGEST = 500  # characters of what Spark says
 _QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -21,10 +20,7 @@ _QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 def check_options(threads: int | None, conf: Sequence[str]) -> dict[str, str]:
     """Refuse options that mean nothing on a cluster; return Spark's settings by name."""
     if threads is not None:
-        raise ParameterError(
-            "--threads is for one machine: on Spark, a core runs a task, and how many there are is up to --master local[N], or "
-            "to --conf spark.executor.instances=N and spark.executor.cores=N"
-        )
+        raise ParameterError(THREADS)
     settings = dict(_QUIET)
     for given in conf:
         name, sign, value = given.partition("=")
@@ -35,8 +31,8 @@ def check_options(threads: int | None, conf: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[..., Any]]:
-    """Give what deduplicates on Spark; a session that is started for it ends with it."""
+def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[], Any]]:
+    """Give what returns a session; one that is started for the job ends with it."""
     started: list[Any] = []
 
     def start() -> Any:
@@ -45,7 +41,7 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
         if there is not None:
             return there
         with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
-            started.append(start_session(master, **settings))
+            started.append(start_session(master, conf=settings))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
         logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
         return started[0]
@@ -53,7 +49,7 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[.
     try:
         with _told("Spark gave up"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=PANDAS_3)
-            yield partial(dedup, engine=start)
+            yield start
     except KeyboardInterrupt:
         started.clear()  # the JVM ends with this program; to stop the session would be to wait for what it does
         raise

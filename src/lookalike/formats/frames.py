@@ -70,7 +70,7 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
     if library == "polars" and hasattr(data, "collect"):
         return _eager(data)
     if hasattr(type(data), "collect"):
-        hint = "; frames of Spark are for lookalike.spark.dedup" if library == "pyspark" else ""
+        hint = '; frames of Spark are for dedup, with engine="spark"' if library == "pyspark" else ""
         raise InputDataError(f"got a {type(data).__name__}: call collect() first{hint}")
     if library != "pandas" and not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_arrow"):
         return None

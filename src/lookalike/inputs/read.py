@@ -43,6 +43,10 @@ class Reading:
         Whether the references, and the others, have no column of ids while some inputs do: theirs are the default ones.
     skip : bool
         Whether documents that are too large are left out, and marked.
+    prefix : str
+        What the names of the options begin with that name the text and the id.
+    once : bool
+        Whether no text is asked for again.
     """
 
     text: str = "text"
@@ -56,6 +60,8 @@ class Reading:
     n_references: int = 0
     unnamed: tuple[bool, bool] = (False, False)
     skip: bool = False
+    prefix: str = ""
+    once: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -143,7 +149,7 @@ def read_texts(
     given = (reading.priority, reading.order_by, reading.within)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
-    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors)
+    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors, reading.prefix)
     for batch in read_batches(source, columns, reading.html, row):
         documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
         row += len(texts)

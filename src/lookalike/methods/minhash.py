@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.banding import band_keys
-from ..kernels.codes import keys_and_codes
+from ..kernels.banding import band_keys, keys_and_codes
 from ..kernels.resemblance import Rows
 from ..planner import Plan
-from ..sketches.fast_similarity import FastSimilarity
+from ..sketches.minhash import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow

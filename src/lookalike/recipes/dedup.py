@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ParameterError
 from ..results.result import Result
 from ..settings.option import front_door
 from ..settings.settings import Settings
 from .judging import decide
-from .opening import open_job
-from .progress import shown
+from .opening import on_spark, open_job
+from .progress import no_progress, shown
 
 
 @front_door(Settings)
@@ -27,18 +27,23 @@ def dedup(data: Any, settings: Settings) -> Result:
         A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless each of them ends in a known
         suffix; a list that could be either is refused. A list of dicts is one of rows. An iterator is read once. Columns,
         tables and frames are those of Arrow, pandas and polars, lazy ones too; data sets those of pyarrow and Hugging Face. A
-        dict of id to text has its keys as ids; in a dict of name to table, frame or data set each is an input.
+        dict of id to text has its keys as ids; in a dict of name to table, frame or data set each is an input. On Spark: files
+        on storage that the driver and all workers have mounted, or on an object store (``s3://bucket/pages/``), or a data frame
+        of Spark with a column of texts and one of unique ids (``id``).
 
     Returns
     -------
     Result
+        On Spark ``SparkResult``, whose tables are data frames.
 
     Raises
     ------
     ParameterError
-        If a setting is out of its range.
+        If a setting is out of its range, or workers of Spark do not see the work folder.
     InputDataError
         If a file or row is not as expected, or an override names no document, or one of a file that has changed.
+    MissingExtraError
+        If Spark is asked for, and pyspark is not installed, or the pandas that it needs.
 
     Notes
     -----
@@ -59,4 +64,8 @@ def dedup(data: Any, settings: Settings) -> Result:
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)")
     with shown(settings.progress) as said:
+        if on_spark(data, settings):
+            from .spark.job import dedup_on_spark  # here, for what jobs on one machine do not need
+
+            return cast(Result, dedup_on_spark(data, settings, said or no_progress))
         return decide(open_job(data, settings, said))

@@ -97,6 +97,7 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     clock, against = Clock(), settings.against
     engine: Engine | str | None = settings.engine
     settings = settings.lasting()
+    check_no_order(settings)
     memory = Memory.wanted(settings.memory)
     how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
     inputs = as_sources(data, **how)
@@ -112,32 +113,61 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit) for split in (*references, *inputs)]
     _check_room(splits, settings, memory)
-    reading = Reading(
-        text=settings.text, id=id, priority=settings.keep_column, within=settings.within,
-        encoding_errors=settings.encoding_errors, html=settings.html, n_references=len(references), unnamed=unnamed,
-        skip=limit.skip, free=added_columns(settings, bool(references)) if settings.annotate else (),
-    )  # fmt: skip
+    reading = replace(reading_of(settings, len(references)), id=id, unnamed=unnamed)
     workspace = _open_workspace(splits, len(references), settings)
-    if engine is None or isinstance(engine, str):
-        _check_name(engine or "local")
-        reporting = Reporting(progress or no_progress)
-        runs: Engine = LocalEngine(threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
-    else:
-        check_engine(runs := engine)
+    reporting = Reporting(progress or no_progress)
+    runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 
 
-def _check_name(engine: str) -> None:
-    """Refuse the name of an engine that does not run here."""
+def reading_of(settings: Settings, n_references: int) -> Reading:
+    """Return what is read of each document."""
+    return Reading(
+        text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
+        encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
+        skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
+    )  # fmt: skip
+
+
+def identity_of(splits: Sequence[Any], n_references: int, settings: Settings) -> dict[str, Any]:
+    """Return what must be the same in a job that is resumed."""
+    inputs = [split.identity() for split in splits]
+    return {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": inputs}
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether data is a data frame of Spark."""
+    return hasattr(data, "mapInArrow")
+
+
+def on_spark(data: Any, settings: Settings) -> bool:
+    """Tell whether a job runs on a cluster: as it says, by a session, or by a function that returns one; or as its data do."""
+    engine = settings.engine
+    if engine is None:
+        return is_frame(data) or is_frame(settings.against)
+    return engine == "spark" or callable(engine) or hasattr(engine, "conf")
+
+
+def check_no_order(settings: Settings) -> None:
+    """Refuse a column that orders rows where they have an order."""
+    if settings.order_by is not None:
+        raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
+
+
+def engine_of(
+    engine: Engine | str | None, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress
+) -> Engine:  # fmt: skip
+    """Return the engine that a job names, or is given; refuse the name of one that does not run here."""
+    if engine is not None and not isinstance(engine, str):
+        check_engine(engine)
+        return engine
     if engine == "spark":
-        raise ParameterError(
-            "on Spark the tables of a result are data frames: call lookalike.spark.dedup (from lookalike import spark), or "
-            "the command lookalike dedup --engine spark"
-        )
-    if engine != "local":
+        raise ParameterError("the engine spark runs dedup only, whose result has data frames then")
+    if engine not in (None, "local"):
         raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
+    return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
 def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
@@ -150,8 +180,7 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
                     "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
                     f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"
                 )
-    job = {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": identities}
-    return Workspace(settings.work, job, settings.resume)
+    return Workspace(settings.work, identity_of(splits, n_references, settings), settings.resume)
 
 
 def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:

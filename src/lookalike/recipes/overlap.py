@@ -3,147 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
-from importlib import import_module
+from functools import partial
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from .. import __version__
+from ..engines.engine import Engine, Step, Table
 from ..engines.memory import FLOOR, Memory
 from ..engines.progress import share_of
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, ParameterError, RowError
+from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
-from ..formats.split import Columns
-from ..formats.writers import Selection, write_rows, write_table
-from ..inputs.amounts import Amounts
-from ..inputs.read import check_documents, file_in_both
-from ..kernels._threads import in_order
+from ..formats.split import Split
+from ..inputs.ids import Labels
+from ..inputs.read import Reading, check_documents, file_in_both
+from ..results.overlap import Corpus, Matches, OverlapResult
+from ..results.rows import collect
+from ..search.passages import Passages
 from ..settings.limits import check_skipping, limit_of
 from ..settings.settings import available_threads
-from ..text.keyed import KeyedHashes
+from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
+from ..steps.totals import of_inputs
 from ..text.shingle import Shingling
-from ..text.texts import Texts
+from ..text.texts import from_arrow_array
 from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_arrow, to_numpy
-from ..wording import Brief, counted, spelled
-from .overlapping import Found, MatchTable, taken
-from .passages import Passages, Rows, count_tokens
-from .progress import no_progress, shown
-from .scored_matches import scored_matches
+from ..values.tables import SOURCE_BITS
+from ..wording import counted, spelled
+from .checks import check_ids
+from .opening import engine_of
+from .progress import Progress, no_progress, shown
 
+MATCHED = "matched"
 MEASURES = ("containment", "resemblance")
-ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
 SHINGLE_BYTES = 80  # of a reference document, while the table of all is made
-
-
-class OverlapResult(Brief):
-    """The result of ``overlap``.
-
-    Attributes
-    ----------
-    matches : pyarrow.Table
-        ``id, reference`` (int64 if all ids of that corpus are integers, otherwise strings), ``passage`` (int64; the first
-        shingle of the passage in the reference document, from 0; null without ``passage``), ``resemblance, containment``
-        (float64): the best passage of each pair of documents, in input order, best first.
-    not_searchable : pyarrow.Table
-        ``reference, tokens``: the reference documents that no longer document can contain, since they have fewer tokens than
-        the width. One without tokens matches nothing; one with some matches only documents of exactly these tokens.
-    overlaps : ndarray of bool, shape (n_documents,)
-        Which documents overlap with a reference document.
-    n_documents, n_references : int
-        Documents of the two corpora.
-    """
-
-    def __init__(
-        self, documents: Rows, overlaps: NDArray[np.bool_], listed: MatchTable, n_references: int, not_searchable: pa.Table,
-        parameters: Any, references: Rows,
-    ) -> None:  # fmt: skip
-        self._sources, self._starts, self._skipped = documents.sources, documents.starts, documents.skipped
-        self.overlaps = overlaps
-        self._listed = listed
-        self._references, self._reference_starts = references.sources, references.starts
-        self._parameters = parameters
-        self.not_searchable = not_searchable
-        self.n_documents = documents.starts[-1]
-        self.n_references = n_references
-
-    def _facts(self) -> dict[str, str]:
-        """Return what is said of it."""
-        s = self.summary
-        of = f"{s['overlapping']:,} of {counted(s['documents'], 'document')}"
-        references = f"overlap with {counted(s['references'], 'reference')}"
-        return {"documents": of, "references": references, "matches": counted(s["matches"], "match", "matches")}
-
-    @cached_property
-    def matches(self) -> pa.Table:
-        """All matches."""
-        return self._listed.table()
-
-    @property
-    def summary(self) -> dict[str, int]:
-        """Counts: documents, references, empty_references, short_references, overlapping, matches, skipped (too large)."""
-        short = int((to_numpy(self.not_searchable["tokens"]) > 0).sum())
-        return {
-            "documents": self.n_documents,
-            "references": self.n_references,
-            "empty_references": len(self.not_searchable) - short,
-            "short_references": short,
-            "overlapping": int(self.overlaps.sum()),
-            "matches": len(self._listed),
-            "skipped": len(self._skipped),
-        }
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Version, parameters, inputs and counts, as written with every output."""
-        inputs = [source.identity() for source in self._sources]
-        return {"lookalike": __version__, "parameters": self._parameters, "inputs": inputs, "summary": self.summary}
-
-    def write_matches(self, output: str | Path, *, force: bool = False) -> None:
-        """Write all matches as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
-        write_table(output, self._listed, self.provenance, sources=[*self._sources, *self._references], force=force)
-
-    def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
-        command: str | None = None,
-    ) -> None:  # fmt: skip
-        """Write a page that shows the matches: one HTML file that needs no network."""
-        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
-        scored = scored_matches(self, self._listed, (self._references, self._reference_starts), (self._sources, self._starts))
-        page.write_scored(scored, output, texts=texts, force=force, title=title, command=command)
-
-    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
-        """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
-
-        Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written.
-        """
-        selections, clean = [], ~self.overlaps
-        clean[self._skipped] = False
-        compared = np.ones(self.n_documents, np.bool_)
-        compared[self._skipped] = False
-        for source, begin, end in zip(self._sources, self._starts[:-1], self._starts[1:], strict=True):
-            mask = (compared if annotate else clean)[begin:end]
-
-            def added(first: int, last: int, begin: int = begin) -> pa.Table:
-                rows, best = self._listed.best(begin + first, begin + last)
-                place = np.full(last - first, -1, np.int64)
-                place[rows - begin - first] = np.arange(len(rows))
-                return best.drop_columns(["id"]).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
-
-            if annotate:
-                source.check_free(list(ADDED))
-            errors = self._parameters["encoding_errors"]
-            selections.append(Selection(source, mask, added if annotate else None, errors))
-        read = [*self._sources, *self._references]
-        write_rows(output, selections, self.provenance, sources=read, force=force)
 
 
 @spelled
@@ -153,7 +51,7 @@ def overlap(
     width: int | None = None, normalization: str = "NFC", fold_case: bool = True, encoding_errors: str = "strict",
     glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
     max_document: int | str | None = None, on_error: str = "stop",
-    threads: int | None = None, memory: int | str | None = None, progress: Any = None,
+    threads: int | None = None, memory: int | str | None = None, engine: Engine | str = "local", progress: Any = None,
 ) -> OverlapResult:  # fmt: skip
     """Find the documents of one corpus that contain documents of another, exactly.
 
@@ -179,6 +77,8 @@ def overlap(
     max_document, on_error
         As for ``lookalike.dedup``. With "skip" a larger document of ``data`` is not compared, and not written; one of
         ``against`` is always an error.
+    engine : str or Engine, optional
+        Where the job runs: "local", or an engine, which is not closed.
     progress : bool or callable, optional
         As for ``lookalike.dedup``.
 
@@ -225,45 +125,50 @@ def overlap(
     if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
     id = own_id(sources) if id is None else id
-    theirs = Columns(
-        text if against_text is None else against_text, against_id or None, encoding_errors=encoding_errors, prefix="against-"
-    )
-    if text == theirs.text:
+    against_text, against_id = text if against_text is None else against_text, against_id or None
+    if text == against_text:
         _check_apart(sources, others)
-    amounts = Amounts(sources)
-    documents = Rows(amounts.splits, Columns(text, id, encoding_errors=encoding_errors), cap.held // 4)
-    references = Rows(others, theirs, cap.held // 4)
-    hashing = KeyedHashes(shingling, os.urandom(16))
-    known, tokens = _read(references, shingling, hashing, passage, threshold, cap)
-    names = references.ids()
-
-    def work(piece: tuple[int, Texts]) -> tuple[int, int, list[Any]]:
-        return piece[0], len(piece[1]), known.match(*hashing.hashes(piece[1]), measure == "containment", threshold)
-
-    found, hits, valve = Found(cap.held // 4), [np.empty(0, np.int64)], cap.valve
-    with shown(progress) as said:
-        report, share = said or no_progress, share_of(said)
-        for begin, n_rows, (local, passages, both, n) in in_order(work, documents.pieces(), threads or available_threads()):
-            order, resemblance, containment = known.best(local, passages, both, n, measure)
-            found.append(begin + local[order], passages[order], resemblance[order], containment[order])
-            hits.append(begin + np.unique(local))
-            report("matching", n_rows)
-            if share is not None:
-                share("matching", amounts.done, amounts.total, "bytes")
-            valve.check()
-    found.flush()
-    overlaps = np.zeros(documents.starts[-1], np.bool_)
-    overlaps[np.concatenate(hits)] = True
-    assert shingling.width is not None
-    short = np.flatnonzero(tokens < shingling.width)
-    sizes = documents.starts[-1], len(tokens)
-    listed = MatchTable(found, documents.ids(), names, sizes, known, passage is None)
     passage = None if passage is None else int(passage)
     parameters = {"measure": measure, "threshold": float(threshold), "passage": passage, "shingling": shingling.to_dict(),
-                  "text": text, "id": id, "against_text": theirs.text, "against_id": theirs.id,
+                  "text": text, "id": id, "against_text": against_text, "against_id": against_id,
                   "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
-    not_searchable = pa.table({"reference": taken(names, short, len(tokens)), "tokens": tokens[short]})
-    return OverlapResult(documents, overlaps, listed, len(tokens), not_searchable, parameters, references)
+    how: Any = {"shingling": shingling, "key": os.urandom(16), "strict": encoding_errors == "strict"}
+    with shown(progress) as said:
+        report = _Matching(said or no_progress)
+        runner = engine_of(
+            engine, threads=threads or available_threads(), memory=cap, workspace=Workspace(), progress=report
+        )  # fmt: skip
+        theirs = Reading(text=against_text, id=against_id, encoding_errors=encoding_errors, prefix="against-", once=True)
+        hashed, named = _read(runner, others, theirs, partial(hash_references, **how), hashed_schema, "references")
+        references, known = _known(hashed, passage, threshold, cap)
+        report.begun = True
+        ours = Reading(text=text, id=id, encoding_errors=encoding_errors, skip=limit.skip, once=True)
+        match = partial(match_documents, passages=known, measure=measure, threshold=threshold, **how)
+        matched, documents = _read(runner, sources, ours, match, matched_schema, MATCHED)
+    short = references.filter(to_arrow(to_numpy(references["tokens"]) < int(shingling.width or 0)))
+    not_searchable = pa.table({"reference": named.ids(short), "tokens": short["tokens"]})
+    rows = runner.rank(matched, ("position",), 0)
+    counts = _by_order(rows, "n", documents.n)
+    skipped = _by_order(rows, "skipped", documents.n) if limit.skip else np.zeros(documents.n, np.bool_)
+    listed = Matches(runner, rows, documents, named, references, known, int(counts.sum()), passage is None)
+    return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, parameters)
+
+
+class _Matching:
+    """Reports how many documents are matched, and how far their inputs are read."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._share, self.begun = progress, share_of(progress), False
+
+    def __call__(self, stage: str, amount: int) -> None:
+        """Report an amount."""
+        if stage == MATCHED:
+            self._progress("matching", amount)
+
+    def of(self, stage: str, done: int, total: int, unit: str) -> None:
+        """Report how far a stage is."""
+        if self.begun and self._share is not None and unit == "bytes":
+            self._share("matching", done, total, unit)
 
 
 def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any, **names: Any) -> None:
@@ -293,24 +198,50 @@ def _check_apart(sources: list[Any], others: list[Any]) -> None:
 
 
 def _read(
-    references: Rows, shingling: Shingling, hashing: KeyedHashes, passage: int | None, threshold: float, memory: Memory
-) -> tuple[Passages, Int64Array]:
-    """Read the reference documents: return their passages and the number of tokens of each."""
-    values, sizes, tokens = [np.empty(0, np.uint64)], [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
-    each, count, room = SHINGLE_BYTES * (1 if passage is None else 2), 0, memory.free // 2
-    for _, texts in references.pieces():
-        hashes, offsets = hashing.hashes(texts)
-        count += len(hashes)
-        if count * each > room:  # they are only counted from here on
-            values, sizes, tokens = [], [], []
-            continue
-        values.append(hashes.copy())
-        sizes.append(np.diff(offsets))
-        tokens.append(count_tokens(shingling, texts, sizes[-1]))
-    if count * each > room:
+    engine: Engine,
+    splits: Sequence[Split],
+    reading: Reading,
+    step: Step,
+    schema_of: Callable[[pa.Schema], pa.Schema],
+    name: str,
+) -> tuple[Table, Corpus]:
+    """Run a step on the documents of a corpus; return what it makes, stored, and what they are called."""
+    documents = engine.source(splits, reading)
+    try:
+        made = engine.store(engine.map(documents, step, schema_of(documents.schema)), name)
+    except RowError as error:
+        raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
+    for split in splits:
+        split.check_unchanged()
+    texts = False
+    if reading.id is not None:
+        check_ids(engine, made, splits, reading)
+        texts = any(to_numpy(batch.column(0)).any() for batch in made.select(["id_is_text"]).batches())
+    sizes = engine.fold(made.select(["position"]), of_inputs(len(splits)))[0]
+    labels = Labels.of(splits, reading.id is not None, not texts)
+    return made, Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
+
+
+def _known(hashed: Table, passage: int | None, threshold: float, memory: Memory) -> tuple[pa.Table, Passages]:
+    """Return the reference documents in their order, and their passages."""
+    each = SHINGLE_BYTES * (1 if passage is None else 2)
+    count = sum(int(to_numpy(batch.column(0)).sum()) for batch in hashed.select(["shingles"]).batches())
+    if count * each > memory.free // 2:
         raise ParameterError(
             f"the {counted(count, 'shingle')} of the reference documents need {(FLOOR + 2 * count * each) / 1e6:,.0f} MB of "
             f"memory; the cap is {memory.cap / 1e6:,.0f} MB: raise --memory (memory=), or divide the reference documents"
         )
-    known = Passages.of(np.concatenate(values), np.cumsum(np.concatenate(sizes)), passage, threshold)
-    return known, np.concatenate(tokens)
+    rows = collect(hashed)
+    if (np.diff(to_numpy(rows["position"])) < 0).any():
+        rows = rows.sort_by("position")
+    texts = from_arrow_array(rows["hashes"].combine_chunks())
+    values = texts.data[texts.offsets[0] : texts.offsets[-1]].view(np.uint64)
+    return rows.drop_columns(["hashes"]), Passages.of(values, (texts.offsets - texts.offsets[0]) >> 3, passage, threshold)
+
+
+def _by_order(rows: Table, name: str, n: int) -> Int64Array:
+    """Return a column of numbers by order."""
+    found = np.zeros(n, np.int64)
+    for batch in rows.select(["order", name]).batches():
+        found[to_numpy(batch["order"])] = to_numpy(batch[name])
+    return found

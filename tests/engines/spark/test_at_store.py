@@ -11,7 +11,6 @@ from object_store import held, put_folder
 from toy_frames import ToySession
 
 import lookalike as la
-from lookalike import spark
 from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
 
@@ -58,7 +57,7 @@ def test_files(files, bucket, keep):
         wanted = decisions(local.decisions)
         kept = list(zip(*(local.decisions[name].to_pylist() for name in ("position", "kept")), strict=True))
     put_folder(files, bucket / "in")
-    with closing(spark.dedup(str(bucket / "in"), keep=keep, session=session(), work=str(bucket / "job"))) as result:
+    with closing(la.dedup(str(bucket / "in"), keep=keep, engine=session(), work=str(bucket / "job"))) as result:
         assert told(result) == wanted
         assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
         rows = result._job.decisions.for_callers().collect()
@@ -71,7 +70,7 @@ def test_frames(bucket):
     with closing(la.dedup(table, id="id")) as local:
         wanted = decisions(local.decisions)
     toy = session()
-    with closing(spark.dedup(toy.frame(table, 3), id="id", session=toy, work=str(bucket / "job"))) as result:
+    with closing(la.dedup(toy.frame(table, 3), id="id", engine=toy, work=str(bucket / "job"))) as result:
         assert told(result) == wanted
     assert held(bucket) == {}
 
@@ -89,17 +88,17 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
         made.append(name)
         return write(engine, rows, name, again)
 
-    given = {"session": session(), "work": str(bucket / "job")}
+    given = {"engine": session(), "work": str(bucket / "job")}
     with monkeypatch.context() as patched:
         patched.setattr(engine_module.SparkEngine, "write", stopped)
         with pytest.raises(KeyboardInterrupt):
-            spark.dedup(str(bucket / "in"), **given)
+            la.dedup(str(bucket / "in"), **given)
     done = {name for name in held(bucket / "job") if name.endswith(".done")}
     assert len(done) >= 3
     with pytest.raises(la.ParameterError, match="holds an unfinished job; pass --resume"):
-        spark.dedup(str(bucket / "in"), **given)
+        la.dedup(str(bucket / "in"), **given)
     said = []
-    with closing(spark.dedup(str(bucket / "in"), resume=True, progress=lambda stage, n: said.append(stage), **given)) as result:
+    with closing(la.dedup(str(bucket / "in"), resume=True, progress=lambda stage, n: said.append(stage), **given)) as result:
         assert told(result) == wanted
         left = set(held(bucket / "job"))
         assert done <= left and "sketching" not in said
@@ -107,11 +106,11 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
 
 
 def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
-    monkeypatch.setattr("lookalike.spark.sessions.put", lambda path, data: None)
+    monkeypatch.setattr("lookalike.recipes.spark.job.put", lambda path, data: None)
     with pytest.raises(
         la.ParameterError, match="one of Spark's workers does not see s3://.*/job/tables/.*: work must name a folder on an"
     ):
-        spark.dedup(str(files), session=session(), work=str(bucket / "job"))
+        la.dedup(str(files), engine=session(), work=str(bucket / "job"))
 
 
 def test_a_work_folder_inside_an_input_is_refused(files, bucket):
@@ -119,7 +118,7 @@ def test_a_work_folder_inside_an_input_is_refused(files, bucket):
     put_folder(files, bucket / "in")
     for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
         with pytest.raises(la.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
-            spark.dedup(str(given), session=session(), work=str(work))
+            la.dedup(str(given), engine=session(), work=str(work))
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()
 
 
@@ -127,6 +126,6 @@ def test_references(files, bucket):
     put_folder(files, bucket / "in")
     with closing(la.dedup(str(files / "sub"), against=str(files / "a.parquet"))) as local:
         wanted = decisions(local.decisions)
-    given = {"session": session(), "work": str(bucket / "job")}
-    with closing(spark.dedup(str(bucket / "in/sub"), against=str(bucket / "in/a.parquet"), **given)) as result:
+    given = {"engine": session(), "work": str(bucket / "job")}
+    with closing(la.dedup(str(bucket / "in/sub"), against=str(bucket / "in/a.parquet"), **given)) as result:
         assert told(result) == wanted

@@ -10,7 +10,6 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 from toy_frames import ToySession
 
 import lookalike as la
-from lookalike import spark
 from lookalike.engines.spark import engine as engine_module
 
 TOLD = ["id", "kept", "reason", "duplicate_of", "duplicate_is_reference", "resemblance", "cluster", "n_exact", "n_duplicates"]
@@ -51,7 +50,7 @@ def decided(folder, data, against=None, parts=3, **given):
     session = ToySession(**how)
     given = {"id": "id", "threshold": 0.6, "width": 1, "work": folder / "work"} | given
     frame, references = (None if table is None else session.frame(table, parts) for table in (data, against))
-    with closing(spark.dedup(frame, against=references, session=session, **given)) as result:
+    with closing(la.dedup(frame, against=references, engine=session, **given)) as result:
         job = result._job
         tables = [pa.Table.from_batches(table.batches(), table.schema) for table in (job.decisions, job.pairs)]
         assert len(result) == result.summary.documents == data.num_rows
@@ -133,8 +132,8 @@ def test_what_is_left_of_each_frame(tmp_path):
     """As a guard is told it: references are not counted, though they are kept."""
     session = ToySession()
     frames = [session.frame(documents(seed=seed)) for seed in (1, 2)]
-    given = {"id": "id", "threshold": 0.6, "width": 1, "session": session, "work": tmp_path / "work"}
-    with closing(spark.dedup(frames[0], against=frames[1], **given)) as result:
+    given = {"id": "id", "threshold": 0.6, "width": 1, "engine": session, "work": tmp_path / "work"}
+    with closing(la.dedup(frames[0], against=frames[1], **given)) as result:
         counts, names = result.by_input()
         assert counts.tolist() == [[0, len(result)], [0, result.summary.kept]] and len(names) == 2
         assert 0 < result.summary.kept < len(result)
@@ -159,7 +158,7 @@ def test_references_may_have_ids_of_another_type(own, theirs, kind, told, tmp_pa
     narrow = pa.int32() if own == [1] else None
     session = ToySession()
     frames = [session.frame(table) for table in (made(["a b"], own, narrow), made(["a b"], theirs))]
-    with closing(spark.dedup(frames[0], against=frames[1], id="id", session=session, work=tmp_path / "work")) as result:
+    with closing(la.dedup(frames[0], against=frames[1], id="id", engine=session, work=tmp_path / "work")) as result:
         assert result._job.id_type == kind
         rows = [row for batch in result._job.decisions.batches() for row in batch.to_pylist()]
         assert [row["id"] for row in sorted(rows, key=lambda row: row["position"])] == told
@@ -207,8 +206,8 @@ def test_rows_and_columns_are_refused_by_name(case, tmp_path):
 def test_what_frames_need_is_said(tmp_path):
     frame = ToySession().frame(made(["a"], [1]))
     with pytest.raises(la.ParameterError, match="^a data frame needs id, a column of unique strings or integers"):
-        spark.dedup(frame, work=tmp_path / "work")
+        la.dedup(frame, work=tmp_path / "work")
     with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
-        spark.dedup(frame, against=["a.jsonl"], id="id", work=tmp_path / "work")
+        la.dedup(frame, against=["a.jsonl"], id="id", work=tmp_path / "work")
     with pytest.raises(la.ParameterError, match="^work .* must name a folder"):
-        spark.dedup(frame, id="id")
+        la.dedup(frame, id="id")

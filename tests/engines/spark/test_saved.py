@@ -12,7 +12,6 @@ from toy_frames import ToySession
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, said, weeks, written
 
 import lookalike as la
-from lookalike import spark
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
 
@@ -28,7 +27,7 @@ def on_spark(data, folder, *, against=None, save=None, session=None, **given):
     session = session or ToySession(**SESSION)
     data = session.frame(data, 3) if isinstance(data, pa.Table) else data
     against = session.frame(against, 2) if isinstance(against, pa.Table) else against
-    with closing(spark.dedup(data, against=against, session=session, work=folder / "work", **HOW | given)) as result:
+    with closing(la.dedup(data, against=against, engine=session, work=folder / "work", **HOW | given)) as result:
         if save is not None:
             result.save_sketches(save)
         job = result._job
@@ -121,7 +120,7 @@ def test_ids_of_saved_documents_are_told_under_their_type(tmp_path):
     on_spark(table, tmp_path, save=tmp_path / "seen")
     later = pa.table({"text": ["a b c d", "new words here"], "id": pa.array([7, 8], pa.int64())})
     session = ToySession(**SESSION)
-    result = spark.dedup(session.frame(later, 1), against=tmp_path / "seen", session=session, work=tmp_path / "work", **HOW)
+    result = la.dedup(session.frame(later, 1), against=tmp_path / "seen", engine=session, work=tmp_path / "work", **HOW)
     with closing(result):
         assert result._job.id_type == "string"
         assert result.summary.kept == 1 and result.summary.exact_duplicates == 1
@@ -132,9 +131,9 @@ def test_what_is_refused(files, tmp_path):
     on_spark(files[0], tmp_path, save=tmp_path / "seen")
     frame = session.frame(weeks(1)[1], 2)
     with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches"):
-        spark.dedup(frame, against=files[0], session=session, work=tmp_path / "work", **HOW)
+        la.dedup(frame, against=files[0], engine=session, work=tmp_path / "work", **HOW)
     with pytest.raises(la.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"):
-        spark.dedup(frame, against=tmp_path / "seen", session=session, work=tmp_path / "other", **HOW, seed=2)
+        la.dedup(frame, against=tmp_path / "seen", engine=session, work=tmp_path / "other", **HOW, seed=2)
     assert not (tmp_path / "other").exists()
     with pytest.raises(la.OutputError, match="exists; pass --force"):
         on_spark(files[1], tmp_path / "b", save=tmp_path / "seen")

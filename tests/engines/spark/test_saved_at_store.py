@@ -12,7 +12,6 @@ from toy_frames import ToySession
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import lookalike as la
-from lookalike import spark
 from lookalike.files.disk import SIDECAR
 from lookalike.files.store import PLANNED, NewFolderAt
 from lookalike.files.urls import Url
@@ -45,7 +44,7 @@ def on_spark(data, bucket, *, against=None, save=None, **given):
     session = ToySession(n_tasks=4, batch_rows=5, fails_first=True)
     data = session.frame(data, 3) if isinstance(data, pa.Table) else data
     against = str(against) if isinstance(against, Url) else against
-    with closing(spark.dedup(data, against=against, session=session, work=str(bucket / "work"), **HOW | given)) as result:
+    with closing(la.dedup(data, against=against, engine=session, work=str(bucket / "work"), **HOW | given)) as result:
         if save is not None:
             result.save_sketches(str(save))
         decisions = pa.Table.from_batches(result._job.decisions.batches(), result._job.decisions.schema).sort_by("position")
@@ -127,7 +126,7 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
     """What one leaves is no folder of sketches, and the next one replaces it; one that is whole it replaces on demand alone."""
     table, seen = weeks(1)[0], bucket / "seen"
     session = ToySession(n_tasks=4, batch_rows=5, fails_first=True)
-    with closing(spark.dedup(session.frame(table, 3), session=session, work=str(bucket / "work"), **HOW)) as result:
+    with closing(la.dedup(session.frame(table, 3), engine=session, work=str(bucket / "work"), **HOW)) as result:
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(NewFolderAt, "take", stopped)  # all tasks have written, each of them twice
             result.save_sketches(str(seen / "w0"))

@@ -39,7 +39,7 @@ class Documents(Lazy):
         self.splits, self.reading, self.progress = splits, reading, progress
         self._share = share_of(progress)
         self._amounts = Amounts(splits if self._share else ())
-        self.held: HeldTexts | None = None if workspace.on_disk else HeldTexts()
+        self.held: HeldTexts | None = None if workspace.on_disk or reading.once else HeldTexts()
         self.rows_of = np.zeros(len(splits), np.int64)
         self._kept = KeptTexts(workspace)
         self._n_saved = sum(map(is_saved, splits))
@@ -75,7 +75,7 @@ class Documents(Lazy):
             self.rows_of[number] += len(texts)
             if self.held is not None:
                 self.held.append(texts)
-            elif self.reading.html:
+            elif self.reading.html and not self.reading.once:
                 self._kept.append(mark + rows, texts)
             rows += len(texts)
             self._tell()
@@ -84,9 +84,8 @@ class Documents(Lazy):
 
     def let_go(self) -> None:
         """Hold no texts any longer."""
-        assert self.held is not None
         row = 0
-        for texts in self.held.chunks if self.reading.html else ():
+        for texts in self.held.chunks if self.held is not None and self.reading.html else ():
             self._kept.append(row, texts)
             row += len(texts)
         self.held = None

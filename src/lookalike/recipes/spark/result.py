@@ -9,18 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..engines.memory import peak_memory
-from ..engines.progress import Clock
-from ..errors import ParameterError
-from ..recipes.search import Searched
-from ..results.summary import Summary
-from ..results.tables import naming
-from ..settings.settings import Settings
-from ..steps.totals import of_inputs
-from ..values import Int64Array
-from ..wording import counted
-from .saving import save_sketches
-from .writing import write_files
+from ...engines.memory import peak_memory
+from ...engines.progress import Clock
+from ...errors import ParameterError
+from ...results.summary import Summary
+from ...results.tables import naming
+from ...settings.settings import Settings
+from ...steps.totals import of_inputs
+from ...values import Int64Array
+from ...wording import counted
+from ..search import Searched
+from .files import write_files
+from .sketches import save_sketches
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,7 +71,7 @@ class Finished:
 
 
 class SparkResult:
-    """The result of ``lookalike.spark.dedup``.
+    """The result of ``lookalike.dedup`` on Spark.
 
     Its tables are data frames over files in the work folder, so that they are read as often as they are asked for, until
     ``close``. ``id`` and ``duplicate_of`` have the type that the ids have in the input.

@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
-from ..engines.memory import parse_bytes
-from ..engines.spark.tables import UNIT_BYTES
-from ..recipes.calibration import REFERENCE
-from ..recipes.footprint import Corpus
-from ..settings.settings import Settings
-from ..wording import counted, spelled
-from .dedup import TASK_MEMORY
+from ...engines.memory import parse_bytes
+from ...engines.spark.tables import UNIT_BYTES
+from ...settings.settings import Settings
+from ...wording import counted, spelled
+from ..calibration import REFERENCE
+from ..footprint import Corpus
+from .job import TASK_MEMORY
 
 SHARE = 1.03
 """Of random bits, on their way: what frames and rows add."""
@@ -158,7 +158,7 @@ def foresee(
     *, documents: int, bytes: int, on_disk: int, settings: Settings, duplicates: float = 0.3, family: float = 3.0,
     format: str = "parquet",
 ) -> ClusterForesight:  # fmt: skip
-    """Foresee what ``lookalike.spark.dedup`` will take of a cluster."""
+    """Foresee what ``lookalike.dedup`` will take of a cluster."""
     corpus = Corpus.of(documents, bytes, duplicates, family, settings)
     steps = tuple(_steps(corpus, settings))
     largest = max(step.shuffled for step in steps)

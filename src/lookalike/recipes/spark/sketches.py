@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..engines.engine import Batches
-from ..engines.spark.files import WRITTEN, write_file
-from ..files.disk import NewFolder
-from ..files.folder import AnyPath
-from ..files.store import NewFolderAt
-from ..inputs.sketch_rows import ROWS
-from ..recipes.saved_sketches import Files, Saving
-from ..steps.pairs import MEMBERS
-from ..steps.sketch import kept, kept_sketches, kept_sketches_schema
-from ..values import Int64Array
-from ..values.arrays import runs
-from ..values.arrow import to_numpy
-from .writing import attempts_beside
+from ...engines.engine import Batches
+from ...engines.spark.files import WRITTEN, write_file
+from ...files.disk import NewFolder
+from ...files.folder import AnyPath
+from ...files.store import NewFolderAt
+from ...inputs.sketch_rows import ROWS
+from ...steps.pairs import MEMBERS
+from ...steps.sketch import kept, kept_sketches, kept_sketches_schema
+from ...values import Int64Array
+from ...values.arrays import runs
+from ...values.arrow import to_numpy
+from ..saved_sketches import Files, Saving
+from .files import attempts_beside
 
 if TYPE_CHECKING:
     from .result import Finished

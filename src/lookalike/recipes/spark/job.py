@@ -1,98 +1,76 @@
-"""From documents on a cluster to kept documents: the steps of one machine, by the engine on Spark."""
+"""A deduplication on a cluster: its inputs, its work folder and its session; its steps are those of one machine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from .. import __version__
-from ..engines.memory import Memory
-from ..engines.progress import Clock
-from ..engines.spark.engine import SparkEngine
-from ..engines.spark.frames import FrameInput, Frames
-from ..errors import InputDataError, ParameterError
-from ..files.folder import is_inside, path_of
-from ..files.job import WorkspaceAt
-from ..files.names import Skipped, skipped_in
-from ..files.urls import Url
-from ..files.workspace import Workspace
-from ..formats.memory import as_sources
-from ..formats.split import Limit
-from ..inputs.read import Reading, check_apart
-from ..inputs.sketch_rows import is_saved
-from ..inputs.sketches import as_references, saved_in
-from ..recipes.decide import Decider
-from ..recipes.decisions import Told
-from ..recipes.judging import deciding_of, judge, provenance_of, searching_of
-from ..recipes.opening import Opened, report_stage
-from ..recipes.progress import no_progress, shown
-from ..recipes.saved_sketches import agreed
-from ..recipes.search import search
-from ..results.rows import second_columns
-from ..results.summary import CALLED, Summary, counted_as
-from ..settings.limits import limit_of
-from ..settings.option import front_door
-from ..settings.settings import Settings, added_columns
-from ..steps.ids import at_positions
-from ..steps.totals import OUTCOMES
+from ...engines.memory import Memory
+from ...engines.progress import Clock
+from ...engines.spark.engine import SparkEngine
+from ...engines.spark.frames import FrameInput, Frames
+from ...engines.spark.session import is_local, session_of, spark_sql
+from ...engines.spark.tasks import NUMBERS, in_tasks
+from ...errors import InputDataError, ParameterError
+from ...files.folder import is_inside, path_of, put
+from ...files.job import WorkspaceAt
+from ...files.names import Skipped, skipped_in
+from ...files.urls import Url
+from ...files.workspace import Workspace
+from ...formats.memory import as_sources
+from ...formats.split import Limit
+from ...inputs.read import check_apart
+from ...inputs.sketch_rows import is_saved
+from ...inputs.sketches import as_references, saved_in
+from ...results.rows import second_columns
+from ...results.summary import CALLED, Summary, counted_as
+from ...settings.limits import limit_of
+from ...settings.settings import Settings
+from ...steps.ids import at_positions
+from ...steps.totals import OUTCOMES
+from ..decide import Decider
+from ..decisions import Told
+from ..judging import deciding_of, judge, provenance_of, searching_of
+from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
+from ..progress import Progress
+from ..saved_sketches import agreed
+from ..search import search
 from .result import Finished, SparkResult, SparkSummary
-from .sessions import check_workers, is_local, session_of, spark_sql
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
 _KINDS = "against must be a data frame or saved sketches where the data is a data frame, and files where it is files"
+THREADS = (
+    "--threads is for one machine: on Spark, a core runs a task, and how many there are is up to --master local[N], or to "
+    "--conf spark.executor.instances=N and spark.executor.cores=N"
+)
+TRIED = 8
+"""Tasks in which workers are tried."""
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
 
-@front_door(Settings)
-def dedup(data: Any, settings: Settings) -> SparkResult:
-    """Find near-duplicates on a cluster and decide which documents to keep, as ``lookalike.dedup`` does on one machine.
+def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult:
+    """Find near-duplicates on a cluster, and decide which documents to keep.
 
-    Parameters
-    ----------
-    data : pyspark.sql.DataFrame, path or list of paths
-        A data frame has a column of texts and one of unique ids. Files lie on storage that the driver and all workers have
-        mounted, or on an object store (``s3://bucket/pages/``); they are read by the tasks, without Spark's own reader, which
-        takes several times as long.
-
-    Returns
-    -------
-    SparkResult
-        Its tables are data frames.
-
-    Raises
-    ------
-    ParameterError
-        If a setting is out of its range, or workers do not see the work folder.
-    InputDataError
-        If a file or row is not as expected, an id comes twice, or an override names no document.
-    MissingExtraError
-        If pyspark is not installed, or the pandas that it needs.
-
-    Notes
-    -----
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
     tried again. Nothing gathers on the driver but counts.
     """
-    against, session, progress, order_by = settings.against, settings.engine, settings.progress, settings.order_by
+    if settings.threads is not None:
+        raise ParameterError(THREADS)
+    against, given, clock = settings.against, settings.engine, Clock()
     settings = replace(settings.lasting(), threads=1, memory=settings.memory or TASK_MEMORY)
-    if settings.verify == "none":
-        raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch")
-    clock, frames = Clock(), [frame for frame in (against, data) if hasattr(frame, "mapInArrow")]
+    frames = [frame for frame in (against, data) if is_frame(frame)]
     spark_sql()
     clock.lap("starting Spark")
-    splits, n_references, skipped, id_type = _inputs(data, against, settings, order_by)
+    splits, n_references, skipped, id_type = _inputs(data, against, settings)
     settings, secret = agreed(settings, splits)
-    with shown(progress) as said, ExitStack() as stack:
-        tell = said or no_progress
-        clock.lap("opening")
-        session = session_of(session, frames, tell)
-        clock.lap("starting Spark")
-        workspace = _workspace(splits, n_references, settings, order_by, session)
-        stack.enter_context(workspace.left_on_error())
+    clock.lap("opening")
+    session = session_of(None if given == "spark" else given, frames, tell)
+    clock.lap("starting Spark")
+    workspace = _workspace(splits, n_references, settings, session)
+    with workspace.left_on_error():
         assert workspace.folder is not None
         tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
         engine = SparkEngine(session, tables, partial(report_stage, tell))
@@ -100,26 +78,33 @@ def dedup(data: Any, settings: Settings) -> SparkResult:
         clock.lap("opening")
         check_workers(engine)
         clock.lap("starting workers")
-        reading = Reading(
-            text=settings.text, id=settings.id, priority=settings.keep_column, order_by=order_by, within=settings.within,
-            encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
-            skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
-        )  # fmt: skip
+        reading = reading_of(settings, n_references)
         opened = Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret)
         return SparkResult(_run(opened, id_type))
+
+
+def check_workers(engine: SparkEngine) -> None:
+    """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
+
+    The others, and those that join later, are checked when they get their first tasks.
+    """
+    engine.marker = engine.folder / "seen"
+    engine.folder.mkdir(parents=True, exist_ok=True)
+    put(engine.marker, b"")
+    numbers = engine.numbers(min(engine.n_tasks, TRIED))
+    engine.act(engine.run_on(numbers, in_tasks(iter, NUMBERS, NUMBERS), NUMBERS).collect)
 
 
 _Inputs = tuple[list[Any], int, dict[str, Any], str | None]
 
 
-def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -> _Inputs:
+def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
     """Return (inputs, references first, number of references, files not read, Spark's type of ids, None: as they are)."""
     limit = limit_of(settings.max_document, settings.on_error, Memory.wanted(settings.memory))
-    if not hasattr(data, "mapInArrow"):
-        if hasattr(against, "mapInArrow"):
+    if not is_frame(data):
+        if is_frame(against):
             raise ParameterError(_KINDS)
-        if order_by is not None:
-            raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
+        check_no_order(settings)
         how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
         inputs = as_sources(data, **how)
         references = [] if against is None else as_references(against, trust=settings.trust, **how)
@@ -131,7 +116,7 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
             "a data frame needs id, a column of unique strings or integers: its rows have no names of their own"
         )
     given: list[Any] = []
-    if hasattr(against, "mapInArrow"):
+    if is_frame(against):
         given = [FrameInput("the references", against, limit)]
     elif against is not None:
         if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
@@ -140,7 +125,7 @@ def _inputs(data: Any, against: Any, settings: Settings, order_by: str | None) -
     frames = Frames([*given, FrameInput("the data frame", data, limit)])
     for frame in frames:
         if isinstance(frame, FrameInput):
-            _check_columns(frame, settings, order_by)
+            _check_columns(frame, settings)
     return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
 
 
@@ -174,9 +159,9 @@ def _check_files(splits: Sequence[Any]) -> None:
             )
 
 
-def _check_columns(frame: FrameInput, settings: Settings, order_by: str | None) -> None:
+def _check_columns(frame: FrameInput, settings: Settings) -> None:
     """Check that a data frame has the columns that are wanted, and ids of a type that can be kept."""
-    kinds = dict(frame.frame.dtypes)
+    kinds, order_by = dict(frame.frame.dtypes), settings.order_by
     wanted = {
         "text": settings.text,
         "id": settings.id,
@@ -200,9 +185,7 @@ def _check_columns(frame: FrameInput, settings: Settings, order_by: str | None) 
         )
 
 
-def _workspace(
-    splits: Sequence[Any], n_references: int, settings: Settings, order_by: str | None, session: Any
-) -> Workspace | WorkspaceAt:
+def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> Workspace | WorkspaceAt:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
@@ -213,9 +196,7 @@ def _workspace(
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace
-    parameters = settings.to_dict()
-    job = {"lookalike": __version__, "engine": "spark", "parameters": parameters, "reference": n_references}
-    job["inputs"] = [split.identity() for split in splits]
+    job = identity_of(splits, n_references, settings) | {"engine": "spark"}
     folder = path_of(settings.work)
     for root in dict.fromkeys(
         place.root for split in splits for place in getattr(split, "places", ()) if place.root is not None

@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..engines.engine import Batches
-from ..engines.spark.tables import SparkTable, StoredTable
-from ..errors import OutputError, ParameterError
-from ..files.atomic import create_temporary, reporting
-from ..files.disk import NewFolder, atomic_directory
-from ..files.folder import remove_tree
-from ..files.names import shown
-from ..files.store import check_output_at, prepare, publish, reporting_at, upload
-from ..files.urls import Url, as_url, check_url
-from ..formats.writers import (
+from ...engines.engine import Batches
+from ...engines.spark.tables import SparkTable, StoredTable
+from ...errors import OutputError, ParameterError
+from ...files.atomic import create_temporary, reporting
+from ...files.disk import NewFolder, atomic_directory
+from ...files.folder import remove_tree
+from ...files.names import shown
+from ...files.store import check_output_at, prepare, publish, reporting_at, upload
+from ...files.urls import Url, as_url, check_url
+from ...formats.writers import (
     Selection,
     check_before,
     check_folder_name,
@@ -44,11 +44,11 @@ from ..formats.writers import (
     is_stdout,
     means_folder,
 )
-from ..results.tables import annotated, annotating
-from ..settings.settings import added_columns
-from ..values.arrays import runs
-from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
+from ...results.tables import annotated, annotating
+from ...settings.settings import added_columns
+from ...values.arrays import runs
+from ...values.arrow import to_numpy
+from ...values.tables import SOURCE_BITS
 
 if TYPE_CHECKING:
     from .result import Finished

@@ -1,0 +1,1 @@
+"""Deduplication on a cluster of Spark, with the decisions that one machine would make."""
