@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..files.disk import check_apart
 from ..formats.writers import check_before, is_stdout
 from ..inputs.sketches import files_of_saved
 from .interrupts import Leaves
+
+if TYPE_CHECKING:
+    from ..formats.split import Split
+    from ..results.result import Result
 
 
 def check_page(report: str | None) -> None:
@@ -68,7 +72,7 @@ class Outputs:
         """Return what ``--json`` says of them."""
         return {"output": self.output, "report": self.report, "saved": self.save, "sketches": self.save_sketches}
 
-    def check(self, sources: Sequence[Any], references: Sequence[Any], also: Sequence[str | None], html: bool) -> None:
+    def check(self, sources: Sequence[Split], references: Sequence[Split], also: Sequence[str | None], html: bool) -> None:
         """Check that nothing that is written meets an input, a file that is needed, or something else that is written."""
         check_page(self.report)
         read = [*sources, *references]
@@ -99,7 +103,7 @@ class Outputs:
 
     def write(
         self,
-        result: Any,
+        result: Result,
         command: Callable[[], str],
         said: Callable[[str, int], None],
         leaves: Leaves,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
+from ..formats.split import Split
 from ..inputs.read import Reading, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
@@ -19,7 +20,7 @@ from ..kernels._threads import in_order
 from ..results.rows import Rows, drawn, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
@@ -40,7 +41,7 @@ class Audit:
         In the order of the input, references first.
     """
 
-    def __init__(self, decisions: Rows, sources: Sequence[Any], settings: Settings) -> None:
+    def __init__(self, decisions: Rows, sources: Sequence[Split], settings: Settings) -> None:
         if settings.finder.score != "resemblance":
             raise ParameterError("an audit measures the recall of minhash; simhash looks for pairs within its radius only")
         if settings.within is not None and any(is_saved(split) and not split.places for split in sources):

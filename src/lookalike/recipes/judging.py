@@ -125,7 +125,7 @@ def decide(opened: Opened) -> Result:
     return OpenJob(opened, decider).result(decider, settings)
 
 
-def provenance_of(settings: Settings, splits: Sequence[Any]) -> dict[str, Any]:
+def provenance_of(settings: Settings, splits: Sequence[Split]) -> dict[str, Any]:
     """Return what is written beside every output: how it was made, and from what."""
     return {
         "lookalike": __version__,

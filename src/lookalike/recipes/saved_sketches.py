@@ -28,7 +28,7 @@ from ..formats.split import Columns
 from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_place
-from ..inputs.texts import PIECE_BYTES, RowsAgain
+from ..inputs.texts import PIECE_BYTES, TextReader
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
 from ..steps.totals import TEXT_IDS, of_inputs
@@ -247,7 +247,7 @@ def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
             if sources[done] != source:
                 source, place = int(sources[done]), 0
                 wanted = positions[positions >> SOURCE_BITS == source] - (source << SOURCE_BITS)
-                again = RowsAgain(saving.splits[source].pieces(PIECE_BYTES), columns, wanted)
+                again = TextReader(saving.splits[source].pieces(PIECE_BYTES), columns, wanted)
             assert again is not None
             first, read = again.at(place)
             here = int(np.searchsorted(sources, source, side="right")) - done

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import InputDataError
 from ..files.inputs import digest_of
+from ..formats.split import Split
 from ..results.result import Result
 from ..settings.option import entries
 from ..settings.settings import Settings
@@ -100,7 +101,7 @@ def _command(job: str, names: list[str], n_references: int, given: dict[str, Any
 DigestOf = Callable[[int], str | None]
 
 
-def digests_of(sources: Sequence[Any]) -> DigestOf:
+def digests_of(sources: Sequence[Split]) -> DigestOf:
     """Return what gives the digest of an input by its number; None where it is no file."""
     return lambda number: digest_of(sources[number].places)
 

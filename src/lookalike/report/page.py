@@ -17,6 +17,7 @@ from ..errors import MissingExtraError, ParameterError
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
 from ..files.names import shown
+from ..formats.split import Split
 from ..results.members import Numbers
 from ..results.result import Result
 from ..results.scored import Scored
@@ -169,7 +170,7 @@ def _write(
         stream.write(made)
 
 
-def check_report(output: str | Path, sources: Sequence[Any], force: bool) -> Path:
+def check_report(output: str | Path, sources: Sequence[Split], force: bool) -> Path:
     """Return the path to write to, symbolic links followed, if a page can be made and written there."""
     check_installed()
     check_apart(output, [place for source in sources for place in source.places], single=True)

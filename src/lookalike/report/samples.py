@@ -15,7 +15,7 @@ from ..results.rows import Rows, rows_at
 from ..results.scored import Scored
 from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
-from ..values import Int64Array
+from ..values import Float64Array, Int64Array
 from .compared import MOST_CHARACTERS, Compared, compare
 from .diff import named, visible
 from .facts import Facts, PairFacts
@@ -55,7 +55,7 @@ class Nearest:
     expected: float
     left: Int64Array
     right: Int64Array
-    score: Any
+    score: Float64Array
 
 
 def near_misses(below: Misses, threshold: float, lowest: float, n: int, found: Callable[[float], float]) -> Nearest:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ..steps.decide import REASONS
 from ..steps.keep import keep
@@ -100,6 +101,6 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     return decisions, pairs
 
 
-def _taken(column: pa.ChunkedArray, rows: Int64Array, there: Any) -> pa.ChunkedArray:
+def _taken(column: pa.ChunkedArray, rows: Int64Array, there: NDArray[np.bool_]) -> pa.ChunkedArray:
     """Return some values of a column, null for those that are not there."""
     return column.take(to_arrow(rows, ~there))

@@ -37,7 +37,7 @@ INPUTS = pa.schema(
 )  # fmt: skip
 
 
-def inputs_of(splits: Sequence[Any], n_references: int) -> pa.Table:
+def inputs_of(splits: Sequence[Split], n_references: int) -> pa.Table:
     """Return a row for each file that a job read: ``INPUTS``.
 
     ``source`` is the number that positions have, ``name`` the file as it was given, ``path`` the same from the root, in the
@@ -47,7 +47,7 @@ def inputs_of(splits: Sequence[Any], n_references: int) -> pa.Table:
     columns: dict[str, list[Any]] = {name: [] for name in INPUTS.names}
     for number, split in enumerate(splits):
         places = [description_of(split)] if is_saved(split) else split.places
-        files = [
+        files: list[tuple[Any, ...]] = [
             (place.name, None if place.spool else os.fsencode(_from_root(os.fspath(place.path))), place.size, place.modified_ns)
             for place in places
         ] or [(split.name, None, None, None)]

@@ -24,6 +24,7 @@ from ..files.disk import SIDECAR, NewFolder, atomic_directory, check_apart, chec
 from ..files.job import FINISHED, JOB
 from ..files.names import describe_skipped, shown
 from ..files.urls import check_on_disk
+from ..formats.split import Split
 from ..inputs.overrides import Overrides
 from ..inputs.sketch_rows import DESCRIPTION as SKETCHES
 from ..inputs.sketches import Trusted
@@ -96,7 +97,7 @@ class _Result(Struct):
 
 
 def save_result(
-    folder: str | Path, tables: Mapping[str, Rows], facts: Mapping[str, Any], settings: Settings, *, sources: Sequence[Any],
+    folder: str | Path, tables: Mapping[str, Rows], facts: Mapping[str, Any], settings: Settings, *, sources: Sequence[Split],
     own: bool, force: bool,
 ) -> None:  # fmt: skip
     """Save tables, facts and settings to a new folder; unless ``own``, somebody else chose the files that it names."""
@@ -115,7 +116,7 @@ def save_result(
             stream.write(json.dumps(described, indent=2).encode() + b"\n")
 
 
-def check_folder(folder: str | Path, sources: Sequence[Any], force: bool, also: Sequence[str | Path] = ()) -> Path:
+def check_folder(folder: str | Path, sources: Sequence[Split], force: bool, also: Sequence[str | Path] = ()) -> Path:
     """Return the folder to save to, if it may be written to and meets neither an input nor another output."""
     path = check_output(folder, force, single=False)
     check_apart(os.fspath(folder) + "/", [place for source in sources for place in source.places], also, single=False)

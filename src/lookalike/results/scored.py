@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..formats.split import Split
 from ..inputs.read import Reading
 from ..settings.settings import Settings
 from ..text.shingle import Shingling
@@ -59,7 +60,7 @@ class Scored:
     pairs: Callable[[], Scores]
     ids: Callable[[Int64Array], list[Any]]
     found: Callable[[float], float]
-    sources: Sequence[Any]
+    sources: Sequence[Split]
     starts: Int64Array
     n_references: int
     readings: tuple[Reading, Reading]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from ..files.descriptions import Count
 from ..files.names import Skipped, describe_skipped
@@ -206,7 +207,7 @@ def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
     return counted_as(total, n_reference, calls)
 
 
-def counted_as(total: Any, n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
+def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
     """Return the fields of ``Summary`` that follow from decisions."""
     found = dict(zip(REASONS, total["reasons"][0].tolist(), strict=True))
     there = np.isfinite(total["score"][0])

@@ -17,8 +17,8 @@ from waiting import until
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.serve.limits import Limits
-from lookalike.serve.running import _within_files, addresses, check_keys, check_names
+from lookalike.serve.bodies import Limits
+from lookalike.serve.server import _within_files, addresses, check_keys, check_names
 
 KEY = "a-key-of-a-writer"
 SECRET = "privateword"
@@ -99,8 +99,8 @@ def test_addresses_of_a_name():
 
 def test_connections_fit_open_files(monkeypatch):
     limits, calls = [(256, 1000)], []
-    monkeypatch.setattr("lookalike.serve.running.resource.getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr("lookalike.serve.running.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
+    monkeypatch.setattr("lookalike.serve.server.resource.getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
     assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
     assert _within_files(Limits(connections=100)).connections == 100 and len(calls) == 1
 
@@ -108,8 +108,8 @@ def test_connections_fit_open_files(monkeypatch):
 PATIENT = """
 import sys
 from lookalike.cli.main import main
-from lookalike.serve import running
-running.END_SECONDS = 3600.0
+from lookalike.serve import server
+server.END_SECONDS = 3600.0
 main(sys.argv[1:])
 """
 
@@ -177,7 +177,7 @@ def test_a_signal_lets_open_requests_end(server):
     statuses, ended, allowed = [], [], {"authorization": f"Bearer {KEY}"}
     with socket.create_connection(("127.0.0.1", server.port)) as half, server.client() as client:
         half.sendall(head + body[:10])
-        until(lambda: "\nlookalike_open_requests 2\n" in client.get("/metrics", headers=allowed).text)
+        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics", headers=allowed).text)
         stopping = threading.Thread(target=lambda: ended.append(server.stop()))
         stopping.start()
         until(lambda: client.get("/readyz").status_code == 503)
@@ -200,7 +200,7 @@ def test_requests_that_never_end_are_cut_off(tmp_path):
         half.sendall(f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
                      + b"Content-Length: 100\r\n\r\n{")  # fmt: skip
         with server.client() as client:
-            until(lambda: "\nlookalike_open_requests 2\n" in client.get("/metrics").text)
+            until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics").text)
         status, seconds = server.stop()
     assert status == 0 and seconds > 5
     assert [line["event"] for line in server.lines()][-1] == "ended"
@@ -211,8 +211,8 @@ def test_requests_that_never_end_are_cut_off(tmp_path):
 SLOW = """
 import sys, time
 from lookalike.cli.main import main
-from lookalike.serve import desk_job, running
-running.END_SECONDS = 0.5
+from lookalike.serve import desk_job, server
+server.END_SECONDS = 0.5
 desk_job.Desk.listed = lambda *_: (open(f"{sys.argv[2]}.begun", "w").close(), time.sleep(3600))
 main(sys.argv[1:])
 """

@@ -1,8 +1,9 @@
-"""From a folder to a server that listens, until it is told to end."""
+"""From a folder to a server that listens until it is told to end; connections that stall are ended, which uvicorn's are not."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import re
@@ -16,9 +17,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 import uvloop
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import shown
@@ -28,39 +31,30 @@ from ..index.manifest import NAME as MANIFEST
 from ..wording import counted
 from . import desk
 from .app import make_app
-from .guard import Guard, is_loopback
-from .keys import Keys
-from .limits import END_SECONDS, LINGER_SECONDS, Limits
-from .logs import FLUSH_SECONDS, Handler, Log
-from .metrics import Metrics
-from .protocol import IDLE_SECONDS, Connection
+from .bodies import PROBLEM, Limits, Problem
+from .guard import Guard, Keys, is_loopback
+from .log import FLUSH_SECONDS, Handler, Log, Metrics
 from .store import Store
 
 BACKLOG = 4096
 SPARE_FILES = 256  # of those that a process can open: for the index
 SWITCH_SECONDS = 0.001  # after which a thread that writes lets one that answers go on
+END_SECONDS = 6.0  # for open requests to end, once the server is told to
+LINGER_SECONDS = 0.5  # for which /readyz says that it ends, at least
+HEAD_BYTES = 1 << 16
+MOST_AHEAD = 100  # requests that are sent before the first one is answered; each takes some kB
+IDLE_SECONDS = 60  # a connection that was used waits as long for its next request
+DISCARD_SECONDS = 2.0  # for which what follows a refused request is read, so that the refusal arrives
 _JOB = "result.json"
 _NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is served, and how.
+    """What is served, an index or a saved result, and how.
 
-    Parameters
-    ----------
-    folder : Path
-        An index, or a saved result.
-    host : str
-        Address, or a name of this machine.
-    port : int
-        0: one that is free.
-    hosts : tuple of str
-        More names that requests can be for, with or without a port.
-    threads : int >= 1
-        Groups of long queries that are answered at the same time.
-    trust : tuple of str
-        Where the inputs of somebody else's result may be read.
+    Port 0 is one that is free. ``hosts`` are more names that requests can be for, with or without a port; ``threads`` the
+    groups of long queries that are answered at the same time; ``trust`` where inputs of somebody else's result may be read.
     """
 
     folder: Path
@@ -99,36 +93,141 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that are bound; those of further addresses of a name get the port of the first one."""
+    """Return sockets that listen; those of further addresses of a name get the port of the first one."""
     sockets: list[socket.socket] = []
-    try:
-        for family, place in addresses(host, port):
-            try:
-                one = socket.socket(family, socket.SOCK_STREAM)
-            except OSError:  # a name can have addresses of a kind that this machine does not use
+    why = "this machine has no such addresses"
+    for family, place in addresses(host, port):
+        at = (place[0], port or (sockets[0].getsockname()[1] if sockets else 0), *place[2:])
+        try:
+            sockets.append(socket.create_server(at, family=family, backlog=BACKLOG))
+        except OSError as error:
+            if error.errno == errno.EAFNOSUPPORT:  # a name can have addresses of a kind that this machine does not use
                 continue
-            sockets.append(one)
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            one.bind((place[0], port or sockets[0].getsockname()[1], *place[2:]))
-            one.listen(BACKLOG)
-    except OSError as error:
-        for one in sockets:
-            one.close()
-        raise OutputError(f"{host}, port {port}: cannot listen: {error.strerror}") from None
+            for one in sockets:
+                one.close()
+            sockets, why = [], os.strerror(error.errno or 0)
+            break
     if not sockets:
-        raise OutputError(f"{host}, port {port}: cannot listen: this machine has no such addresses")
+        raise OutputError(f"{host}, port {port}: cannot listen: {why}")
     return sockets
+
+
+class Connection(HttpToolsProtocol):
+    """A connection. ``sweep`` is called now and then, which costs less than a timer for each request."""
+
+    limits = Limits()
+    _since: float | None = None  # when a request began that is not complete
+    _stuck: float | None = None  # when its answer began to wait for the client
+    _refused = False
+    _head_bytes = 0
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for a first request, unless there are too many connections."""
+        super().connection_made(transport)
+        self._since = self.loop.time()
+        if len(self.connections) > self.limits.connections:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that does not end is refused."""
+        if self._refused:
+            return
+        if self._head_bytes:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES:
+                self._refuse(Problem(431, f"the head of a request must have at most {HEAD_BYTES:,} bytes"))
+                return
+        if self._since is None:
+            self._since = self.loop.time()
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Note that a head has begun; a client that sends on and on without waiting for answers is left."""
+        if len(self.pipeline) >= MOST_AHEAD:
+            self.transport.abort()
+            raise ConnectionError  # which ends the parser's work on what has come
+        super().on_message_begin()
+        self._head_bytes = 1
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header; those that follow a body in chunks count for nothing, and would have no limit."""
+        if self._head_bytes:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Note that the head has ended.
+
+        The parser passes over the body of a request for an upgrade, and over all that follows: it is the connection's last.
+        """
+        self._head_bytes = 0
+        super().on_headers_complete()
+        if self.parser.should_upgrade():
+            self.cycle.keep_alive = False
+
+    def on_message_complete(self) -> None:
+        """Note that the request is complete."""
+        self._since = None
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """After an answer to a request that is not complete, read and forget the rest for a while."""
+        now = self.loop.time()
+        if not self.pipeline and self.cycle.more_body:
+            self._since = now - self.limits.seconds + DISCARD_SECONDS
+        elif self._since is not None:
+            self._since = now
+        super().on_response_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: uvicorn would tell the log to install something, as often as a stranger asks."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse(Problem(400, "not a valid HTTP request"))
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer in place of the application, and end the connection."""
+        self._refused = True
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            if self.cycle.response_started:
+                self.transport.abort()
+                return
+        if not self.transport.is_closing():
+            body = problem.body("")
+            self.transport.write(
+                STATUS_LINE[problem.status]
+                + b"content-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (PROBLEM.encode(), len(body))
+                + body
+            )
+            self.transport.close()
+
+    def sweep(self, now: float) -> None:
+        """End the connection if a request takes too long to arrive, or a client to take its answer."""
+        limit = self.limits.seconds
+        working = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        if not working and self._since is not None and now - self._since > limit:
+            if self._head_bytes or (self.cycle is not None and not self.cycle.response_complete):
+                self._refuse(Problem(408, f"the request did not arrive within {limit:g} seconds"))
+            else:
+                self.transport.abort()  # nothing was asked, or it is answered
+            self._since = None
+        if self.transport.get_write_buffer_size() == 0:
+            self._stuck = None
+        elif self._stuck is None:
+            self._stuck = now
+        elif now - self._stuck > limit:
+            self.transport.abort()
 
 
 class Server(uvicorn.Server):
     """uvicorn's server, which says that it ends before it does, and ends stalled connections."""
 
-    def __init__(self, config: uvicorn.Config, guard: Guard, tick: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, guard: Guard, store: Store | None) -> None:
         super().__init__(config)
         self._guard = guard
-        self._tick = tick
+        self._store = store
         self._told = 0.0
 
     @contextmanager
@@ -153,7 +252,8 @@ class Server(uvicorn.Server):
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
                 connection.sweep(now)  # type: ignore[union-attr]
-            self._tick()
+            if self._store is not None:
+                self._store.withdraw()
         if self._guard.ending:
             for_long = time.monotonic() - self._told
             self.should_exit |= for_long > END_SECONDS or (for_long > LINGER_SECONDS and not self._guard.open)
@@ -214,14 +314,10 @@ def _run(sockets: list[socket.socket], guard: Guard, store: Store | None, log: L
         proxy_headers=False, server_header=False, backlog=BACKLOG, timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=1,
     )  # fmt: skip
 
-    def tick() -> None:
-        if store is not None:
-            store.withdraw()
-
     async def main() -> None:
         flushing = asyncio.create_task(_flush(log))
         try:
-            await Server(config, guard, tick).serve(sockets)
+            await Server(config, guard, store).serve(sockets)
         finally:
             flushing.cancel()
 

@@ -1,18 +1,25 @@
-"""Logs: a JSON object on each line, without a text, an id or a key. Lines are gathered and written together."""
+"""Logs and metrics, without a text, an id or a key: a JSON object on each line, and what Prometheus reads.
+
+Lines are gathered and written together.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 FLUSH_SECONDS = 0.05
 FLUSH_LINES = 512
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -32,15 +39,7 @@ class Request(msgspec.Struct):
 
 
 class Log:
-    """Where the lines go.
-
-    Parameters
-    ----------
-    descriptor : int
-        An open file.
-    requests : bool
-        Whether each request has a line.
-    """
+    """Where the lines go: an open file; ``requests``: whether each request has a line."""
 
     def __init__(self, descriptor: int = 2, requests: bool = True) -> None:
         self.descriptor = descriptor
@@ -98,3 +97,34 @@ class Handler(logging.Handler):
             self._log.failed("library", error, logger=record.name, message=message)
         else:
             self._log.say("library", logger=record.name, level=record.levelname, message=message)
+
+
+class Metrics:
+    """What a service counts."""
+
+    def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # when each was first counted
+        self.registry = registry = CollectorRegistry()
+
+        def counter(name: str, about: str, labels: tuple[str, ...] = ()) -> Counter:
+            return Counter(f"lookalike_{name}", about, labels, registry=registry)
+
+        def histogram(name: str, about: str, bounds: tuple[float, ...], labels: tuple[str, ...] = ()) -> Histogram:
+            return Histogram(f"lookalike_{name}", about, labels, buckets=bounds, registry=registry)
+
+        self.requests = counter("requests", "Answers.", ("route", "method", "status"))
+        self.seconds = histogram("request_seconds", "Time from a request's head to its answer.", SECONDS, ("route",))
+        self.groups = histogram("query_group_requests", "Queries that were answered together.", SIZES)
+        self.commits = histogram("commit_seconds", "Time to write a group of changes.", SECONDS)
+        self.texts = counter("texts_queried", "Texts that were looked up.")
+        self.added = counter("documents_added", "Documents that were added, those that replaced others included.")
+        self.replaced = counter("documents_replaced", "Documents whose place another one took.")
+        self.removed = counter("documents_removed", "Documents that were removed.")
+
+    def gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
+        """Tell something as it is when somebody asks."""
+        Gauge(f"lookalike_{name}", about, registry=self.registry).set_function(value)
+
+    def page(self) -> bytes:
+        """Return all metrics, in the text format 0.0.4."""
+        return generate_latest(self.registry)

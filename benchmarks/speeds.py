@@ -1,4 +1,7 @@
-"""How fast this machine is: small jobs on generated texts tell what a byte, a document and a pair cost."""
+"""How fast this machine is: small jobs on generated texts tell what a byte, a document and a pair cost.
+
+Prints what ``lookalike.recipes.corpus.Speeds`` should have here. Usage: python benchmarks/speeds.py [parquet|jsonl]
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ParameterError
-from ..formats.sources import open_sources
-from ..inputs.read import Reading, read_documents
-from .dedup import dedup
+import lookalike as la
+from lookalike.formats.sources import open_sources
+from lookalike.inputs.read import Reading, read_documents
+from lookalike.recipes.corpus import REFERENCE, Speeds
 
-FORMATS = ("parquet", "jsonl")
 _REPEATS = 2  # of each small job: the faster one counts, as whatever else the machine does only adds
 _TRUST = 0.3  # in measurements: they are off by some 15 %, proportions of another machine by some 50 %
 _LEAST = 0.2  # of what a speed is in proportion
@@ -31,47 +33,6 @@ _WORDS = 1 << 14
 _TOUCHED = 64 << 20
 _SHORT, _MEDIUM, _LONG = 20, 150, 2000  # words of a document
 _FAMILY = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speeds:
-    """What parts of a job cost, in nanoseconds of processor time.
-
-    Defaults are those of a reference core: one of a 2.x GHz server processor with AVX-512 that had much else to do. They are
-    means of what ``measure`` found there, with compiled kernels of a wheel.
-
-    Parameters
-    ----------
-    start : float
-        Of a process, until it has loaded what a job needs.
-    read_byte, read_document : float
-        To read a text from a file of the format in question.
-    sketch_byte, sketch_document : float
-        To shingle and sketch a text that was read, to sort its keys and to tell what became of it.
-    pair : float
-        To find a pair of candidates, and to compare it beyond what each of its texts costs.
-    compare_byte : float
-        To number the shingles of a text that is compared, and to pack them.
-    write_byte, write_document, write_pair : float
-        To write a text that is compared, what is kept of a document, or a pair, to the disk, and to read it from there.
-    new_byte : float
-        To be given memory by the system, which small jobs have done once.
-    """
-
-    start: float = 0.55e9
-    read_byte: float = 1.8
-    read_document: float = 80.0
-    sketch_byte: float = 1.8
-    sketch_document: float = 2800.0
-    pair: float = 350.0
-    compare_byte: float = 7.5
-    write_byte: float = 9.5
-    write_document: float = 1500.0
-    write_pair: float = 750.0
-    new_byte: float = 0.6
-
-
-REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=3.2, read_document=900.0)}
 
 
 def texts_of(n: int, words: int, family: int = 1) -> list[str]:
@@ -177,8 +138,6 @@ def measure(format: str = "parquet", scale: float = 1.0, **settings: Any) -> Spe
     between these jobs tell what each part takes. They have one thread: several take about as much processor time together,
     but vary more where a machine has much else to do.
     """
-    if format not in FORMATS:
-        raise ParameterError(f"format must be {' or '.join(FORMATS)} to be foreseen; got {format!r}")
     n_short, n_long, n_alike = (max(64, int(n * scale)) for n in (24_000, 800, 5_000))
     with tempfile.TemporaryDirectory(prefix="lookalike-") as name:
         folder = Path(name)
@@ -190,7 +149,7 @@ def measure(format: str = "parquet", scale: float = 1.0, **settings: Any) -> Spe
 
         def job(some: _Texts, work: bool = False) -> float:
             more: dict[str, Any] = {"threads": 1, "work": folder / "work" if work else None, **settings}
-            return _nanoseconds(lambda: dedup(str(some.path), **more).close())
+            return _nanoseconds(lambda: la.dedup(str(some.path), **more).close())
 
         tiny, short, long = made("tiny", 64, _SHORT), made("short", n_short, _SHORT), made("long", n_long, _LONG)
         alike, family = made("alike", n_long, _LONG, 4), made("family", n_alike, _MEDIUM, _FAMILY)
@@ -206,3 +165,7 @@ def measure(format: str = "parquet", scale: float = 1.0, **settings: Any) -> Spe
             amounts.append(some.amounts(work))
             took.append(job(some, work) - fixed[work])
     return replace(fitted(amounts, took, REFERENCE[format]), start=start, new_byte=_new_byte())
+
+
+if __name__ == "__main__":
+    print(measure(*sys.argv[1:2]))
