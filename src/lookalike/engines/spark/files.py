@@ -18,7 +18,7 @@ from ...files.urls import AnyPath
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ..engine import Batches
-from .rows import changed
+from .columns import changed
 
 WRITTEN = pa.schema([("name", pa.large_string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 GROUP_BYTES = 16 << 20
