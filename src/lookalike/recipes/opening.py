@@ -15,10 +15,9 @@ from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
-from ..files.job import WorkspaceAt
 from ..files.names import skipped_in
 from ..files.urls import check_on_disk
-from ..files.workspace import Workspace
+from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
 from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart
@@ -90,7 +89,7 @@ class Opened:
     splits: list[Any]
     reading: Reading
     engine: Engine
-    workspace: Workspace | WorkspaceAt
+    workspace: AnyWorkspace
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)
