@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.folder import AnyPath
 from ..files.inputs import real_of
 from ..files.names import shown
+from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array

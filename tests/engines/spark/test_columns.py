@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from lookalike.engines.spark.rows import decoded
+from lookalike.engines.spark.columns import decoded
 
 
 def test_lists_that_are_all_null_come_from_spark_without_values():

@@ -1,14 +1,40 @@
-"""Sets of equal texts: pairs of firsts become pairs of all documents, each once, whatever the sets."""
+"""Copies against dictionaries; pairs of firsts become pairs of all documents, each once, whatever the sets."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from cut_tables import batches, columns_of, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps import exact as module
-from lookalike.steps.exact import Sets, ends
+from lookalike.steps.exact import Sets, ends, exact
 from lookalike.values.tables import MATCHES
+
+DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
+
+
+# Digests that differ in one half only, too.
+digests = st.sampled_from([bytes(16), bytes(15) + b"\1", b"\1" + bytes(15), b"\1" * 16])
+
+
+@given(st.lists(st.tuples(digests, st.booleans()), max_size=30), st.integers(0, 12), st.booleans(), cuts)
+def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut):
+    empty_of = dict(documents)  # equal texts are empty alike
+    rows = sorted((digest, order, empty_of[digest]) for order, (digest, _) in enumerate(documents))
+    expected, first = [], {}
+    for digest, order, empty in rows:
+        leader = first.setdefault((digest, apart and order < boundary), order)
+        if leader != order and not empty:
+            expected.append((order, leader))
+    assert run(exact, batches(columns_of(rows, DIGESTS), DIGESTS, cut), boundary=boundary, apart=apart) == expected
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])
+def test_digests_may_come_as_other_binary_columns(kind):
+    schema = pa.schema([("digest", kind), ("order", pa.int64())])
+    columns = {"digest": [b"a" * 16, b"a" * 16, b"b" * 16], "order": [0, 5, 2]}
+    assert run(exact, batches(columns, schema, [1]), boundary=0) == [(5, 0)]
 
 
 @given(st.lists(st.integers(0, 5), max_size=12), st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))), st.integers(1, 9))
