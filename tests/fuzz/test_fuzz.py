@@ -21,7 +21,7 @@ def run(program, *arguments):
 @pytest.mark.parametrize(
     ("kind", "cases"),
     [
-        ("inputs", 60), ("stores", 45), ("commands", 60), ("crafted", 80),
+        ("inputs", 60), ("stores", 90), ("commands", 60), ("crafted", 150),
         *(pytest.param(kind, 1000, marks=pytest.mark.slow) for kind in ("inputs", "stores", "commands")),
         pytest.param("crafted", 4000, marks=pytest.mark.slow),
     ],
