@@ -44,7 +44,7 @@ def files(folder):
 
 def told(result, n_splits, first, annotate, batch_rows=4):
     """What tasks are given of the decisions of a job on one machine: sorted, a row without position before each input."""
-    scores = result._score_columns
+    scores = result.score_names
     names = annotating(scores, first > 0) if annotate else []
     table = result.decisions.filter(pa.compute.not_equal(result.decisions["reason"], "reference"))
     wanted = pa.compute.not_equal(table["reason"], "skipped") if annotate else table["kept"]

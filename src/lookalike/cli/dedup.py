@@ -121,10 +121,6 @@ def dedup(
     work, against = given["work"], against or ()
     how = {name: given[name] for name in ("glob", "format", "delimiter")}
     running: AbstractContextManager[Any] = nullcontext(engine)
-    if engine == "spark" and any(given is not None for given in (report, audit, save)):
-        raise ParameterError(
-            "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
-        )
     if engine == "spark":
         from ..recipes.spark.files import check_where
         from .spark import check_options

@@ -37,8 +37,6 @@ class Job(Protocol):
     """What only an open job can do, whose inputs can be read again; the results of one job share it."""
 
     n_references: int
-    threshold: float
-    """The lowest that ``again`` takes."""
     closed: bool
     note: Callable[[str], None] | None
     """Remembers that an output is complete, for a run that resumes the job."""
@@ -46,6 +44,11 @@ class Job(Protocol):
     @property
     def sources(self) -> Sequence[Split]:
         """All that was read, references first; positions in decisions count them."""
+        ...
+
+    @property
+    def threshold(self) -> float:
+        """The lowest that ``again`` takes."""
         ...
 
     def again(self, threshold: float) -> Result:
