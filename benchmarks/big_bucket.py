@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packing import Packing, packed, unpacked
+from lookalike.engines.spark.packs import Packing, packed, unpacked
 from lookalike.steps.links import bucket
 from lookalike.values.tables import LINKS
 

@@ -16,7 +16,6 @@ import os
 import sys
 import tempfile
 import time
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +27,6 @@ import pyarrow.parquet as pq
 from memory import shape_of, watch
 
 import lookalike as la
-from lookalike.recipes import foresight
 
 PART, CHARACTERS = 100_000, 1000
 EVERY = 0.05  # seconds between looks at the disk
@@ -91,7 +89,7 @@ def facts_of(inputs: list[Path]) -> Facts:
 def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: int, work: bool) -> str:
     """Run one job; return a row of the table."""
     form = "jsonl" if inputs[0].suffix == ".jsonl" else "parquet"
-    found = la.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form, calibrate=True)
+    found = la.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form)
     with tempfile.TemporaryDirectory(prefix="lookalike-foresight-") as scratch:
         disk = Disk(Path(scratch))
         command = [sys.executable, "-m", "lookalike", "dedup", *map(str, inputs), "--threads", str(threads), "--quiet"]
@@ -117,7 +115,6 @@ def main() -> None:
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--work", action="store_true", help="with a work folder")
     given = parser.parse_args()
-    foresight.measure = cache(foresight.measure)  # once for each format
     print("| corpus | cap | threads | peak foreseen, MB | measured | ratio | disk foreseen, MB | measured | ratio | "
           f"CPU foreseen, s | measured | ratio |\n|{'---|' * 12}")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="lookalike-foresight-corpora-") as scratch:

@@ -10,6 +10,21 @@ from hypothesis import strategies as st
 cuts = st.lists(st.integers(0, 40), max_size=6)
 
 
+def columns_of(rows, schema):
+    """Rows, which are tuples, as columns by their names."""
+    return {name: [row[i] for row in rows] for i, name in enumerate(schema.names)}
+
+
+def folded(fold, made):
+    """Add batches up in two tasks, with a fold that has been pickled; the same in either order."""
+    fold = pickle.loads(pickle.dumps(fold))
+    totals = [fold.start(), fold.start()]
+    for number, batch in enumerate(made):
+        fold.add(totals[number % 2], batch)
+    assert fold.combine(*totals).tolist() == fold.combine(*totals[::-1]).tolist()
+    return fold.combine(*totals)
+
+
 def batches(columns, schema, cuts=()):
     """Yield a table, columns as lists, in batches cut at some rows; equal cuts make empty batches."""
     table = pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)

@@ -20,7 +20,7 @@ _HOMES = {
     "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
-    "FastSimilarity": "sketches.fast_similarity",
+    "FastSimilarity": "sketches.minhash",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Foresight": "recipes.foresight",
@@ -68,7 +68,7 @@ _HOMES = {
     "pairs_above": "search.exhaustive",
     "plan": "planner",
     "save": "sketches.saved",
-    "shingle": "text.shingle",
+    "shingle": "text.hashes",
     "start_session": "engines.spark.session",
     "verify": "steps.keep",
     "weigh": "text.features",
@@ -126,9 +126,8 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.fast_similarity import FastSimilarity
     from .sketches.fractional import Fractional
-    from .sketches.minhash import MinHash
+    from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.one_permutation import OnePermutation
     from .sketches.packed import BBit, XorBits
     from .sketches.permutation import PermutationBins, PermutationMinHash
@@ -138,6 +137,7 @@ if TYPE_CHECKING:
     from .sketches.weighted import ICWS, ProbMinHash
     from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
+    from .text.hashes import shingle
     from .text.html import html_to_text
-    from .text.shingle import Shingling, shingle
+    from .text.shingle import Shingling
     from .values import Fingerprints, PackedSignatures, Pairs, Shingles, Signatures, WeightedSets

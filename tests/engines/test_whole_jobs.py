@@ -11,7 +11,7 @@ from listing import find_pairs
 from toy_engine import ToyEngine
 
 import lookalike as la
-from lookalike.engines.spark import packing as spark_packing
+from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
 from lookalike.recipes import decide as deciding
 
@@ -142,7 +142,7 @@ def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
     """All larger buckets are sorted on the disk, and large groups of links come in parts."""
     for name, size in (("BUCKET_BYTES", 2000), ("RUN_BATCH_BYTES", 500), ("BATCH_BYTES", 700), ("MOST_RUNS", 3)):
         monkeypatch.setattr(spark_sorting, name, size)
-    monkeypatch.setattr(spark_packing, "PART_BITS", 3)
+    monkeypatch.setattr(spark_packs, "PART_BITS", 3)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
     wanted = expected(case, 0)

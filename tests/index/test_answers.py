@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import lookalike as la
-from lookalike.text.keyed import KeyedHashes
+from lookalike.text.hashes import KeyedHashes
 
 LETTERS = "a b c d e f g h i j k l m n o p q r s t"
 TEXTS = [LETTERS, LETTERS + " u"]

@@ -8,7 +8,7 @@ import lookalike as la
 from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
 from lookalike.kernels import bbit as kernel
-from lookalike.sketches.fast_similarity import FastSimilarity
+from lookalike.sketches.minhash import FastSimilarity
 from lookalike.theory import bbit, shares
 from lookalike.values import Shingles
 
@@ -141,18 +141,3 @@ def test_bits_or_slots_alone(tmp_path):
     assert plan_kind("minhash", threshold=0.8, bits=8, standard_error=0.05).bits == 8
     given = plan_kind("minhash", threshold=0.8, bits=16, sketch_bytes=512)
     assert given == plan_kind("minhash", threshold=0.8) and given.to_dict() == plan_kind("minhash", threshold=0.8).to_dict()
-
-
-def test_parameters(tmp_path):
-    for given, message in (
-        ({"bits": 3}, "bits must be one of 1, 2, 4, 8, 16; got 3"), ({"slots": 0}, "slots must be"), ({"bits": 2.0}, "bits must be of type int"),
-        ({"slots": 65_536}, "permutations must be"), ({"slots": 10, "standard_error": 0.1}, "slots fix the standard error"),
-        ({"standard_error": 0.1, "sketch_bytes": 64}, "give one of them"), ({"sketch_bytes": 1}, "sketch_bytes must be"),
-        ({"standard_error": 0.0}, "standard error must be"), ({"standard_error": 0.0001}, "takes 36,000,000 slots; an index has at most 65,536"),
-        ({"bits": 5, "sketch_bytes": 64}, "bits must be one of"),
-        ({"kind": "simhash", "bits": 8}, "simhash has no parameter 'bits'"),
-        ({"kind": "simhash", "sketch_bytes": 64}, "simhash has no parameter 'sketch_bytes'"),
-    ):  # fmt: skip
-        with pytest.raises(la.ParameterError, match=message):
-            la.Index.create(tmp_path / "x", **given)
-    assert not (tmp_path / "x").exists()

@@ -81,7 +81,7 @@ def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path, field):
 @pytest.mark.parametrize("field", ["version", "parameters", "keep_text", "ids", "next", "segments", "format"])
 def test_fields_of_a_manifest_are_held_against_rules(path, field):
     whole = (path / "manifest").read_bytes()
-    for value in WRONG:
+    for value in [*WRONG, 10**9, 0, 3.0] if field == "version" else WRONG:
         if (field, value) in (("keep_text", True), ("segments", [])):
             continue
         for change in (lambda held, value=value: held.update({field: value}), lambda held: held.pop(field)):
@@ -103,6 +103,20 @@ def test_parameters_of_a_manifest_are_held_against_rules(path, field):
             with pytest.raises(la.IndexFormatError):
                 la.Index.open(path)
             (path / "manifest").write_bytes(whole)
+
+
+@pytest.mark.parametrize("given", [{"kind": "simhash", "probes": 23}, {"bits": 2, "slots": 64}])
+def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
+    la.Index.create(tmp_path / "x", **given).close()
+    for field in set(given) - {"kind"}:
+        for value in [*WRONG, 10**9, 0, 3.0]:
+            write_manifest(tmp_path / "x", lambda held, field=field, value=value: held["parameters"].update({field: value}))
+            with pytest.raises(la.IndexFormatError):
+                la.Index.open(tmp_path / "x")
+        if field != "probes":  # without probes it is an exact index
+            write_manifest(tmp_path / "x", lambda held, field=field: held["parameters"].pop(field))
+            with pytest.raises(la.IndexFormatError):
+                la.Index.open(tmp_path / "x")
 
 
 @pytest.mark.parametrize("change", [
@@ -128,14 +142,12 @@ def arrays_of(held, name, place, value):
 def test_headers_of_segments_are_held_against_rules(path, array):
     segment = path / "segment-00000000"
     whole = segment.read_bytes()
-    values = [(1, v) for v in ("|O", "zz", "<f8", ">u8", "<u1", "<M8[s]", 5, None, [])]
-    values += [
-        (2, v) for v in ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1])
-    ]
-    values += [(3, v) for v in (-64, 0.0, 10**15, 10**30, "0", None, 64, 7)] + [
-        (4, v) for v in ("xyzxyzxy", 5, None, "-0000001")
-    ]
-    values += [(0, v) for v in ("codes", "other", 5, None)]
+    wrong = (
+        ("codes", "other", 5, None), ("|O", "zz", "<f8", ">u8", "<u1", "<M8[s]", 5, None, []),
+        ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1]),
+        (-64, 0.0, 10**15, 10**30, "0", None, 64, 7), ("xyzxyzxy", 5, None, "-0000001"),
+    )  # fmt: skip
+    values = [(place, value) for place, some in enumerate(wrong) for value in some]
     accepted = []
     for place, value in values:
         if array == "band_keys" and (place, value) == (3, 0):

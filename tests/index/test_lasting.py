@@ -18,6 +18,7 @@ from waiting import until
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile
+from lookalike.index.manifest import read_manifest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from writer import KINDS, apply, operations, text_of
@@ -173,7 +174,7 @@ def killed(writer, folder, times):
         done = log.stat().st_size if log.exists() else 0
         with la.Index.open(path) as index:
             assert index.check() == []
-            assert sorted(p.name for p in path.iterdir()) == sorted([*index._state.manifest.files, "manifest", "lock"])
+            assert sorted(p.name for p in path.iterdir()) == sorted([*read_manifest(path).files, "manifest", "lock"])
             live = set(pa.concat_tables([pa.table({"id": pa.array([], pa.int64())}), *index.export()])["id"].to_pylist())
             states = []
             state = set()
@@ -235,13 +236,12 @@ def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change,
 
 def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
     """What was added has been added, though the segments become more than they should."""
-    from lookalike.index import state as state_module
 
     def full(*arguments):
         raise la.OutputError("No space left on device")
 
     with la.Index.create(tmp_path / "x") as index:
-        monkeypatch.setattr(state_module, "merge_segments", full)
+        monkeypatch.setattr("lookalike.index.state.merge_segments", full)
         for i in range(13):
             index.add([i], [text_of(i)])
         assert index.info["segments"] == 13

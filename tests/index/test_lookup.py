@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
+from lookalike.index.segments import Segment
 from lookalike.text.texts import from_strings
 
 KINDS = {
@@ -30,7 +31,7 @@ def some_texts(rng, n, base):
     return out
 
 
-def bits_of(kind, codes):
+def codes_of(kind, codes):
     """The codes of a document, one by one."""
     lane = kind.lane
     return [int(word) >> shift & (1 << lane) - 1 for word in codes for shift in range(0, 16, lane)]
@@ -43,16 +44,17 @@ def twin(index, segments, removed, queries, top, first_only):
         kind.sketch(*kind.shingling.hashes(from_strings(texts)))
         for texts in (queries, *([text for _, text in segment] for segment in segments))
     )
-    tables = {s.prefix_bits: kind.prefixes(asked, s.prefix_bits) for s in index._now()[1]} if kind.probes else {}
+    bits_of = [Segment(file, kind, exact).prefix_bits for file in sorted(index.path.glob("segment-*"))]
+    tables = {bits: kind.prefixes(asked, bits) for bits in bits_of} if kind.probes else {}
     out = []
     for q, query in enumerate(queries):
         matches = []
         for number, segment in enumerate(segments):
-            bits, stored = index._now()[1][number].prefix_bits, sketched[number]
+            bits, stored = bits_of[number], sketched[number]
             for r, (name, text) in enumerate(segment):
                 if name in removed or stored.empty[r] or asked.empty[q]:
                     continue
-                theirs, mine = bits_of(kind, stored.codes[r]), bits_of(kind, asked.codes[q])
+                theirs, mine = codes_of(kind, stored.codes[r]), codes_of(kind, asked.codes[q])
                 slots = getattr(kind, "slots", 64)
                 equal = sum(a == b for a, b in zip(theirs[:slots], mine[:slots], strict=True))
                 if kind.probes:

@@ -5,6 +5,7 @@ import pytest
 
 import lookalike as la
 from lookalike.index import tables
+from lookalike.index.segments import Segment
 
 WORDS = [f"w{i}" for i in range(40)]
 
@@ -50,7 +51,8 @@ def test_pages_that_are_let_go_come_again(tmp_path):
     """In the middle of a query nothing is lost by it."""
     with la.Index.open(made(tmp_path / "i", "minhash", True), "read") as index:
         wanted = index.query([" ".join(WORDS[:12])], top=50)
-        for segment in index._state.segments:
+        for file in index.path.glob("segment-*"):
+            segment = Segment(file, index.kind, True)
             keys = segment.file.map("id_keys-00")
             before = keys.copy()
             segment.file.let_go()

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.files.workspace import Workspace
 from lookalike.formats.memory import as_sources
 from lookalike.formats.split import Batch
-from lookalike.inputs import ids as ids_module
-from lookalike.inputs.ids import Ids, Labels, as_utf8, column_keys, group_codes, id_column, id_columns
+from lookalike.inputs.ids import Labels, as_utf8, column_keys, group_codes, id_column
 from lookalike.text.texts import Texts
 from lookalike.values.tables import SOURCE_BITS
 
@@ -63,88 +61,7 @@ def test_ids_of_a_column_of_arrow(column, is_text):
 )
 def test_ids_that_are_none_are_named_by_row(ids, said):
     with pytest.raises(la.InputDataError, match=f"^in, {said}"):
-        id_columns("in", batch(ids))
-
-
-class Source:
-    """Rows of a file, or of memory if it has no name."""
-
-    def __init__(self, name):
-        self.name = name or "in memory"
-        self._file = name
-
-    def label(self, number):
-        return number if self._file is None else f"{self._file}:{number}"
-
-    def file(self, number):
-        return self._file
-
-
-def stored(parts, names, named=True):
-    """The ids of rows in some parts, of which each is also a source."""
-    space = Workspace()
-    for ids in parts:
-        columns = id_columns("in", batch(ids)) if named else {}
-        space.append("rows", columns | {"numbers": np.arange(10, 10 + len(ids))})
-    starts = np.cumsum([0, *map(len, parts)])
-    return Ids(space, space.numbered("rows"), starts, [Source(name) for name in names], starts, named)
-
-
-@given(st.lists(st.lists(st.integers(-50, 50), min_size=1, max_size=5), min_size=1, max_size=4), st.booleans(), st.data())
-def test_ids_are_taken_in_any_order(parts, as_text, data):
-    parts = [[str(i) if as_text else i for i in ids] for ids in parts]
-    ids = stored(parts, "abcd"[: len(parts)])
-    every = [i for part in parts for i in part]
-    rows = data.draw(st.lists(st.integers(0, len(every) - 1), max_size=9))
-    found = ids.take(np.array(rows, np.int64))
-    assert found.to_pylist() == [every[row] for row in rows]
-    missing = np.array([row % 2 == 0 for row in rows], np.bool_)
-    assert ids.take(np.array(rows, np.int64), missing).to_pylist() == [None if row % 2 == 0 else every[row] for row in rows]
-    sources = [name for name, part in zip("abcd", parts, strict=False) for _ in part]
-    assert ids.files(np.array(rows, np.int64), missing).to_pylist() == [None if row % 2 == 0 else sources[row] for row in rows]
-
-
-def test_integers_beside_text_are_text():
-    assert stored([[1, 2], ["a"]], "ab").take(np.array([2, 0])).to_pylist() == ["a", "1"]
-
-
-def test_rows_without_ids_are_named_by_file_and_row():
-    ids = stored([[0, 0], [0]], ["a", None], named=False)
-    assert ids.take(np.array([2, 0])).to_pylist() == ["10", "a:10"]
-    assert ids.files(np.arange(3), np.zeros(3, np.bool_)).to_pylist() == ["a", "a", None]
-    assert stored([[0, 0]], [None], named=False).take(np.array([1, 0])).to_pylist() == [11, 10]
-    ids.check(1)
-
-
-@given(st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(0, 5))
-def test_the_first_repeat_is_named(parts, n_reference):
-    every = [i for part in parts for i in part]
-    n_reference = min(n_reference, len(every))
-    places = [f"{name}, row {10 + row}" for name, part in zip("abcd", parts, strict=False) for row in range(len(part))]
-    wanted = None
-    for begin, end in ((0, n_reference), (n_reference, len(every))):
-        again = [row for row in range(begin, end) if every[row] in every[begin:row]]
-        if again and wanted is None:
-            wanted = begin + every[begin:].index(every[again[0]]), again[0]
-    ids = stored(parts, "abcd"[: len(parts)])
-    if wanted is None:
-        ids.check(n_reference)
-        return
-    with pytest.raises(la.InputDataError) as error:
-        ids.check(n_reference)
-    first, second = wanted
-    assert f"the id {every[second]} appears twice: " in str(error.value)
-    assert f"{places[second]}; ids must be unique" in str(error.value) and places[first] in str(error.value)
-
-
-def test_repeats_are_found_by_digests_of_a_secret_of_their_own(monkeypatch):
-    """Nobody can know which ids would have one digest, and be refused as one."""
-    secrets = []
-    digest = ids_module.digest_documents
-    monkeypatch.setattr(ids_module, "digest_documents", lambda *args: secrets.append(args[3].tolist()) or digest(*args))
-    for _ in range(2):
-        stored([[0, 1]], "a").check(0)
-    assert len(secrets) == 2 and secrets[0] != secrets[1]
+        id_column("in", batch(ids))
 
 
 @given(st.lists(st.binary(max_size=3), max_size=20))

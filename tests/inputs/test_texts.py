@@ -10,7 +10,7 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketches import as_references, saved_in
-from lookalike.inputs.texts import RowsAgain, SavedTexts, wanted_texts
+from lookalike.inputs.texts import SavedTexts, TextReader, wanted_texts
 
 N = 60
 TEXTS = [f"document number {i} has words of its own such as w{i * 7} and v{i * 11} and x{i * 13}" for i in range(N)]
@@ -47,7 +47,7 @@ def replaced(split, groups):
 def test_rows_that_ascend_come_from_the_pieces_that_have_them(file, pieces):
     (split,) = open_sources([file])
     rows = np.array([3, 4, 9, 31, 59])
-    again = RowsAgain(split.pieces(1), Columns(others=("n",)), rows)
+    again = TextReader(split.pieces(1), Columns(others=("n",)), rows)
     found, place = [], 0
     while place < len(rows):
         first, batch = again.at(place)

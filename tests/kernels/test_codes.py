@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from naive import hashing as naive
 from naive.sketches import band_keys
 
-from lookalike.kernels.codes import keys_and_codes
+from lookalike.kernels.banding import keys_and_codes
 
 EDGES = [0, 1, 63, 64, 65, (1 << 31) - 1, 1 << 31, (1 << 32) - 1]
 words = st.integers(0, (1 << 64) - 1)

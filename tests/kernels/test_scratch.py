@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from lookalike.kernels._scratch import scratch
+from lookalike.kernels.scratch import scratch
 
 
 def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():

@@ -8,8 +8,8 @@ import pytest
 from conftest import JIT_OFF
 
 import lookalike as la
-from lookalike.kernels import _spread, fast_similarity, hashing, overlap, resemblance, shingling
-from lookalike.sketches.fast_similarity import FastSimilarity
+from lookalike.kernels import fast_similarity, hashing, overlap, resemblance, scratch, shingling
+from lookalike.sketches.minhash import FastSimilarity
 from lookalike.values import drop_repeats
 
 COUNT = 64 if JIT_OFF else 4096
@@ -80,9 +80,9 @@ def test_who_knew_the_factor_could_make_them_meet(fill):
 
 
 def test_a_process_draws_an_odd_factor_of_its_own():
-    code = "from lookalike.kernels._spread import spread; print(int(spread()))"
+    code = "from lookalike.kernels.scratch import spread; print(int(spread()))"
     drawn = {int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(2)}
-    drawn.add(int(_spread.spread()))
+    drawn.add(int(scratch.spread()))
     assert len(drawn) == 3 and all(spread & 1 for spread in drawn)
 
 
@@ -101,7 +101,7 @@ def everything():
 def test_no_result_depends_on_the_factor(monkeypatch):
     expected = [[array.tobytes() for array in part] for part in everything()]
     for spread in [np.uint64(1), np.uint64((1 << 64) - 1), *SPREADS]:
-        monkeypatch.setattr(_spread, "_drawn", spread)
+        monkeypatch.setattr(scratch, "_drawn", spread)
         assert [[array.tobytes() for array in part] for part in everything()] == expected
 
 

@@ -127,8 +127,8 @@ def test_whether_an_input_is_named_is_checked(named, said, tmp_path):
 def test_only_candidates_are_read_again(files, tmp_path, monkeypatch):
     """Row groups without a candidate are not read; of a job that finds none nothing is."""
     run(files[0], save=tmp_path / "seen")
-    opened, pieces = [], input_texts.RowsAgain._read
-    monkeypatch.setattr(input_texts.RowsAgain, "_read", lambda self, row: opened.append(row) or pieces(self, row))
+    opened, pieces = [], input_texts.TextReader._read
+    monkeypatch.setattr(input_texts.TextReader, "_read", lambda self, row: opened.append(row) or pieces(self, row))
     assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=tmp_path / "seen")[2]["kept"] == 1
     assert not opened
     run(files[1], against=tmp_path / "seen")
@@ -294,7 +294,7 @@ def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
     work = {"work": tmp_path / "job"}
     prepare("spilled", monkeypatch)
     with pytest.raises(RuntimeError), monkeypatch.context() as broken:
-        broken.setattr(input_texts.RowsAgain, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
+        broken.setattr(input_texts.TextReader, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
         run(files[2], against=seen, **work)
     assert run(files[2], against=seen, resume=True, **work) == run(files[2], against=clean)
 

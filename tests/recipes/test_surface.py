@@ -21,7 +21,7 @@ from lookalike.settings.settings import PairSettings
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
 OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
-OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format", "calibrate"}
+OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}
 FUNCTIONS = {
     "dedup": (
         la.dedup,
@@ -29,7 +29,7 @@ FUNCTIONS = {
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress"}),
+    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress", "engine"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),

@@ -11,8 +11,8 @@ from served import JSON, TEXTS, make_index
 import lookalike as la
 from lookalike.recipes.compare import compare_texts
 from lookalike.serve.app import make_app
-from lookalike.serve.limits import Limits
-from lookalike.serve.metrics import Metrics
+from lookalike.serve.bodies import Limits
+from lookalike.serve.log import Metrics
 from lookalike.serve.store import Store
 
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
@@ -124,10 +124,10 @@ def test_metrics_count(server, client):
     after = read()
     grown = {name: after[name] - before.get(name, 0) for name in after}
     query = 'route="/v1/query"'
-    assert grown[f'lookalike_requests_total{{{query},method="POST",status="200"}}'] == 1
+    assert grown[f'lookalike_requests_total{{method="POST",{query},status="200"}}'] == 1
     assert (
         grown[f"lookalike_request_seconds_count{{{query}}}"]
-        == grown[f'lookalike_request_seconds_bucket{{{query},le="+Inf"}}']
+        == grown[f'lookalike_request_seconds_bucket{{le="+Inf",{query}}}']
         == 1
     )
     assert grown["lookalike_texts_queried_total"] == 2 and grown["lookalike_documents_added_total"] == 2

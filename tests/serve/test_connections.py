@@ -192,4 +192,4 @@ def test_no_request_is_left_open(server, hasty):
     """After all that came before."""
     for one in (server, hasty):
         with one.client() as client:
-            until(lambda client=client: "\nlookalike_open_requests 1\n" in client.get("/metrics").text)
+            until(lambda client=client: "\nlookalike_open_requests 1.0\n" in client.get("/metrics").text)

@@ -7,7 +7,7 @@ import pytest
 from desk_jobs import HOSTILE, plain
 
 import lookalike as la
-from lookalike.serve.keys import Keys
+from lookalike.serve.guard import Keys
 
 starlette = pytest.importorskip("starlette.testclient", reason="Starlette is not installed (the extra serve)")
 
@@ -15,8 +15,8 @@ from hashlib import sha256  # noqa: E402
 
 from lookalike.serve import desk  # noqa: E402
 from lookalike.serve.app import make_app  # noqa: E402
-from lookalike.serve.limits import Limits  # noqa: E402
-from lookalike.serve.metrics import Metrics  # noqa: E402
+from lookalike.serve.bodies import Limits  # noqa: E402
+from lookalike.serve.log import Metrics  # noqa: E402
 from lookalike.serve.store import Store  # noqa: E402
 
 READER, WRITER = "reader-reader-reader", "writer-writer-writer"

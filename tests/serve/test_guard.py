@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route as Page
+from starlette.routing import Route
 
 from lookalike.serve.app import make_app
-from lookalike.serve.guard import Reply, Route, names_of
-from lookalike.serve.keys import Keys
-from lookalike.serve.limits import Limits
-from lookalike.serve.logs import Log
+from lookalike.serve.bodies import Limits
+from lookalike.serve.guard import Keys, names_of
+from lookalike.serve.log import Log
 
 JSON = {"content-type": "application/json"}
 READER, WRITER = "r" * 20, "w" * 20
@@ -22,10 +21,10 @@ KEYS = Keys((sha256(READER.encode()).digest(),), (sha256(WRITER.encode()).digest
 
 
 def app_of(**more):
-    """Return an application with two routes of its own, one of which fails, and a few pages."""
+    """Return an application with a few pages; one takes Arrow's bodies, and one fails."""
 
     async def echo(request):
-        return Reply(request.body + (b" arrow" if request.arrow else b""))
+        return PlainTextResponse(await request.body() + (b" arrow" if request.scope.get("arrow") else b""))
 
     async def fail(request):
         raise RuntimeError("of a text that nobody may see")
@@ -33,10 +32,12 @@ def app_of(**more):
     async def page(request):
         return PlainTextResponse("page" + (await request.body()).decode())
 
-    pages = [Page("/", page), Page("/v1/job", page, methods=["GET", "POST"]), Page("/v1/look", page, methods=["POST"])]
+    pages = [
+        Route("/", page), Route("/v1/job", page, methods=["GET", "POST"]), Route("/v1/look", page, methods=["POST"]),
+        Route("/v1/echo", echo, methods=["GET", "POST"]), Route("/v1/fail", fail),
+    ]  # fmt: skip
     app = make_app(pages=pages, reading=frozenset({"/v1/look"}), **more)
-    app.routes["/v1/echo"] = {"POST": Route("/v1/echo", echo, "write", True), "GET": Route("/v1/echo", echo)}
-    app.routes["/v1/fail"] = {"GET": Route("/v1/fail", fail)}
+    app.arrow |= {"/v1/echo"}
     return app
 
 
@@ -133,7 +134,7 @@ def test_paths_and_methods():
     assert problem(ask(app, path="/nothing")) == 404
     assert problem(ask(app, path="/v1/nothing")) == 404
     answer = ask(app, "PUT", "/v1/echo")
-    assert problem(answer) == 405 and answer.headers["allow"] == "POST, GET"
+    assert problem(answer) == 405 and answer.headers["allow"] == "GET, POST"
     assert problem(ask(app, "OPTIONS", "/v1/echo", headers={"access-control-request-method": "POST"})) == 405
     assert problem(ask(app, "POST", "/", headers=JSON, content=b"")) == 405
     assert ask(app, path="/").text == "page"
@@ -196,7 +197,7 @@ def test_bodies_in_memory_are_limited():
 def test_a_client_that_leaves_gets_no_answer():
     app = app_of()
     assert sent(app, [part(3, True), {"type": "http.disconnect"}]) == (None, 2)
-    assert app._held == app.open == 0 and ("/v1/echo", "POST", 499) in app.metrics.requests
+    assert app._held == app.open == 0 and b'route="/v1/echo",status="499"} 1.0' in app.metrics.page()
 
 
 @pytest.mark.parametrize(
@@ -286,7 +287,7 @@ def test_a_log_whose_reader_is_gone(monkeypatch):
     def gone(*_):
         raise BrokenPipeError
 
-    monkeypatch.setattr("lookalike.serve.logs.os", SimpleNamespace(write=gone))
+    monkeypatch.setattr("lookalike.serve.log.os", SimpleNamespace(write=gone))
     app = app_of(log=Log())
     assert ask(app).status_code == 200
     app.log.flush()

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from lookalike.errors import ParameterError
-from lookalike.serve.keys import read_keys
+from lookalike.serve.guard import read_keys
 
 READER, WRITER = "reader-reader-reader", "writer~writer!writer"
 
@@ -32,7 +32,7 @@ def test_keys_in_full_and_hashed(tmp_path):
 def test_every_key_is_compared(tmp_path, monkeypatch):
     compared = []
     keys = read_keys(written(tmp_path, f'read = ["{READER}", "another-key-of-16"]\nwrite = ["{WRITER}"]\n'))
-    monkeypatch.setattr("lookalike.serve.keys.hmac.compare_digest", lambda a, b: compared.append(len(b)) or a == b)
+    monkeypatch.setattr("lookalike.serve.guard.hmac.compare_digest", lambda a, b: compared.append(len(b)) or a == b)
     for key in (READER, WRITER, "unknown"):
         keys.may(f"Bearer {key}".encode())
         assert compared == [32, 32, 32]
@@ -77,7 +77,7 @@ def test_what_is_no_file(tmp_path):
 
 def test_files_of_others(tmp_path, monkeypatch):
     path = written(tmp_path, f'read = ["{READER}"]')
-    monkeypatch.setattr("lookalike.serve.keys.os.geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr("lookalike.serve.guard.os.geteuid", lambda: os.getuid() + 1)
     if os.getuid() != 0:
         with pytest.raises(ParameterError, match="another user"):
             read_keys(path)

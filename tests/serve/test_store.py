@@ -12,9 +12,8 @@ import lookalike as la
 from lookalike.errors import OutputError
 from lookalike.index.answers import Answers
 from lookalike.serve import store as module
-from lookalike.serve.limits import Limits
-from lookalike.serve.metrics import Metrics
-from lookalike.serve.problems import Problem
+from lookalike.serve.bodies import Limits, Problem
+from lookalike.serve.log import Metrics
 from lookalike.serve.store import Store
 
 WORDS = [f"w{i}" for i in range(400)]
@@ -33,6 +32,11 @@ def store(tmp_path):
     )
     yield made
     assert made.close(MINUTES)
+
+
+def counted(store, name):
+    """Return a number of the metrics."""
+    return store.metrics.registry.get_sample_value(f"lookalike_{name}")
 
 
 def rows_of(matches):
@@ -57,8 +61,8 @@ def test_queries_that_come_together_are_answered_as_one_by_one(store, rng, monke
 
     for (texts, top), found in zip(asked, asyncio.run(ask()), strict=True):
         assert found.n_texts == len(texts) and rows_of(found) == store.index.query(texts, top=top).to_pylist()
-    assert store.metrics.texts == sum(len(texts) for texts, _ in asked)
-    assert 0 < sum(store.metrics.groups.counts) <= 40
+    assert counted(store, "texts_queried_total") == sum(len(texts) for texts, _ in asked)
+    assert 0 < counted(store, "query_group_requests_count") <= 40
 
 
 def test_as_many_as_fit_are_answered_by_one_call(store, rng, monkeypatch):
@@ -125,7 +129,7 @@ def test_changes_that_wait_together_are_one_commit(store):
         {"id": "a", "text": "the last one of all"},
         {"id": "b", "text": "five six seven"},
     ]
-    assert (store.metrics.added, store.metrics.replaced, store.metrics.removed) == (6, 2, 2)
+    assert [counted(store, f"documents_{name}_total") for name in ("added", "replaced", "removed")] == [6, 2, 2]
 
 
 def test_the_first_ids_decide_their_type(store):
@@ -229,7 +233,7 @@ def test_full_queues_and_late_requests(store, monkeypatch):
 
     def told(found):
         statuses = [one.status for one in found if isinstance(one, Problem)]
-        assert all(one.headers == [(b"retry-after", b"1")] for one in found if isinstance(one, Problem))
+        assert all(one.headers == {"retry-after": "1"} for one in found if isinstance(one, Problem))
         return [statuses.count(status) for status in (503, 429)], len(found) - len(statuses)
 
     assert told(queries) == ([50, 3], 2)

@@ -1,4 +1,4 @@
-"""The steps that make decisions, against the definition row by row."""
+"""The steps that make decisions, and rows of pairs, against the definition row by row."""
 
 from collections import Counter
 from itertools import pairwise
@@ -9,19 +9,29 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike import Settings
+from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.decide import REMOVED, removed, settle, settled_schema, tally
-from lookalike.steps.rows import columns_needed, decision_rows
-from lookalike.values.tables import DECISIONS, SOURCE_BITS
+from lookalike.steps.rows import POSITIONS, columns_needed, decision_rows, pair_rows
+from lookalike.values.tables import DECISIONS, MATCHES, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()
+
+
 SETTLING = pa.schema([("order", integer), ("empty", pa.bool_()), ("leader", integer), ("keeper", integer), ("score", number),
                       ("leader_keeper", integer), ("leader_score", number), ("more", pa.string())])  # fmt: skip
+
+
 SETTLED = settled_schema(SETTLING)
+
+
 DECIDING = [("order", integer), ("position", integer), ("number", integer), ("bytes", integer), ("keeper", integer),
             ("score", number), ("reason", pa.string()), ("keeper_position", integer), ("keeper_number", integer),
             ("n_exact", integer), ("n_duplicates", integer), ("leader", integer)]  # fmt: skip
+
+
 MINHASH = make_method("minhash", MethodSettings())
 
 
@@ -207,3 +217,59 @@ def test_a_tally_over_many_batches_is_one_row(size):
     rows = [{"order": order, "keeper": 0, "exact": order < 4} for order in range(1, 10)]
     cut = [b for _, b in pairwise(range(0, 10, size))]
     assert run(tally, batches(table(rows, REMOVED), REMOVED, cut)) == [(0, 3, 9)]
+
+
+SIDES = [(f"{side}_{name}", kind) for side in ("left", "right") for name, kind in
+         (("position", integer), ("number", integer), ("id", pa.large_string()), ("keys", pa.list_(integer, 1)))]  # fmt: skip
+
+
+FOUND = pa.schema([*MATCHES, *SIDES])
+
+
+BOUNDARY = 3
+
+
+pairs_of_documents = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0.8, 0.9, 1.0]), st.integers(0, 99), st.integers(0, 99))
+    .filter(lambda row: row[0] < row[1] and row[3] != row[4]), max_size=20,
+)  # fmt: skip
+
+
+def pair_settings(method, named=True):
+    """The settings of the step, and the columns that are pair_rows_of."""
+    labels = Labels.of(as_sources(["a"]), named, False)
+    ends = [pa.field(name, integer) for name in ("left", "right")]
+    ids = [pa.field(name, labels.kind) for name in ("left_id", "right_id")]
+    added = [pa.field(name, integer if name == "distance" else pa.float64()) for name in method.added[1:]]
+    schema = pa.schema([*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *added])
+    return {"schema": pa.schema([*schema, *POSITIONS]), "labels": labels, "method": method, "boundary": BOUNDARY}
+
+
+def pair_rows_of(found, cut, settings, schema=FOUND):
+    """What the step tells of pairs."""
+    full = [(a, b, s, p, p + 1, f"id{a}", [1 << a], q, q + 1, f"id{b}", [1 << b]) for a, b, s, p, q in found]
+    columns = {name: [row[FOUND.names.index(name)] for row in full] for name in schema.names}
+    return run(pair_rows, batches(columns, schema, cut), **settings)
+
+
+@given(pairs_of_documents, cuts)
+def test_the_document_that_comes_first_in_the_input_is_on_the_left(found, cut):
+    schema = pa.schema([field for field in FOUND if not field.name.endswith("_keys")])
+    wanted = []
+    for a, b, score, p, q in found:
+        (p, left), (q, right) = sorted([(p, a), (q, b)])
+        wanted.append((left, right, f"id{left}", f"id{right}", left < BOUNDARY, score, p, q))
+    assert pair_rows_of(found, cut, pair_settings(Settings().finder), schema) == wanted
+
+
+@given(pairs_of_documents, cuts)
+def test_fingerprints_are_told_with_their_distance(found, cut):
+    method = Settings(method="simhash", radius=3).finder
+    for row in pair_rows_of(found, cut, pair_settings(method)):
+        assert row[6] == 2
+
+
+def test_documents_without_ids_are_called_by_their_numbers():
+    schema = pa.schema([field for field in FOUND if field.name.rpartition("_")[2] not in ("keys", "id")])
+    ((_, _, one, other, *_),) = pair_rows_of([(4, 5, 0.9, 8, 2)], [], pair_settings(Settings().finder, named=False), schema)
+    assert (one, other) == (3, 9)

@@ -5,20 +5,26 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
-from cut_tables import batches, cuts, run
+from cut_tables import batches, cuts, folded, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.inputs.ids import Labels
 from lookalike.inputs.overrides import read_overrides
 from lookalike.steps.override import Overriding, named_documents, spared
-from lookalike.steps.totals import of_inputs
 
 KEY = bytes(range(16))
+
+
 IDS = ["", "a", "aa", "é", "1", "17", "a\0", "x" * 300]
+
+
 NAMED = pa.schema([("position", pa.int64()), ("override", pa.int32())])
+
+
 ORDERED = pa.schema([("order", pa.int64()), ("override", pa.int32())])
-TOLD = pa.schema([("position", pa.int64()), ("kept", pa.bool_())])
+
+
 actions = st.dictionaries(st.sampled_from([*IDS, "\ud800", "nobody"]), st.sampled_from(["keep", "remove"]))
 
 
@@ -73,11 +79,7 @@ def test_without_the_secret_nothing_is_found():
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(-4, 4)), max_size=15), cuts)
 def test_first_and_last_of_those_named(rows, cut):
     columns = {"position": [p for p, _ in rows], "override": [o for _, o in rows]}
-    fold = pickle.loads(pickle.dumps(named_documents(4)))
-    totals = [fold.start(), fold.start()]
-    for i, batch in enumerate(batches(columns, NAMED, cut)):
-        fold.add(totals[i % 2], batch)
-    last, first = fold.combine(*totals)
+    last, first = folded(named_documents(4), batches(columns, NAMED, cut))
     for number in range(4):
         positions = [p for p, o in rows if abs(o) == number + 1]
         assert (last[number], -first[number]) == (max(positions), min(positions)) if positions else last[number] < 0
@@ -87,15 +89,3 @@ def test_first_and_last_of_those_named(rows, cut):
 def test_those_to_be_kept(overrides, cut):
     columns = {"order": list(range(len(overrides))), "override": overrides}
     assert run(spared, batches(columns, ORDERED, cut)) == [(order,) for order, o in enumerate(overrides) if o > 0]
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=15), cuts)
-def test_documents_by_source(rows, cut):
-    columns = {"position": [(s << 40) + i for i, (s, _) in enumerate(rows)], "kept": [kept for _, kept in rows]}
-    fold = pickle.loads(pickle.dumps(of_inputs(4, kept=True)))
-    totals = [fold.start(), fold.start()]
-    for i, batch in enumerate(batches(columns, TOLD, cut)):
-        fold.add(totals[i % 2], batch)
-    everyone, kept = fold.combine(*totals).tolist()
-    assert everyone == [sum(s == i for s, _ in rows) for i in range(4)]
-    assert kept == [sum(s == i and stays for s, stays in rows) for i in range(4)]

@@ -13,19 +13,27 @@ from steps.made import columns, cut_at, places, rows_of
 
 from lookalike.steps import prefix as module
 from lookalike.steps.prefix import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
-from lookalike.text.keyed import KeyedHashes
+from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 from lookalike.values.tables import LINKS, PREFIXES
 
 KEY = bytes(range(16))
+
+
 WORDS = Shingling(width=1)
+
+
 documents = st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=25), max_size=12)
+
+
 near = st.builds(  # subsets of one set, with members of their own
     lambda base, parts: [[*base[a : len(base) - b], *range(100 + 9 * i, 100 + 9 * i + c)] for i, (a, b, c) in enumerate(parts)],
     st.lists(st.integers(0, 60), min_size=8, max_size=40, unique=True),
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 5)), max_size=12),
 )
+
+
 thresholds = st.sampled_from([0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0])
 
 

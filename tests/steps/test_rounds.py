@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 from conftest import JIT_OFF
-from cut_tables import batches, cuts, run
+from cut_tables import batches, columns_of, cuts, folded, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,8 +11,10 @@ from lookalike.kernels.resemblance import FINGERPRINTS, Rows
 from lookalike.kernels.walk import walk_bundles
 from lookalike.steps.rounds import (
     FACED,
+    OPEN_DOCUMENTS,
     advance,
     face,
+    first_states,
     flag,
     not_verified,
     resolve,
@@ -22,17 +24,19 @@ from lookalike.steps.walk import name
 from lookalike.values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 
 SEEN = pa.schema([*PAIRS, ("left_state", pa.int8()), ("right_state", pa.int8())])
+
+
 TURNED = pa.schema([*PAIRS, *((f"{side}_{name}", pa.int8()) for side in ("left", "right") for name in ("state", "turn"))])
+
+
 FLAGGED = pa.schema([*STATES, ("removed", pa.bool_()), ("blocked", pa.bool_())])
+
+
 threshold = 0.5
 
 
-def table(rows, schema):
-    return dict(zip(schema.names, zip(*rows, strict=True), strict=True)) if rows else {n: [] for n in schema.names}
-
-
 def step(function, rows, schema, cut, **arguments):
-    return run(function, batches(table(rows, schema), schema, cut), **arguments)
+    return run(function, batches(columns_of(rows, schema), schema, cut), **arguments)
 
 
 def by_rounds(n, pairs, score, boundary, cut, rounds=6, enough=0.1):
@@ -169,3 +173,16 @@ def test_resolve_remembers_orders_of_any_size():
     matches = [(5, 10**6, 0.9), (10**6, 10**6 + 1, 0.9), (6, 10**7, 0.9), (10**6 + 1, 10**7, 0.9), (10**7, 10**7 + 7, 0.9)]
     found = step(resolve, matches, MATCHES, [1, 3])
     assert [match[:2] for match in found] == [(5, 10**6), (6, 10**7), (10**6 + 1, 10**7)]
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.integers(0, 10), cuts)
+def test_references_are_kept_and_the_rest_open(orders, boundary, cut):
+    schema = pa.schema([("order", pa.int64())])
+    found = run(first_states, batches({"order": orders}, schema, cut), boundary=boundary)
+    assert found == [(order, KEPT if order < boundary else OPEN, 0) for order in orders]
+
+
+@given(st.lists(st.sampled_from([OPEN, KEPT, REMOVED]), max_size=30), cuts)
+def test_open_documents_are_counted(states, cut):
+    rows = {"order": list(range(len(states))), "state": states, "turn": [1] * len(states)}
+    assert folded(OPEN_DOCUMENTS, batches(rows, STATES, cut)).tolist() == [states.count(OPEN)]

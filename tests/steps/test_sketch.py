@@ -18,15 +18,22 @@ import lookalike as la
 from lookalike.errors import RowError
 from lookalike.hashing import digest_secret
 from lookalike.inputs.overrides import read_overrides
+from lookalike.inputs.sketch_rows import keys_of
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.override import Overriding
-from lookalike.steps.sketch import sketch, sketches_schema
+from lookalike.steps.sketch import kept, kept_sketches, kept_sketches_schema, sketch, sketches_schema
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import SKETCHES, WITHIN_BYTES
 
 TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß", "天地玄黃", "one " * 300, "e\u0301 a b c", "x"]
+
+
 BANDS, ROWS = 3, 2
+
+
 KEYS = bytes(16), bytes(range(16))
+
+
 METHODS = {
     "minhash": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5)),
     "estimates": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5, verify="sketch")),
@@ -202,3 +209,35 @@ def test_a_document_that_is_removed_by_hand_has_no_keys():
     assert [keys is None for keys in found["keys"].to_pylist()] == [False, True, False, True]
     for name in ("position", "digest", "bytes", "code"):
         assert found[name].equals(plain[name])
+
+
+SAVED_KEYS = pa.array([[1, -2, 3], None, [4, 5, 1 << 62]], pa.list_(pa.int64(), 3))
+
+
+SAVED_ROWS = pa.record_batch({
+    "position": pa.array([5, 6, (2 << 40) + 1]), "number": pa.array([6, 7, 2]), "bytes": pa.array([10, 0, 30]),
+    "digest": pa.array([b"d" * 16, b"e" * 16, b"f" * 16], pa.binary(16)), "empty": pa.array([False, True, False]), "keys": SAVED_KEYS,
+    "priority": pa.array([b"x", b"", b"y"], pa.large_binary()), "order": pa.array([2, 1, 0]),
+})  # fmt: skip
+
+
+def test_keys_are_bytes_and_become_keys_again():
+    for rows in (SAVED_ROWS, SAVED_ROWS.slice(1), SAVED_ROWS.slice(0, 1), SAVED_ROWS.slice(1, 1)):
+        (saved,) = kept_sketches(iter([rows]))
+        assert saved.schema == kept_sketches_schema(rows.schema)
+        assert saved.schema.names == ["position", "number", "bytes", "digest", "keys"]
+        assert saved["keys"].type == pa.binary(24)
+        assert keys_of(saved["keys"]).to_pylist() == rows["keys"].to_pylist()
+        assert saved["digest"].to_pylist() == rows["digest"].to_pylist()
+
+
+def test_texts_are_saved_where_they_are_a_column():
+    rows = SAVED_ROWS.append_column("text", pa.array([b"a", b"", b"c"], pa.large_binary()))
+    (saved,) = kept_sketches(iter([rows]))
+    assert saved["text"].to_pylist() == [b"a", b"", b"c"] and saved.schema == kept_sketches_schema(rows.schema)
+
+
+def test_references_and_removed_documents_are_not_kept():
+    reasons = ["kept", "reference", "exact", "near", "empty", "skipped", "kept"]
+    rows = pa.record_batch({"order": pa.array(range(7)), "reason": reasons})
+    assert [row for batch in kept(iter([rows])) for row in batch["order"].to_pylist()] == [0, 6]

@@ -1,6 +1,7 @@
 """The steps that compare, against sets of words and the naive walk."""
 
 from collections import Counter
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,17 @@ from naive import walk as naive
 from lookalike.methods.comparable import fingerprints_of_words, sets_of_pieces, sets_of_signatures, vectors_of_pieces
 from lookalike.steps import batches as pieces
 from lookalike.steps.verify import verify
-from lookalike.steps.walk import walk
+from lookalike.steps.walk import name, walk
 from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
-from lookalike.values.tables import BUNDLES
+from lookalike.values.tables import BUNDLES, MATCHES
 
 WORDS = Shingling(width=1)
+
+
 ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])
+
+
 KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
 
 
@@ -158,3 +163,17 @@ def test_ready_sets_come_as_values(documents, cut, key):
     how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
     found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), **how, key=key)
     assert found == twin(documents, Sets().score, 0.5, 0)
+
+
+scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1]), scores), cuts)
+def test_the_best_match_is_named_the_first_of_equal_ones(matches, cut):
+    rows = sorted((right, left, score) for (left, right), score in matches.items())
+    expected = []
+    for right, group in groupby(rows, key=lambda row: row[0]):
+        best = min(group, key=lambda row: (-row[2], row[1]))
+        expected.append((right, best[1], best[2]))
+    columns = {"left": [r[1] for r in rows], "right": [r[0] for r in rows], "score": [r[2] for r in rows]}
+    assert run(name, batches(columns, MATCHES, cut)) == expected

@@ -30,7 +30,6 @@ from .saying import say, say_all
 @click.option("--keep", default="first", show_default=True, metavar="POLICY", help="Keep policy of dedup.")
 @click.option("--format", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
               help="Format of the inputs.")  # fmt: skip
-@click.option("--calibrate", is_flag=True, help="Measure for about five seconds how fast this machine is.")
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="With sketch, 256 slots are added for estimates, and the recall is about half.")  # fmt: skip
 @click.option("--standard-error", type=float, default=None,
@@ -44,7 +43,7 @@ from .saying import say, say_all
 def plan(
     threshold: float, recall: float, permutations: int | None, bands: int | None, rows: int | None, documents: float | None,
     bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool, keep: str,
-    format: str, calibrate: bool, verify: str, standard_error: float | None, sketch_bytes: int | None, density: float,
+    format: str, verify: str, standard_error: float | None, sketch_bytes: int | None, density: float,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
@@ -66,7 +65,7 @@ def plan(
             raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")
         foresight = foresee(
             documents=documents, bytes=bytes, memory=memory, duplicates=duplicates, family=family, threads=threads, work=work,
-            format=format, calibrate=calibrate, threshold=threshold, recall=recall, permutations=permutations, bands=bands,
+            format=format, threshold=threshold, recall=recall, permutations=permutations, bands=bands,
             rows=rows, verify=verify, keep=keep,
         )  # fmt: skip
     if as_json:

@@ -52,10 +52,10 @@ def serve(
     from ..settings.settings import available_threads
 
     try:
-        from ..serve.keys import read_keys
-        from ..serve.limits import Limits
-        from ..serve.running import Serving, check_keys
-        from ..serve.running import serve as run
+        from ..serve.bodies import Limits
+        from ..serve.guard import read_keys
+        from ..serve.server import Serving, check_keys
+        from ..serve.server import serve as run
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[serve]'") from None
     known = read_keys(keys) if keys is not None else None

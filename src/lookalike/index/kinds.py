@@ -16,7 +16,7 @@ from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
 from ..search.weak_bits import MAX_PREFIX, WeakBits
-from ..sketches.fast_similarity import FastSimilarity
+from ..sketches.minhash import FastSimilarity
 from ..sketches.simhash import SimHash
 from ..theory import banding, shares, simhash
 from ..theory.blocks import combinations_within

@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ..files.secrets import new_secret
-from ..files.workspace import Workspace
 from ..formats.split import Batch
-from ..hashing import digest_secret
-from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import null, strings, to_arrow
+from ..values.arrow import strings, to_arrow
 from ..values.cells import cell_keys
 from ..values.tables import SOURCE_BITS
 
@@ -92,108 +87,8 @@ class Labels:
         return made.take(to_arrow(places, missing))
 
 
-class Ids:
-    """The ids of all rows: a column of str or int, or made from file and row when they are asked for.
-
-    Ids lie in the parts of the documents as text: ``id_bytes``, ``id_sizes``, and ``id_texts`` that counts those that are no
-    integers. They are integers where all are.
-    """
-
-    def __init__(
-        self, workspace: Workspace, parts: list[str], part_starts: Int64Array, sources: list[Any], source_starts: Int64Array,
-        named: bool,
-    ) -> None:  # fmt: skip
-        self._workspace = workspace
-        self._parts = parts
-        self._part_starts = part_starts
-        self._sources = sources
-        self._source_starts = source_starts
-        self._named = named
-        self._texts = named and any(workspace.get(part)["id_texts"].any() for part in parts)
-        self._last: tuple[int, pa.Array] | None = None
-
-    def place(self, row: int) -> str:
-        """Say where a row is, for messages."""
-        source = int(np.searchsorted(self._source_starts, row, side="right")) - 1
-        return f"{self._sources[source].name}, row {self._numbers(np.array([row]))[0]}"
-
-    def _numbers(self, rows: Int64Array) -> Int64Array:
-        part = np.searchsorted(self._part_starts, rows, side="right") - 1
-        out = np.empty(len(rows), np.int64)
-        for i in np.unique(part).tolist():
-            out[part == i] = self._workspace.get(self._parts[i])["numbers"][rows[part == i] - self._part_starts[i]]
-        return out
-
-    def _part(self, i: int) -> pa.Array:
-        """Return the ids of one part; the last one asked for is at hand."""
-        if self._last is None or self._last[0] != i:
-            arrays = self._workspace.get(self._parts[i])
-            offsets = np.concatenate([[0], np.cumsum(arrays["id_sizes"], dtype=np.int64)])
-            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(arrays["id_bytes"])]
-            column = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
-            self._last = i, column if self._texts else column.cast(pa.int64())
-        return self._last[1]
-
-    def take(self, rows: Int64Array, missing: NDArray[np.bool_] | None = None) -> pa.Array:
-        """Return the ids of some rows as an Arrow array, null where ``missing``."""
-        if self._named and len(self._parts) == 1:
-            ids = self._part(0).take(to_arrow(rows))
-        elif self._named:
-            order = np.argsort(rows, kind="stable")
-            bounds = np.searchsorted(rows[order], self._part_starts)
-            pieces = [
-                self._part(i).take(to_arrow(rows[order[bounds[i] : bounds[i + 1]]] - self._part_starts[i]))
-                for i in np.flatnonzero(np.diff(bounds)).tolist()
-            ]
-            back = np.empty(len(rows), np.int64)
-            back[order] = np.arange(len(rows))
-            kind = pa.large_string() if self._texts else pa.int64()
-            ids = pa.concat_arrays(pieces).take(to_arrow(back)) if pieces else pa.nulls(0, kind)
-        else:
-            source = np.searchsorted(self._source_starts, rows, side="right") - 1
-            numbers = self._numbers(rows)
-            labels = [self._sources[s].label(n) for s, n in zip(source.tolist(), numbers.tolist(), strict=True)]
-            kind = pa.int64() if labels and all(isinstance(label, int) for label in labels) else pa.string()
-            ids = to_arrow(np.array(labels, np.int64)) if kind == pa.int64() else strings([as_utf8(label) for label in labels])
-        return ids if missing is None else pc.if_else(to_arrow(~missing), ids, null(ids.type))
-
-    def files(self, rows: Int64Array, missing: NDArray[np.bool_]) -> pa.Array:
-        """Return the file that each row comes from, null where ``missing`` and for rows that came from memory."""
-        names = np.full(len(rows), None, object)
-        known = rows[~missing]
-        source = np.searchsorted(self._source_starts, known, side="right") - 1
-        names[~missing] = [
-            None if (file := s.file(n)) is None else as_utf8(file)
-            for s, n in zip((self._sources[i] for i in source.tolist()), self._numbers(known).tolist(), strict=True)
-        ]
-        return strings(names.tolist())
-
-    def check(self, n_reference: int) -> None:
-        """Raise InputDataError if two reference documents have the same id, or two others; the message names the rows."""
-        if not self._named:
-            return
-        digests, secret = [], digest_secret(new_secret(), "ids")
-        for part in self._parts:
-            arrays = self._workspace.get(part)
-            offsets = np.concatenate([[0], np.cumsum(arrays["id_sizes"], dtype=np.int64)])
-            digests.append(np.empty((len(offsets) - 1, 2), np.uint64))
-            digest_documents(arrays["id_bytes"], offsets, np.empty((0, 2), np.uint64), secret, digests[-1])
-        both = np.concatenate(digests)
-        for begin, end in ((0, n_reference), (n_reference, len(both))):
-            order = begin + np.lexsort(both[begin:end].T)
-            one, other = order[:-1], order[1:]
-            again = np.flatnonzero((both[other] == both[one]).all(1))
-            if len(again):
-                at = again[np.argmin(other[again])]
-                first, second = int(one[at]), int(other[at])
-                raise InputDataError(
-                    f"the id {self.take(np.array([second]))[0].as_py()!r} appears twice: {self.place(first)} and "
-                    f'{self.place(second)}; ids must be unique (1 and "1" are the same id): name another column, or none'
-                )
-
-
-def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
-    """Return the ids of a batch as text: bytes, their number in each, and how many are no integers."""
+def id_column(name: str, batch: Batch) -> list[pa.Array]:
+    """Return the ids of a batch as text, and of each whether some are no integers."""
     ids = batch.ids
     assert ids is not None
 
@@ -223,27 +118,13 @@ def id_columns(name: str, batch: Batch) -> dict[str, NDArray[Any]]:
         n_texts = 0 if whole and ids.type != pa.uint64() else len(ids)
         column = ids.cast(pa.large_string())
     found = from_arrow_array(column)
-    sizes = np.diff(found.offsets).astype(np.int32)
+    sizes = np.diff(found.offsets)
     invalid = found.find_invalid()
     if invalid is not None:
         raise wrong(invalid[0], f"this one is not valid UTF-8: {found.row(invalid[0])!r:.60}")
     if not sizes.all():
         raise wrong(int(np.argmin(sizes)), "this one is empty")
-    return {
-        "id_bytes": found.data[found.offsets[0] : found.offsets[-1]],
-        "id_sizes": sizes,
-        "id_texts": np.array([n_texts], np.int64),
-    }
-
-
-def id_column(name: str, batch: Batch) -> list[pa.Array]:
-    """Return the ids of a batch as text, and of each whether it is no integer."""
-    found = id_columns(name, batch)
-    offsets = np.concatenate([[0], np.cumsum(found["id_sizes"], dtype=np.int64)])
-    n = len(offsets) - 1
-    data = np.ascontiguousarray(found["id_bytes"])
-    texts = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-    return [texts, to_arrow(np.full(n, bool(found["id_texts"][0])))]
+    return [column, to_arrow(np.full(len(column), n_texts > 0))]
 
 
 def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.folder import AnyPath
 from ..files.inputs import real_of
 from ..files.names import shown
+from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
-from .ids import column_keys, default_ids, group_codes, id_column, id_columns
+from .ids import column_keys, default_ids, group_codes, id_column
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
 WITHIN = pa.binary(WITHIN_BYTES)
@@ -269,7 +269,7 @@ def label_rows(source: Any, batch: Batch) -> list[Any]:
     """Return the ids of a batch: those of the column that was read, or ``file:row``."""
     if batch.ids is None:
         return [source.label(number) for number in batch.numbers.tolist()]
-    id_columns(source.name, batch)  # says which row has none
+    id_column(source.name, batch)  # says which row has none
     return batch.ids if isinstance(batch.ids, list) else list(batch.ids.to_pylist())
 
 

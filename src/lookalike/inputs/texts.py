@@ -22,8 +22,9 @@ from ..values.arrow import give_back, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from .ids import column_keys, group_codes
 from .read import Reading
-from .sketch_rows import TEXT, SavedRows, no_texts
+from .sketch_rows import TEXT, SavedRows, is_saved, no_texts
 
+GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
 PIECE_ROWS = 1 << 17
 PIECE_BYTES = 1 << 20
 """Bytes on the disk of the pieces of an input of which those are read that have a text that is wanted."""
@@ -83,29 +84,32 @@ class _SavedFormat(Format):
         """Read the kept documents again, from where they came from."""
         known = [to_numpy(batch.column(0)) for batch in split.data.batches(["number"])]
         numbers = np.concatenate([np.empty(0, np.int64), *known])
-        texts, done = SavedTexts(split, columns, as_they_are=True), 0
-        while done < len(numbers):
-            first, batch = texts.at(done)
-            done = first + len(batch.texts)
-            yield replace(batch, numbers=numbers[first:done])
+        for first, batch in SavedTexts(split, columns, as_they_are=True).each():
+            yield replace(batch, numbers=numbers[first : first + len(batch.texts)])
 
 
 SAVED = _SavedFormat()
 
 
-class RowsAgain:
-    """Some rows of an input, read again; they are asked for in ascending order.
+class TextReader:
+    """The texts of an input, or of some of its rows, read again; they are asked for in ascending order.
 
     Parameters
     ----------
     pieces : sequence of (int, Split)
         What is read, and the first row of each piece; those without a row that is wanted are passed over.
-    rows : ndarray of int64
-        Ascending. Places are those in this array.
+    columns : Columns
+        What is read.
+    rows : ndarray of int64, optional
+        The rows that are wanted, ascending; default: all. Places are those in this array.
+    html : bool
+        Whether web pages are turned into their texts.
     """
 
-    def __init__(self, pieces: Sequence[tuple[int, Split]], columns: Columns, rows: Int64Array) -> None:
-        self._pieces, self._columns, self._rows = pieces, columns, rows
+    def __init__(
+        self, pieces: Sequence[tuple[int, Split]], columns: Columns, rows: Int64Array | None = None, html: bool = False
+    ) -> None:
+        self._pieces, self._columns, self._rows, self._html = pieces, columns, rows, html
         self._firsts = np.array([first for first, _ in pieces], np.int64)
         self._piece, self._row = -1, 0
         self._batches: Iterator[Batch] = iter(())
@@ -116,27 +120,52 @@ class RowsAgain:
         held = self._held
         if held is None or place >= held[0] + len(held[1].texts):
             self._held = held = None
-            self._held = held = self._read(int(self._rows[place]))
+            self._held = held = self._read(place if self._rows is None else int(self._rows[place]))
         return held
+
+    def each(self) -> Iterator[tuple[int, Batch]]:
+        """Yield (first place, rows) of all rows that are wanted."""
+        assert self._rows is not None
+        done = 0
+        while done < len(self._rows):
+            first, batch = self.at(done)
+            yield first, batch
+            done = first + len(batch.texts)
+            del batch
 
     def _read(self, row: int) -> tuple[int, Batch]:
         piece = int(np.searchsorted(self._firsts, row, side="right")) - 1
+        split, n_bytes = self._pieces[piece][1], 0
         if piece != self._piece:
             self._piece, self._row = piece, int(self._firsts[piece])
-            self._batches = self._pieces[piece][1].batches(self._columns)
+            self._batches = split.batches(self._columns)
         while True:
             batch = next(self._batches, None)
             if batch is None:
-                raise InputDataError(f"{self._pieces[piece][1].name} has fewer rows than when it was sketched")
+                raise self._missing(split, row)
             first, self._row = self._row, self._row + len(batch.texts)
             if row < self._row:
                 break
+            n_bytes += batch.texts.n_bytes
+            if n_bytes > GIVEN_BACK:  # what readers keep of what they have freed
+                give_back()
+                n_bytes = 0
             del batch  # not held while the next is read
-        begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
-        return begin, _chosen(batch, self._rows[begin:end] - first)
+        if self._rows is not None:
+            begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
+            first, batch = begin, _chosen(batch, self._rows[begin:end] - first)
+        if self._html:
+            from ..text.html import extract_texts  # here, for what is not needed to start
+
+            batch = replace(batch, texts=extract_texts(batch.texts))
+        return first, batch
+
+    def _missing(self, split: Split, row: int) -> InputDataError:
+        """The error for a row that is no longer there."""
+        return InputDataError(f"{split.name}: row {row + 1} was there at first, and is not now; run again")
 
 
-class SavedTexts(RowsAgain):
+class SavedTexts(TextReader):
     """Saved documents, read again from where they came from.
 
     Parameters
@@ -156,7 +185,6 @@ class SavedTexts(RowsAgain):
     ) -> None:
         data: SavedRows = split.data
         self._saved = data.saved
-        self._html, self._as_they_are = bool(data.saved.settings["html"]), as_they_are
         known = [np.empty((2, 0), np.int64)]
         known += [np.stack([to_numpy(c) for c in batch.columns]) for batch in data.batches(["position", "bytes"])]
         positions, self._sizes = np.concatenate(known, 1)
@@ -170,23 +198,30 @@ class SavedTexts(RowsAgain):
             pieces = replace(data.origin, limit=limit).pieces(PIECE_BYTES)
         if only is not None:
             rows, self._sizes = rows[only], self._sizes[only]
-        super().__init__(pieces, replace(given, text=names[0], id=None if given.id is None else names[1]), rows)
+        html = bool(data.saved.settings["html"])
+        self._checked = not (html and as_they_are)
+        given = replace(given, text=names[0], id=None if given.id is None else names[1])
+        super().__init__(pieces, given, rows, html and not as_they_are)
 
     def _read(self, row: int) -> tuple[int, Batch]:
         begin, batch = super()._read(row)
-        if self._html and self._as_they_are:
-            return begin, batch
-        if self._html:
-            from ..text.html import extract_texts  # here, for what is not needed to start
-
-            batch = replace(batch, texts=extract_texts(batch.texts))
-        if (np.diff(batch.texts.offsets) != self._sizes[begin : begin + len(batch.texts)]).any():
+        if self._checked and (np.diff(batch.texts.offsets) != self._sizes[begin : begin + len(batch.texts)]).any():
             name = self._pieces[self._piece][1].name
             raise InputDataError(
                 f"{name} has other texts than when it was sketched; {self._saved.name} needs the file: restore it, or save the "
                 "sketches again"
             )
         return begin, batch
+
+    def _missing(self, split: Split, row: int) -> InputDataError:
+        return InputDataError(f"{split.name} has fewer rows than when it was sketched")
+
+
+def reader_of(split: Split, reading: Reading) -> TextReader:
+    """Return what reads the texts of an input again, whether it holds documents or saved sketches of them."""
+    if is_saved(split):
+        return SavedTexts(split)
+    return TextReader([(0, split)], Columns(reading.text, encoding_errors=reading.encoding_errors), html=reading.html)
 
 
 def _chosen(batch: Batch, rows: Int64Array) -> Batch:
@@ -216,12 +251,10 @@ def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
 
 
 def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Iterator[tuple[int, Texts]]:
-    """Yield (first row, texts) of all rows from one on, batch by batch; those that are not wanted are empty, and not read."""
+    """Yield (first row, texts) of all saved rows from one on, batch by batch; those not wanted are empty, and not read."""
     only = np.flatnonzero(wanted[row:]) + row
-    texts, done = SavedTexts(split, only=only) if len(only) else None, 0
-    while texts is not None and done < len(only):
-        some = texts.at(done)[1].texts
-        rows, done = only[done : done + len(some)], done + len(some)
+    for first, batch in SavedTexts(split, only=only).each() if len(only) else ():
+        some, rows = batch.texts, only[first : first + len(batch.texts)]
         sizes = np.zeros(int(rows[-1]) + 1 - row, np.int64)
         sizes[rows - row] = np.diff(some.offsets)
         data = some.data[some.offsets[0] : some.offsets[-1]]
@@ -231,54 +264,26 @@ def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Itera
         yield row, no_texts(len(wanted) - row)
 
 
-GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
+def read_again(
+    splits: Sequence[Split], reading: Reading, positions: Int64Array, most: int | None = None
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions.
 
-
-def _batches_with(
-    splits: Sequence[Any], columns: Columns, positions: Int64Array
-) -> Iterator[tuple[Any, Batch, Int64Array, Int64Array]]:
-    """Yield (source, batch, the wanted rows in it, their positions); a source is read up to the last row that is wanted."""
-    wanted = np.unique(positions)
+    Inputs are read up to the last row that is wanted; of saved documents, the pieces that have some.
+    """
+    texts, groups, wanted = {}, {}, np.unique(positions)
+    columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
     for number in np.unique(wanted >> SOURCE_BITS).tolist():
         source, first = splits[number], number << SOURCE_BITS
-        some = wanted[wanted >> SOURCE_BITS == number] - first
         source.check_unchanged()
-        row = done = n_bytes = 0
-        for batch in source.batches(columns):
-            n_bytes += batch.texts.n_bytes
-            if n_bytes > GIVEN_BACK:  # what readers keep of what they have freed
-                give_back()
-                n_bytes = 0
-            end = int(np.searchsorted(some, row + len(batch.texts)))
-            if end > done:
-                yield source, batch, some[done:end] - row, some[done:end] + first
-            row, done = row + len(batch.texts), end
-            del batch  # not held while the next is read
-            if done == len(some):
-                break
-        if done < len(some):
-            raise InputDataError(f"{source.name}: row {int(some[done]) + 1} was there at first, and is not now; run again")
-
-
-def read_again(
-    splits: Sequence[Any], reading: Reading, positions: Int64Array, most: int | None = None
-) -> tuple[dict[int, bytes], dict[int, bytes]]:
-    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions."""
-    texts, groups = {}, {}
-    columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
-    for source, batch, rows, found in _batches_with(splits, columns, positions):
-        for row, position in zip(rows.tolist(), found.tolist(), strict=True):
-            texts[position] = _text_of(batch, row, reading.html)[:most]
-        if reading.within is not None:
-            codes = group_codes(column_keys(source, batch, reading.within))[rows]
-            groups.update({position: code.tobytes() for position, code in zip(found.tolist(), codes, strict=True)})
+        rows = wanted[wanted >> SOURCE_BITS == number] - first
+        reader: TextReader = (
+            SavedTexts(source, columns, rows) if is_saved(source) else TextReader([(0, source)], columns, rows, reading.html)
+        )
+        for place, batch in reader.each():
+            here = (first + rows[place : place + len(batch.texts)]).tolist()
+            texts.update({position: batch.texts.row(row)[:most] for row, position in enumerate(here)})
+            if reading.within is not None:
+                codes = group_codes(column_keys(source, batch, reading.within))
+                groups.update({position: code.tobytes() for position, code in zip(here, codes, strict=True)})
     return texts, groups
-
-
-def _text_of(batch: Batch, row: int, html: bool) -> bytes:
-    """Return the text of a row that is compared."""
-    if not html:
-        return batch.texts.row(row)
-    from ..text.html import extract_texts  # here, for what is not needed to start
-
-    return extract_texts(batch.texts.slice(row, row + 1)).row(0)

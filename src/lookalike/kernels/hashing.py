@@ -47,7 +47,7 @@ def shift_of(size):
 def is_new(table, value, spread):
     """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros).
 
-    ``spread``: this process's factor, see ``_spread``.
+    ``spread``: this process's factor, see ``scratch``.
     """
     if value == ZERO:
         value = K0

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import resemblance as kernel
-from ..kernels._scratch import FILLED, scratch
-from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
 from ..kernels.resemblance import FINGERPRINTS, SETS, VECTORS, Rows
+from ..kernels.scratch import FILLED, scratch, spread
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.banding import band_keys
-from ..kernels.codes import keys_and_codes
+from ..kernels.banding import band_keys, keys_and_codes
 from ..kernels.resemblance import Rows
 from ..planner import Plan
-from ..sketches.fast_similarity import FastSimilarity
+from ..sketches.minhash import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
 from .comparable import Pieces, sets_of_pieces, sets_of_signatures
 from .method import Sketched
+
+_scheme = lru_cache(64)(FastSimilarity)  # an index signs one text at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class MinHashMethod:
     def sketch(self, values: UInt64Array, offsets: Int64Array, groups: UInt64Array) -> Sketched:
         """Sign documents given by their shingle hashes."""
         bands, rows = self.plan.bands, self.plan.rows
-        slots = FastSimilarity(permutations=self.plan.permutations, seed=self.seed).sign_values(values, offsets)
+        slots = _scheme(permutations=self.plan.permutations, seed=self.seed).sign_values(values, offsets)
         keys, codes = np.empty((len(slots), bands), np.uint64), np.empty((len(slots), self.n_codes), np.uint16)
         if self.coded:
             keys_and_codes(slots, groups, bands, rows, keys, codes)

@@ -20,7 +20,7 @@ from ..kernels._threads import in_order
 from ..results.rows import Rows, drawn, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
 from ..theory.minhash import exact_interval
 from ..values import Int64Array

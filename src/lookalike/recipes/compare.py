@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..sketches.fast_similarity import FastSimilarity
-from ..text.shingle import Tokenizer, shingle
+from ..sketches.minhash import FastSimilarity
+from ..text.hashes import shingle
+from ..text.shingle import Tokenizer
 from ..theory import set_distance
 
 

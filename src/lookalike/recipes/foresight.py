@@ -1,17 +1,129 @@
-"""What a deduplication will take, before it is run: memory, disk space, processor time."""
+"""What a deduplication will take, before it is run: memory, disk space, processor time.
+
+The local engine divides its memory by fixed shares (``engines.memory``) and stores tables of known widths (``values.tables``).
+So most of it follows from how many documents there are, how long they are, and how many of them meet.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ..engines.local.bundles import GROUP_BYTES
+from ..engines.local.engine import MATCH_BYTES, SETS, WORD
+from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from ..errors import ParameterError
+from ..formats.row_groups import MOST_BYTES
+from ..kernels._compile import MODE
 from ..settings.settings import Settings
 from ..values.arrays import number, whole
+from ..values.tables import LINKS, PAIRS
 from ..wording import counted, spelled
-from .calibration import REFERENCE, measure
-from .footprint import LIBRARIES, Corpus, Footprint
+from .corpus import REFERENCE, Corpus, Speeds, stored_width
+
+# Measured by benchmarks/foresight.py, in bytes. What a process has of its own after a small job; and pages of mapped
+# libraries: the high-water mark less what is its own. Where Numba compiles kernels, it is loaded, too.
+LOADED, LIBRARIES = (114_000_000, 137_000_000) if MODE == "jit" else (64_000_000, 66_000_000)
+# Pieces of text on their way through sketching: the peak while reading less what is held, with one thread; each more adds.
+PIECES, PIECES_PER_THREAD = 20_000_000, 28_000_000
+# The same for JSON lines, less that for Parquet of short documents: lines become Python's objects.
+LINES = 40_000_000
+# Rows of a page of Parquet, as PyArrow writes them: one is held as a whole while its texts are taken out.
+PAGE_ROWS = 1024
+# Links and pairs while they are sorted and cut, in memory; the stored ones, two times 16, are among them.
+PAIR_WORK = 140
+# From docs/scale.md: while texts are compared, so much is kept of each document; while candidates are found, the most there is.
+VERIFYING = 19
+RANKING = 12  # of each document, where keep order is not that of the input
+
+
+class Footprint:
+    """What a job takes, stage by stage; ``memory`` is that before documents are counted."""
+
+    def __init__(self, corpus: Corpus, memory: Memory, settings: Settings, format: str) -> None:
+        self.corpus, self.first, self.settings = corpus, memory, settings
+        self.memory = memory.holding(corpus.n)
+        self.threads = settings.n_threads
+        page = min(MOST_BYTES, PAGE_ROWS * corpus.text // max(1, corpus.n)) if format == "parquet" else LINES
+        self.pieces = PIECES + PIECES_PER_THREAD * (self.threads - 1) + page
+        told = corpus.linked + MATCH_BYTES * corpus.pairs
+        self.spills_reading = settings.work is None and corpus.text + corpus.tables > self.first.held
+        self.spills_later = settings.work is None and not self.spills_reading and (
+            corpus.text + corpus.tables + told > self.memory.held or SETS * corpus.largest > self.memory.free // 2
+        )  # fmt: skip
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether anything goes to the disk."""
+        return self.settings.work is not None or self.spills_reading or self.spills_later
+
+    @property
+    def _nibbles_filed(self) -> bool:
+        """Whether the codes that are compared lie in a file: see ``LocalEngine``."""
+        return self.on_disk and self.corpus.nibbles > max(WORD * self.corpus.n, self.memory.free // 8)
+
+    @property
+    def _parts(self) -> int:
+        """Bytes of a part that is written, and of what waits to be the next."""
+        return 2 * min(PART_BYTES, self.memory.free // 8)
+
+    def peak(self) -> int:
+        """Return the most memory of any stage."""
+        corpus, memory = self.corpus, self.memory
+        whole_corpus = corpus.text + corpus.tables
+        held = 0 if self.settings.work is not None else min(self.first.held, whole_corpus)
+        reading = held + (min(corpus.tables, self._parts) if self.settings.work is not None else 0)
+        of_each = BYTES_PER_DOCUMENT + (0 if self.settings.keep == "first" else RANKING)
+        linking = of_each * corpus.n + (0 if self._nibbles_filed else corpus.nibbles)
+        sorting = PAIR_WORK * corpus.pairs
+        if self.on_disk:  # where the stored ones are
+            stored = (stored_width(LINKS) + stored_width(PAIRS)) * corpus.pairs
+            sorting = min(sorting - stored, 3 * memory.waiting + self._parts)
+        in_memory = self.settings.work is None and not self.spills_reading
+        linking += sorting + (held if in_memory else 0)
+        verifying = VERIFYING * corpus.n
+        if self.on_disk:
+            partition, one = memory.partition(self.threads), memory.whole(self.threads)
+            verifying += min(2 * partition, corpus.content)
+            # the largest component is walked by one thread; what the others walk meanwhile is half as large
+            each = max(min(GROUP_BYTES, corpus.content), min(corpus.largest, partition, one))
+            verifying += SETS * each * (self.threads + 1) // 2
+        else:
+            group = min(GROUP_BYTES, corpus.content)
+            verifying += whole_corpus + corpus.linked + SETS * (max(group, corpus.largest) + group * (self.threads - 1))
+        return int(LOADED + self.pieces + max(reading, linking, verifying))
+
+    def disk(self) -> int:
+        """Return the most bytes in the work folder."""
+        corpus = self.corpus
+        if not self.on_disk:
+            return 0
+        # rows that wait to be sorted are written as one word a link, about twice, as other bands repeat it
+        met = 2 * WORD * corpus.links if WORD * corpus.links > self.memory.waiting else 0
+        texts = corpus.content + 2 * WORD * corpus.compared if corpus.exact else 0
+        paired = stored_width(PAIRS) * corpus.pairs
+        later = met + 2 * paired + texts + MATCH_BYTES * corpus.matched
+        return int(
+            corpus.tables + stored_width(LINKS) * corpus.links + max(corpus.nibbles if self._nibbles_filed else 0, later)
+        )
+
+    def seconds(self, speeds: Speeds) -> dict[str, float]:
+        """Return processor time by stage."""
+        corpus = self.corpus
+        reading = corpus.text * speeds.read_byte + corpus.n * speeds.read_document
+        nanoseconds = {
+            "starting": speeds.start,
+            "reading": reading,
+            "sketching": corpus.text * speeds.sketch_byte + corpus.n * speeds.sketch_document,
+            "memory": self.peak() * speeds.new_byte,
+            "comparing": corpus.pairs * speeds.pair + corpus.content * speeds.compare_byte,
+        }
+        if self.on_disk:
+            written = corpus.n * speeds.write_document + corpus.pairs * speeds.write_pair
+            texts = reading + corpus.content * speeds.write_byte if corpus.exact else 0.0
+            nanoseconds["disk"] = written + texts
+        return {name: value / 1e9 for name, value in nanoseconds.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +150,7 @@ class Foresight:
     disk : int
         The most that lies in the work folder at a time, in bytes; 0: all is held in memory.
     seconds : dict of str to float
-        Processor time by stage: of all threads, user and system.
-    calibrated : bool
-        Whether processor time was measured on this machine; else it is that of a reference core.
+        Processor time by stage: of all threads, user and system, on a reference core.
     """
 
     documents: int
@@ -54,7 +164,6 @@ class Foresight:
     high_water: int
     disk: int
     seconds: dict[str, float]
-    calibrated: bool
 
     @property
     def cpu_seconds(self) -> float:
@@ -67,7 +176,6 @@ class Foresight:
 
     def __str__(self) -> str:
         """Say it in a few lines."""
-        core = "this machine" if self.calibrated else "a reference core (--calibrate, calibrate=True: this machine)"
         disk = f"{self.disk / 1e9:,.2f} GB in the work folder" if self.disk else "none: all is held in memory"
         return (
             f"{counted(self.documents, 'document')}, {self.bytes / 1e9:,.2f} GB of text, of which {self.duplicates:.0%} have a "
@@ -75,7 +183,7 @@ class Foresight:
             f"  memory: about {self.peak_memory / 1e9:,.2f} GB ({self.high_water / 1e9:,.2f} GB with libraries); "
             f"the least cap is {self.least_memory / 1e9:,.2f} GB\n"
             f"  disk: {disk}\n"
-            f"  processor time: {counted(round(self.cpu_seconds), 'second')} on {core}"
+            f"  processor time: {counted(round(self.cpu_seconds), 'second')} on a reference core"
         )
 
 
@@ -90,7 +198,6 @@ def foresee(
     threads: int | None = None,
     work: bool = False,
     format: str = "parquet",
-    calibrate: bool = False,
     threshold: float = 0.8,
     recall: float = 0.99,
     permutations: int | None = None,
@@ -123,8 +230,6 @@ def foresee(
         Whether the job has a work folder; then nothing is held in memory that can lie there.
     format : {"parquet", "jsonl"}, default "parquet"
         Of the inputs; others read about as JSON lines do, or slower.
-    calibrate : bool, default False
-        Measure for about five seconds how fast this machine is. Otherwise processor time is that of a reference core.
     threshold, recall, permutations, bands, rows, verify, keep
         As ``dedup`` takes them.
 
@@ -163,17 +268,13 @@ def foresee(
     }  # fmt: skip
     settings = Settings(threads=threads, memory=memory, keep=keep, work="work" if work else None, **chosen)
     stages = Footprint(Corpus.of(n, text, float(duplicates), float(family), settings), Memory.wanted(memory), settings, format)
-    if calibrate:
-        speeds = measure(format, **chosen)
-    else:
-        speeds, usual = REFERENCE[format], Settings()
-        times = settings.plan.permutations / usual.plan.permutations
-        speeds = replace(speeds, sketch_document=times * speeds.sketch_document)
+    times = settings.plan.permutations / Settings().plan.permutations
+    speeds = replace(REFERENCE[format], sketch_document=times * REFERENCE[format].sketch_document)
     peak = stages.peak()
     return Foresight(
         documents=n, bytes=text, memory=stages.first.cap, least_memory=FLOOR + LEAST_ROOM + BYTES_PER_DOCUMENT * n,
         duplicates=float(duplicates), family=float(family), threads=settings.n_threads, peak_memory=peak,
-        high_water=peak + LIBRARIES, disk=stages.disk(), seconds=stages.seconds(speeds), calibrated=calibrate,
+        high_water=peak + LIBRARIES, disk=stages.disk(), seconds=stages.seconds(speeds),
     )  # fmt: skip
 
 

@@ -1,27 +1,58 @@
-"""The application: an index, or the review of a saved job, and its pages, behind one guard."""
+"""The application: what each path answers, of an index or of the review of a saved job, behind one guard."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from starlette.exceptions import HTTPException
-from starlette.routing import Router
+import pyarrow as pa
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from .guard import Guard, Scope
-from .keys import Keys
-from .limits import Limits
-from .logs import Log
-from .metrics import Metrics
+from ..errors import ParameterError
+from ..recipes.compare import compare_texts
+from .bodies import (
+    ARROW,
+    JSON,
+    MOST_MATCHES,
+    MOST_TOP,
+    Added,
+    Compared,
+    Documents,
+    Ids,
+    Limits,
+    Match,
+    Pair,
+    Problem,
+    Query,
+    Removed,
+    Results,
+    Status,
+    Stored,
+    decoder,
+    encode,
+    invalid,
+    read_columns,
+    write_table,
+)
+from .guard import Guard, Keys
+from .log import Log, Metrics
 from .openapi import openapi
-from .problems import Problem
-from .routes import Api, of_server
-from .store import Store
+from .store import Matches, Store
+
+DOCUMENTS, QUERY, COMPARE = "/v1/documents", "/v1/query", "/v1/compare"
+_MATCH = pa.schema(
+    [("query", pa.int64()), ("id", pa.string()), ("estimated_resemblance", pa.float64()), ("standard_error", pa.float64()),
+     ("resemblance", pa.float64())]
+)  # fmt: skip
+_read_documents, _read_ids, _read_query, _read_pair = map(decoder, (Documents, Ids, Query, Pair))
 
 
 def make_app(
     store: Store | None = None,
     *,
-    pages: list[Any] | None = None,
+    pages: Sequence[Route] = (),
     reading: frozenset[str] = frozenset(),
     limits: Limits | None = None,
     keys: Keys | None = None,
@@ -30,33 +61,165 @@ def make_app(
     metrics: Metrics | None = None,
 ) -> Guard:
     """Return an ASGI application."""
-    limits, metrics, log = limits or Limits(), metrics or Metrics(), log or Log(requests=False)
-    routes = Api(store).routes() if store is not None else {}
-    router = Router(pages or [], redirect_slashes=False)
+    metrics = metrics or Metrics()
+    document = openapi(keys is not None, store is not None)
 
-    def page() -> bytes:
-        gauges: dict[str, tuple[str, float]] = {"open_requests": ("Requests that are being answered.", guard.open)}
-        if store is not None:
-            queries, changes = store.n_waiting
-            gauges |= {
-                "documents": ("Documents in the index.", len(store.index)),
-                "queries_waiting": ("Queries that wait for their turn.", queries),
-                "changes_waiting": ("Changes that wait to be written.", changes),
-            }
-        return metrics.page(gauges)
+    async def alive(_: Request) -> Response:
+        return _json(Status("alive"))
 
-    def ready() -> str:
-        return "the server is ending" if guard.ending else ""
+    async def ready(_: Request) -> Response:
+        if guard.ending:
+            raise Problem(503, "the server is ending", retry_after="1")
+        return _json(Status("ready"))
 
-    async def answer(scope: Scope, receive: Any, send: Any) -> None:
-        """Let a page answer; what it refuses is a problem like all others."""
-        try:
-            scope["app"] = router  # which lets it raise what it refuses
-            await router(scope, receive, send)
-        except HTTPException as error:
-            detail = "there is nothing at this path" if error.status_code == 404 else error.detail
-            raise Problem(error.status_code, detail, **dict(error.headers or {})) from None
+    async def count(_: Request) -> Response:
+        return Response(metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    routes |= of_server(page, ready, openapi(keys is not None, store is not None))
-    guard = Guard(routes, answer, limits, keys, hosts, log, metrics, reading)
+    async def describe(_: Request) -> Response:
+        return Response(document, media_type=JSON)
+
+    routes = [*(Api(store).routes() if store is not None else ()), *pages]
+    of_server = {"/healthz": alive, "/readyz": ready, "/metrics": count, "/openapi.json": describe}
+    routes += [Route(path, answer) for path, answer in of_server.items()]
+    log = log or Log(requests=False)
+    reading |= {QUERY, COMPARE}
+    guard = Guard(routes, limits or Limits(), keys, hosts, log, metrics, reading, frozenset((DOCUMENTS, QUERY)))
+    metrics.gauge("open_requests", "Requests that are being answered.", lambda: guard.open)
+    if store is not None:
+        metrics.gauge("documents", "Documents in the index.", lambda: len(store.index))
+        metrics.gauge("queries_waiting", "Queries that wait for their turn.", lambda: store.n_waiting[0])
+        metrics.gauge("changes_waiting", "Changes that wait to be written.", lambda: store.n_waiting[1])
     return guard
+
+
+def _json(value: Any) -> Response:
+    """Return an answer in JSON."""
+    return Response(encode(value), media_type=JSON)
+
+
+class Api:
+    """The routes of an index."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._limits = store.limits
+        self._shingling = store.index.kind.shingling
+
+    def routes(self) -> list[Route]:
+        """Return what answers each path."""
+        return [
+            Route(DOCUMENTS, self.change, methods=["POST", "DELETE"]),
+            Route(f"{DOCUMENTS}/{{id:path}}", self.get),
+            Route(QUERY, self.query, methods=["POST"]),
+            Route(COMPARE, self.compare, methods=["POST"]),
+        ]
+
+    async def change(self, request: Request) -> Response:
+        """Add or remove documents, and answer once that is on disk."""
+        body, arrow = await request.body(), request.scope["arrow"]
+        adds, texts = request.method == "POST", list[str]()
+        ids: list[Any]
+        if arrow:
+            ids, *rest = read_columns(body, ("id", "text") if adds else ("id",), self._limits.batch)
+            texts = rest[0] if adds else texts
+        elif adds:
+            given = _read_documents(body).documents
+            ids, texts = [one.id for one in given], [one.text for one in given]
+        else:
+            ids = _read_ids(body).ids
+        self._check_batch(len(ids), "documents" if adds else "ids")
+        self._check_texts(texts, len(body))
+        self._check_ids(ids if arrow else [])
+        if adds:
+            return _json(Added(*await self._store.add(ids, texts, len(body))))
+        return _json(Removed(await self._store.remove(ids)))
+
+    async def get(self, request: Request) -> Response:
+        """Return a document."""
+        wanted: Any = request.path_params["id"]
+        index = self._store.index
+        if index.id_type == "int":
+            digits = wanted.removeprefix("-")
+            wanted = int(wanted) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
+        try:
+            rows = (await self._store.run(lambda: index.get([wanted]))).to_pylist() if wanted is not None else []
+        except ParameterError:  # nothing that an id of this index can be
+            rows = []
+        if not rows:
+            raise Problem(404, "no document of the index has this id")
+        return _json(Stored(rows[0]["id"], rows[0].get("text")))
+
+    async def query(self, request: Request) -> Response:
+        """Look up texts."""
+        body, asked = await request.body(), request.scope["query_string"]
+        if request.scope["arrow"]:
+            (texts,), top = read_columns(body, ("text",), self._limits.batch), _top_of(asked)
+        else:
+            if asked:
+                raise invalid("parameters in the address are for Arrow bodies; JSON has them inside")
+            given = _read_query(body)
+            texts, top = given.texts, given.top
+        self._check_batch(len(texts), "texts")
+        if len(texts) * top > MOST_MATCHES:
+            raise invalid(f"texts times top must be at most {MOST_MATCHES:,}; got {len(texts):,} times {top:,}")
+        self._check_texts(texts, len(body))
+        if not texts:
+            found = Matches(0, [], [], [], [], [])
+        else:
+            found = await self._store.query(texts, top, len(body))
+        if ARROW in request.headers.get("accept", ""):
+            return Response(_table(found, self._store.index.id_type), media_type=ARROW)
+        results: list[list[Match]] = [[] for _ in range(found.n_texts)]
+        rows = zip(found.query, found.ids, found.exact, found.estimated, found.error, strict=True)
+        for place, id, exact, estimated, error in rows:
+            results[place].append(Match(id, exact, estimated, error))
+        return _json(Results(results))
+
+    async def compare(self, request: Request) -> Response:
+        """Compare two texts."""
+        body = await request.body()
+        pair = _read_pair(body)
+        self._check_texts([pair.left, pair.right], len(body))
+        how = self._shingling
+        told = await self._store.run(
+            lambda: compare_texts(
+                pair.left, pair.right, unit=how.unit, width=how.width, normalization=how.normalization, fold_case=how.fold_case
+            )
+        )
+        return _json(Compared(**told))
+
+    def _check_batch(self, n: int, things: str) -> None:
+        """Check how many there are."""
+        if n > self._limits.batch:
+            raise invalid(f"at most {self._limits.batch:,} {things} can be sent in one request; got {n:,}")
+
+    def _check_texts(self, texts: list[str], n_bytes: int) -> None:
+        """Check how long texts are; JSON takes at least a byte for two of them, and Arrow all."""
+        most = self._limits.text
+        if n_bytes <= most // 2:
+            return
+        for i, text in enumerate(texts):
+            if 4 * len(text) > most and len(text.encode()) > most:
+                raise invalid(f"a text must have at most {most:,} bytes in UTF-8; text {i} has {len(text.encode()):,}")
+
+    def _check_ids(self, ids: list[Any]) -> None:
+        """Check ids that came by Arrow as those in JSON are checked."""
+        if any(isinstance(id, str) and not 1 <= len(id) <= 1000 for id in ids):
+            raise invalid("an id must have 1 to 1,000 characters")
+
+
+def _top_of(query: bytes) -> int:
+    """Return the number of matches that an Arrow request asks for: ``?top=5``."""
+    if not query:
+        return 10
+    name, _, value = query.partition(b"=")
+    if name != b"top" or not value.isdigit() or len(value) > 4 or not 1 <= int(value) <= MOST_TOP:
+        raise invalid(f"the only parameter is top, 1 to {MOST_TOP:,}")
+    return int(value)
+
+
+def _table(found: Matches, id_type: str | None) -> bytes:
+    """Return matches as an Arrow stream: the columns of ``Index.query``."""
+    schema = _MATCH.set(1, pa.field("id", pa.int64())) if id_type == "int" else _MATCH
+    columns = (found.query, found.ids, found.estimated, found.error, found.exact)
+    return write_table(pa.table(dict(zip(schema.names, columns, strict=True)), schema))

@@ -1,20 +1,78 @@
-"""The bodies of requests and answers, and how JSON becomes the former."""
+"""The bodies of requests and answers, in JSON and in Arrow, what they may take, and errors as problem details (RFC 9457).
+
+What a stranger sends is checked before it is used.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from http import HTTPStatus
+from struct import unpack_from
 from typing import Annotated, Any
 
 import msgspec
+import pyarrow as pa
 from msgspec import Meta
 
-from .problems import Problem, invalid
-
+JSON, ARROW, PROBLEM = "application/json", "application/vnd.apache.arrow.stream", "application/problem+json"
 MOST_TOP = 1000
+MOST_MATCHES = 100_000  # that one answer can have: texts times top
 Id = (
     Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
     | Annotated[str, Meta(min_length=1, max_length=1000, description="An id; all ids of an index are of one type.")]
 )
 Share = Annotated[float, Meta(ge=-1, le=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request, and all of them together, may take."""
+
+    body: int = 16 << 20  # bytes of a request's body
+    batch: int = 1000  # documents, texts or ids in one request
+    text: int = 1 << 20  # bytes of one text, in UTF-8
+    seconds: float = 30.0  # for a request to arrive, and then to wait for its turn
+    waiting: int = 1000  # requests that wait for an answer, and as many again that wait to be written
+    held: int = 256 << 20  # bytes of all bodies that are in memory
+    connections: int = 20_000
+
+
+class Details(msgspec.Struct):
+    """What went wrong with a request: a problem of RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    request_id: str
+
+
+class Problem(Exception):  # noqa: N818
+    """A request cannot be answered: a status, and what was expected, what came, and what to do, without any text of a document.
+
+    More headers of the answer are given by name, with underscores in place of hyphens.
+    """
+
+    def __init__(self, status: int, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = {name.replace("_", "-").lower(): value for name, value in headers.items()}
+
+    def body(self, request_id: str) -> bytes:
+        """Return the body of the answer."""
+        title = HTTPStatus(self.status).phrase
+        return msgspec.json.encode(Details("about:blank", title, self.status, self.detail, request_id))
+
+
+def busy(what: str) -> Problem:
+    """Return the problem of a full queue: try again in a second."""
+    return Problem(429, f"{what}; try again in a second", retry_after="1")
+
+
+def invalid(detail: str) -> Problem:
+    """Return the problem of a body that is well formed and cannot be worked on."""
+    return Problem(422, detail)
 
 
 class Document(msgspec.Struct, forbid_unknown_fields=True):
@@ -121,3 +179,69 @@ def decoder(kind: type) -> Any:
             raise Problem(400, "the body is not JSON in UTF-8") from None
 
     return read
+
+
+_TEXT = ("string", "large_string")
+_ID = ("int64", "string", "large_string")
+
+
+def read_columns(body: bytes, names: tuple[str, ...], most: int) -> list[list[Any]]:
+    """Return columns of a stream of record batches, as lists: ``id`` of integers or strings, all others of strings."""
+    try:
+        _check_plain(body, most)
+        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+            if sorted(stream.schema.names) != sorted(names):
+                raise invalid(f"the columns must be {' and '.join(names)}")
+            wrong = [name for name in names if str(stream.schema.field(name).type) not in (_ID if name == "id" else _TEXT)]
+            if wrong:
+                raise invalid(
+                    f"the column {wrong[0]} must be of one of the types {', '.join(_ID if wrong == ['id'] else _TEXT)}"
+                )
+            out: list[list[Any]] = [[] for _ in names]
+            for batch in stream:
+                if len(out[0]) + batch.num_rows > most:
+                    raise invalid(f"at most {most:,} rows can be sent in one request")
+                batch.validate(full=True)
+                for name, values in zip(names, out, strict=True):
+                    column = batch.column(name)
+                    if column.null_count:
+                        raise invalid(f"the column {name} has a null")
+                    values += column.to_pylist()
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise Problem(400, "the body is not a valid Arrow IPC stream") from None
+    return out
+
+
+def _check_plain(body: bytes, most: int) -> None:
+    """Check that a stream has record batches only, none of them compressed: 16 MB could become any number of gigabytes.
+
+    There are at most as many as there can be rows: those without rows would take time for nothing.
+    """
+    for number, message in enumerate(pa.ipc.MessageReader.open_stream(pa.py_buffer(body))):
+        if number > most:
+            raise invalid(f"at most {most:,} record batches can be sent in one request")
+        if message.type == "record batch":
+            metadata = message.metadata.to_pybytes()  # a flatbuffer, which Arrow has checked
+            batch = _field(metadata, unpack_from("<I", metadata)[0], 2)
+            if batch is not None and _field(metadata, batch + unpack_from("<I", metadata, batch)[0], 3) is not None:
+                raise invalid("the Arrow stream is compressed; send it without compression")
+        elif message.type != "schema":
+            raise invalid(f"the Arrow stream has a {message.type}; send plain columns")
+
+
+def _field(data: bytes, table: int, number: int) -> int | None:
+    """Return where a field of a flatbuffer's table is, or None."""
+    vtable = table - unpack_from("<i", data, table)[0]
+    if 4 + 2 * number >= unpack_from("<H", data, vtable)[0]:
+        return None
+    offset = unpack_from("<H", data, vtable + 4 + 2 * number)[0]
+    return table + offset if offset else None
+
+
+def write_table(table: pa.Table) -> bytes:
+    """Return a table as a stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written

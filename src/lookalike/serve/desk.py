@@ -21,10 +21,9 @@ from ..report.compared import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted
-from .bodies import decoder
+from .bodies import Problem, decoder, invalid
 from .desk_job import MOST_SHOWN, Desk, Wanted
 from .desk_review import Judgement
-from .problems import Problem, invalid
 from .store import Store
 
 PAGES = {"page.css": "text/css", "desk.css": "text/css", "beside.js": "text/javascript", "desk.js": "text/javascript",

@@ -1,34 +1,45 @@
 """What stands before every route: names, origins, keys, types and sizes are checked before a body is read.
 
-It is plain ASGI, since it is on the way of each request: an answer takes about as long here as in the HTTP server below.
+It is plain ASGI, since it is on the way of each request. Keys allow to read, or to read and write; they are in a file that
+its owner alone can read.
 """
 
 from __future__ import annotations
 
+import hmac
+import os
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+import stat
+import tomllib
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from ipaddress import ip_address
 from itertools import count
-from os import urandom
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .arrow import ARROW
-from .keys import READ, WRITE, Keys
-from .limits import Limits
-from .logs import Log
-from .metrics import Metrics
-from .problems import PROBLEM, Problem, busy
+from starlette.responses import Response
+from starlette.routing import Match, Route
+
+from ..errors import ParameterError
+from ..files.names import shown
+from .bodies import ARROW, JSON, PROBLEM, Limits, Problem, busy
+from .log import Log, Metrics
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
-JSON = b"application/json"
-WHOLE = "lookalike.whole"  # an extension of our own server: writes an answer by one call of the system, not two
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+READ, WRITE = "read", "write"
 GONE = 499  # in logs and metrics: the client left before its request was complete
+LEAST = 16
+_HASHED = re.compile(r"sha256:([0-9a-f]{64})", re.ASCII)
+_PLAIN = re.compile(r"[!-~]{16,512}", re.ASCII)
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}", re.ASCII)
+_API = "/v1/"
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _SAFE = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -36,38 +47,70 @@ _SAFE = [
 ]
 
 
-@dataclass(slots=True)
-class Request:
-    """A request that was let in: its body, whether it is Arrow's, and what the route needs of the rest."""
-
-    path: str
-    query: bytes
-    body: bytes
-    arrow: bool
-    wants_arrow: bool
-
-
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer."""
+class Keys:
+    """SHA-256 digests of the keys that allow to read, and of those that allow to write, and to read too."""
 
-    body: bytes
-    type: bytes = JSON
-    status: int = 200
-    headers: tuple[tuple[bytes, bytes], ...] = ()
+    read: tuple[bytes, ...]
+    write: tuple[bytes, ...]
+
+    def may(self, authorization: bytes) -> frozenset[str]:
+        """Return what the holder of an ``Authorization`` header may do: nothing, read, or read and write.
+
+        It takes the same time for any key: the key is hashed, and its digest compared with all others in constant time.
+        """
+        scheme, _, key = authorization.partition(b" ")
+        if scheme.lower() != b"bearer":
+            return frozenset()
+        digest = sha256(key.strip()).digest()
+        found = [[hmac.compare_digest(digest, known) for known in some] for some in (self.read, self.write)]
+        if any(found[1]):
+            return frozenset((READ, WRITE))
+        return frozenset((READ,)) if any(found[0]) else frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """What answers a method of a path. ``pattern`` names it in logs; ``needs``: "read", "write", or nothing."""
+def read_keys(path: str | os.PathLike[str]) -> Keys:
+    """Read a file of keys: TOML, with lists ``read`` and ``write`` of keys, or of ``sha256:`` and 64 hexadecimal digits."""
+    name = shown(Path(path))
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ParameterError(f"{name}: not a regular file")
+            if status.st_mode & 0o077:
+                mode = f"{stat.S_IMODE(status.st_mode):04o}"
+                raise ParameterError(f"{name}: its mode is {mode}, so others can read or change it: chmod 600 {name}")
+            if status.st_uid not in (os.geteuid(), 0):
+                raise ParameterError(f"{name}: it belongs to another user")
+            given = tomllib.load(file)
+    except OSError as error:
+        raise ParameterError(f"{name}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):  # the message could show a key
+        raise ParameterError(f'{name}: not TOML; expected lines such as read = ["..."] and write = ["..."]') from None
+    if stranger := sorted(set(given) - {READ, WRITE}):
+        raise ParameterError(f"{name}: unknown entry {stranger[0]!r:.60}; expected read and write, each a list of keys")
+    keys = Keys(_digests(name, READ, given.get(READ, [])), _digests(name, WRITE, given.get(WRITE, [])))
+    if not keys.read and not keys.write:
+        raise ParameterError(f'{name}: no keys in it; expected lines such as read = ["..."] and write = ["..."]')
+    return keys
 
-    pattern: str
-    answer: Callable[[Request], Awaitable[Reply]]
-    needs: str = READ
-    takes_body: bool = False
 
-
-Routes = dict[str, dict[str, Route]]  # by path, then by method; a path that ends in / also stands for those below it
+def _digests(name: str, entry: str, given: Any) -> tuple[bytes, ...]:
+    """Return the digests of a list of keys; no message shows a key."""
+    if not isinstance(given, list):
+        raise ParameterError(f"{name}: {entry} must be a list of keys")
+    out = []
+    for i, key in enumerate(given):
+        if isinstance(key, str) and (hashed := _HASHED.fullmatch(key)):
+            out.append(bytes.fromhex(hashed[1]))
+        elif isinstance(key, str) and not key.startswith("sha256:") and _PLAIN.fullmatch(key):
+            out.append(sha256(key.encode()).digest())
+        else:
+            raise ParameterError(
+                f"{name}: key {i} of {entry} must be text of {LEAST} to 512 printable ASCII characters without spaces, or "
+                "sha256: and the 64 hexadecimal digits of its SHA-256"
+            )
+    return tuple(out)
 
 
 class Gone(Exception):  # noqa: N818
@@ -91,33 +134,26 @@ class _Turn:
 
 @dataclass(slots=True, eq=False)
 class Guard:
-    """The application: checks a request, reads its body, asks a route, and writes the answer, a line and a count.
+    """The application: checks a request, reads its body, lets a route answer, and writes a line and a count.
 
-    Parameters
-    ----------
-    pages : ASGI application
-        What answers all other paths; it gets requests for names and from origins that are allowed only.
-    keys : Keys or None
-        None: everybody who is let in can read and write.
-    hosts : frozenset of bytes
-        More names, or names with ports, that a request can be for.
-    reading : frozenset of str
-        Paths of pages for which a key for reading is enough, whatever the method.
+    Without ``keys`` everybody who is let in can read and write. ``hosts`` are more names, or names with ports, that a request
+    can be for; ``reading`` the paths for which a key for reading is enough, whatever the method; ``arrow`` those that take
+    Arrow's bodies.
     """
 
-    routes: Routes
-    pages: Asgi
+    routes: Sequence[Route]
     limits: Limits
     keys: Keys | None
     hosts: frozenset[bytes]
     log: Log
     metrics: Metrics
     reading: frozenset[str] = frozenset()
+    arrow: frozenset[str] = frozenset()
     ending: bool = False
     open: int = 0
     _held: int = 0
     _names: dict[Any, frozenset[bytes]] = field(default_factory=dict)
-    _start: str = field(default_factory=lambda: urandom(6).hex())
+    _start: str = field(default_factory=lambda: os.urandom(6).hex())
     _numbers: Any = field(default_factory=count)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,78 +161,84 @@ class Guard:
         turn = _Turn(scope)
         given = turn.headers.get(b"x-request-id", b"")
         turn.id = given.decode() if _ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
-        self.open += 1
-        try:
-            reply = await self._reply(turn, receive, send)
-        except Problem as problem:
-            closing = ((b"connection", b"close"),) if self.ending else ()
-            reply = Reply(problem.body(turn.id), PROBLEM, problem.status, (*problem.headers, *closing))
-        except Gone:
-            turn.status, reply = GONE, None
-        except Exception as error:
-            self.log.failed("failure", error, id=turn.id, route=turn.pattern)
-            failed = Problem(500, "the server failed; its log has more, under this request's id")
-            reply = Reply(failed.body(turn.id), PROBLEM, 500)
-        finally:
-            self._held -= turn.size
-        if reply is not None:
-            turn.status, turn.sent = reply.status, len(reply.body)
-            named = (b"content-type", reply.type), (b"content-length", b"%d" % turn.sent), (b"x-request-id", turn.id.encode())
-            headers = [*named, *_SAFE, *reply.headers]
-            whole = scope.get("extensions", {}).get(WHOLE)
-            try:
-                if whole is not None:
-                    await whole(reply.status, headers, reply.body)
-                else:
-                    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-                    await send({"type": "http.response.body", "body": reply.body})
-            except (RuntimeError, OSError):  # the connection has ended meanwhile
-                turn.status = GONE
-        self.open -= 1
-        seconds = perf_counter() - turn.begun
-        method = scope["method"] if scope["method"] in _METHODS else "other"
-        self.metrics.request(turn.pattern, method, turn.status, seconds)
-        client = (scope.get("client") or ("",))[0]
-        self.log.request(turn.id, client, method, turn.pattern, turn.status, round(1000 * seconds, 3), turn.size, turn.sent)
 
-    async def _reply(self, turn: _Turn, receive: Receive, send: Send) -> Reply | None:
-        """Let a route answer, or a page, which sends its answer itself."""
-        scope, headers, path = turn.scope, turn.headers, turn.scope["path"]
-        self._admit(scope, headers)
-        route = self._route(path, scope["method"])
-        if route is None:
-            await self._page(turn, receive, send)
-            return None
-        turn.pattern = route.pattern
-        self._check(route.needs, headers)
-        arrow = route.takes_body and self._is_arrow(headers)
-        body = await self._read(turn, receive) if route.takes_body else b""
-        return await route.answer(Request(path, scope["query_string"], body, arrow, ARROW in headers.get(b"accept", b"")))
-
-    async def _page(self, turn: _Turn, receive: Receive, send: Send) -> None:
-        """Let a page answer, with the headers that all answers have, once its body is read."""
-        turn.pattern, path = "page", turn.scope["path"]
-        body, reads = b"", turn.scope["method"] in ("GET", "HEAD")
-        if path.startswith(_API):  # other paths take no bodies, so nobody without a key fills the memory with them
-            self._check(READ if reads or path in self.reading else WRITE, turn.headers)
-            if not reads and self._is_arrow(turn.headers):
-                raise Problem(415, f"the body must be {JSON.decode()}")
-            body = b"" if reads else await self._read(turn, receive)
-
-        async def receiving() -> MutableMapping[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def sending(message: MutableMapping[str, Any]) -> None:
+        async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 turn.status = message["status"]
-                own = {name.lower() for name, _ in message.get("headers", ())}
+                own = {name for name, _ in message["headers"]}
                 more = [pair for pair in _SAFE if pair[0] not in own]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", turn.id.encode()), *more]
+                message["headers"] = [*message["headers"], (b"x-request-id", turn.id.encode()), *more]
             else:
                 turn.sent += len(message.get("body", b""))
             await send(message)
 
-        await self.pages(turn.scope, receiving, sending)
+        self.open += 1
+        try:
+            await self._answer(turn, receive, sending)
+        except Problem as problem:
+            await self._refuse(turn, problem, sending)
+        except Gone:
+            turn.status = GONE
+        except Exception as error:
+            self.log.failed("failure", error, id=turn.id, route=turn.pattern)
+            failed = Problem(500, "the server failed; its log has more, under this request's id")
+            await self._refuse(turn, failed, sending)
+        finally:
+            self._held -= turn.size
+        self.open -= 1
+        seconds = perf_counter() - turn.begun
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self.metrics.requests.labels(turn.pattern, method, turn.status).inc()
+        self.metrics.seconds.labels(turn.pattern).observe(seconds)
+        client = (scope.get("client") or ("",))[0]
+        self.log.request(turn.id, client, method, turn.pattern, turn.status, round(1000 * seconds, 3), turn.size, turn.sent)
+
+    async def _refuse(self, turn: _Turn, problem: Problem, send: Send) -> None:
+        """Answer with a problem, if the connection has not ended and nothing else was answered."""
+        headers = problem.headers | ({"connection": "close"} if self.ending else {})
+        try:
+            await Response(problem.body(turn.id), problem.status, headers, PROBLEM)(turn.scope, _nothing, send)
+        except (RuntimeError, OSError):
+            turn.status = GONE
+
+    async def _answer(self, turn: _Turn, receive: Receive, send: Send) -> None:
+        """Let a route answer, once all is checked and the body is read.
+
+        Paths outside the interface take no bodies, so that nobody without a key fills the memory with them.
+        """
+        scope, headers, path = turn.scope, turn.headers, turn.scope["path"]
+        self._admit(scope, headers)
+        route, methods = self._route(scope)
+        if route is not None:
+            turn.pattern = route.path.replace(":path", "")
+        reads, inside = scope["method"] in ("GET", "HEAD"), path.startswith(_API)
+        if inside or path == "/metrics":
+            self._check(READ if reads or path in self.reading else WRITE, headers)
+        if route is None and methods:
+            raise Problem(405, f"this path takes {' and '.join(methods)}", allow=", ".join(methods))
+        if route is None:
+            raise Problem(404, "there is nothing at this path")
+        body = b""
+        if inside and not reads:
+            scope["arrow"] = self._is_arrow(headers, path in self.arrow)
+            body = await self._read(turn, receive)
+
+        async def receiving() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await route.handle(scope, receiving, send)
+
+    def _route(self, scope: Scope) -> tuple[Route | None, list[str]]:
+        """Return what answers, and the methods that a path takes."""
+        methods: list[str] = []
+        for route in self.routes:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(found)
+                return route, methods
+            if match is Match.PARTIAL:
+                methods += sorted(set(route.methods or ()) - {"HEAD"})
+        return None, methods
 
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Check for whom a request is, and from where."""
@@ -213,22 +255,9 @@ class Guard:
         if self.ending and scope["path"] not in ("/healthz", "/readyz"):
             raise Problem(503, "the server is ending", retry_after="1")
 
-    def _route(self, path: str, method: str) -> Route | None:
-        """Return what answers; None: a page does."""
-        methods = self.routes.get(path)
-        if methods is None:
-            below = path[: path.find("/", len(_API)) + 1] if path.startswith(_API) else ""
-            methods = self.routes.get(below) if below and len(path) > len(below) else None
-        if methods is None:
-            return None
-        route = methods.get("GET" if method == "HEAD" else method)
-        if route is None:
-            raise Problem(405, f"this path takes {' and '.join(methods)}", allow=", ".join(methods))
-        return route
-
     def _check(self, needs: str, headers: dict[bytes, bytes]) -> None:
-        """Check a key, if something needs one: "read" or "write"."""
-        if self.keys is None or not needs:
+        """Check that a key allows to read, or to write."""
+        if self.keys is None:
             return
         may = self.keys.may(headers.get(b"authorization", b""))
         if not may:
@@ -236,13 +265,14 @@ class Guard:
         if needs not in may:
             raise Problem(403, "this key allows to read only")
 
-    def _is_arrow(self, headers: dict[bytes, bytes]) -> bool:
+    def _is_arrow(self, headers: dict[bytes, bytes], allowed: bool) -> bool:
         """Check the type of a body, and return whether it is Arrow's."""
+        accepted = [JSON, ARROW] if allowed else [JSON]
         if b"upgrade" in headers.get(b"connection", b"").lower():  # the HTTP parser passes over its body
             raise Problem(400, "a request with a body cannot ask for another protocol: let the client use HTTP/1.1, not HTTP/2")
-        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if kind not in (JSON, ARROW):
-            raise Problem(415, f"the body must be {JSON.decode()} or {ARROW.decode()}", accept_post=_ACCEPTED)
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
+        if kind not in accepted:
+            raise Problem(415, f"the body must be {' or '.join(accepted)}", accept_post=", ".join(accepted))
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise Problem(415, "compressed bodies are not taken", accept_encoding="identity")
         return kind == ARROW
@@ -270,9 +300,9 @@ class Guard:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-_API = "/v1/"
-_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
-_ACCEPTED = f"{JSON.decode()}, {ARROW.decode()}"
+async def _nothing() -> Message:
+    """Return what an answer without a request reads."""
+    return {"type": "http.disconnect"}
 
 
 def names_of(address: str, port: int | None) -> frozenset[bytes]:

@@ -7,11 +7,23 @@ from typing import Any
 import msgspec
 
 from .. import __version__
-from .arrow import ARROW
-from .bodies import Added, Compared, Documents, Ids, Pair, Query, Removed, Results, Status, Stored
-from .problems import PROBLEM, Details
+from .bodies import (
+    ARROW,
+    JSON,
+    PROBLEM,
+    Added,
+    Compared,
+    Details,
+    Documents,
+    Ids,
+    Pair,
+    Query,
+    Removed,
+    Results,
+    Status,
+    Stored,
+)
 
-_JSON, _ARROW, _PROBLEM = "application/json", ARROW.decode(), PROBLEM.decode()
 _ALWAYS = {403: "A foreign origin, or a key that does not allow this.", 421: "Another name than the server's.",
            500: "A failure of the server.", 503: "It is ending, or the request waited for too long: try again."}  # fmt: skip
 _KEYED = {401: "No key that is known."}
@@ -72,7 +84,7 @@ def openapi(keyed: bool, has_index: bool = True) -> bytes:
 
 def _operation(name: str, about: str, takes: dict[str, Any], gives: dict[str, Any], problems: dict[int, str]) -> dict[str, Any]:
     """Return what the document says of a method of a path."""
-    problem = {_PROBLEM: {"schema": {"$ref": "#/components/schemas/Details"}}}
+    problem = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Details"}}}
     answers: dict[str, Any] = {"200": {"description": "Done.", "content": gives}}
     answers |= {str(status): {"description": why, "content": problem} for status, why in sorted(problems.items())}
     return {"operationId": name, "summary": about, **takes, "responses": answers}
@@ -80,15 +92,15 @@ def _operation(name: str, about: str, takes: dict[str, Any], gives: dict[str, An
 
 def _takes(struct: type, arrow: str = "") -> dict[str, Any]:
     """Return what is said of a body."""
-    content: dict[str, Any] = {_JSON: {"schema": {"$ref": f"#/components/schemas/{struct.__name__}"}}}
+    content: dict[str, Any] = {JSON: {"schema": {"$ref": f"#/components/schemas/{struct.__name__}"}}}
     if arrow:
-        content[_ARROW] = {"schema": {"type": "string", "format": "binary", "description": arrow}}
+        content[ARROW] = {"schema": {"type": "string", "format": "binary", "description": arrow}}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def _gives(struct: type, arrow: bool = False) -> dict[str, Any]:
     """Return what is said of an answer."""
-    content: dict[str, Any] = {_JSON: {"schema": {"$ref": f"#/components/schemas/{struct.__name__}"}}}
+    content: dict[str, Any] = {JSON: {"schema": {"$ref": f"#/components/schemas/{struct.__name__}"}}}
     if arrow:
-        content[_ARROW] = {"schema": {"type": "string", "format": "binary"}}
+        content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
     return content

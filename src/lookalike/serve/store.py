@@ -18,10 +18,13 @@ from typing import Any
 
 from ..errors import OutputError, ParameterError
 from ..index.index import Index
-from .limits import COMMIT_TEXTS, DIRECT_BYTES, GROUP_BYTES, GROUP_TEXTS, Limits
-from .metrics import Metrics
-from .problems import Problem, busy, invalid
+from .bodies import Limits, Problem, busy, invalid
+from .log import Metrics
 
+GROUP_TEXTS = 256  # of queries that are answered together; a larger request is answered alone
+GROUP_BYTES = 1 << 18
+DIRECT_BYTES = 1 << 16  # what takes a few milliseconds at most
+COMMIT_TEXTS = 100_000  # of additions that are written together
 Ids = Sequence[int] | Sequence[str]
 Done = tuple["Waiting", Any]
 
@@ -51,15 +54,7 @@ class Matches:
 
 
 class Store:
-    """An open index that many requests share.
-
-    Parameters
-    ----------
-    index : Index
-        Opened for changes.
-    threads : int >= 1
-        Groups of queries that are answered at the same time.
-    """
+    """An index, opened for changes, that many requests share; ``threads`` groups of queries are answered at the same time."""
 
     def __init__(self, index: Index, limits: Limits, metrics: Metrics, threads: int = 1) -> None:
         self.index = index
@@ -126,7 +121,7 @@ class Store:
             self._asked = True
             loop.call_soon(self._answer, loop)
         found: Matches = await waiting.answer
-        self.metrics.texts += found.n_texts
+        self.metrics.texts.inc(found.n_texts)
         return found
 
     def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -261,8 +256,8 @@ class Store:
         for one in fitting:
             replaced = sum(id in known for id in one.ids)
             known.update(one.ids)
-            self.metrics.added += len(one.ids)
-            self.metrics.replaced += replaced
+            self.metrics.added.inc(len(one.ids))
+            self.metrics.replaced.inc(replaced)
             out.append((one, (len(one.ids), replaced)))
         return out
 
@@ -277,7 +272,7 @@ class Store:
         for one in fitting:
             out.append((one, sum(id in known for id in one.ids)))
             known.difference_update(one.ids)
-            self.metrics.removed += out[-1][1]
+            self.metrics.removed.inc(out[-1][1])
         return out
 
 

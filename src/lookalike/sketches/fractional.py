@@ -13,8 +13,7 @@ from ..theory import fractional, pooling
 from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array
 from ..values.arrays import number, whole
-from ._packing import Packing, if_clear
-from .packed import BBit, XorBits
+from .packed import BBit, Packing, XorBits, if_clear
 
 
 def _bits(value: Any) -> int | float:

@@ -14,7 +14,7 @@ from ..kernels.constants import EMPTY
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Int64Array, Signatures, UInt32Array, UInt64Array
-from ._scheme import SlotScheme
+from .minhash import SlotScheme
 
 KINDS = ("none", "rotation", "optimal", "reverse")
 

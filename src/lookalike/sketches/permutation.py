@@ -17,7 +17,7 @@ from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
-from ._scheme import share_of_equal
+from .minhash import share_of_equal
 
 
 def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt64Array, Int64Array]:

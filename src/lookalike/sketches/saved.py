@@ -15,9 +15,8 @@ from ..files.disk import check_output
 from ..files.layout import Kind
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
-from .fast_similarity import FastSimilarity
 from .fractional import Fractional
-from .minhash import MinHash
+from .minhash import FastSimilarity, MinHash
 from .one_permutation import OnePermutation
 from .packed import BBit, XorBits
 from .permutation import PermutationBins, PermutationMinHash

@@ -10,21 +10,12 @@ import numpy as np
 from ..kernels import weighted as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..values import Signatures, UInt64Array, WeightedSets
-from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
-from ._scheme import share_of_equal
+from .minhash import Scheme, share_of_equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _WeightedScheme:
+class _WeightedScheme(Scheme):
     """Base of schemes for weighted sets, whose slots are 64-bit codes."""
-
-    permutations: int = 128
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        object.__setattr__(self, "permutations", whole("permutations", self.permutations, 1, MAX_PERMUTATIONS))
-        object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
     @property
     def mergeable(self) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..errors import EncodingError, RowError
 from ..inputs.read import not_utf8, text_column
 from ..search.passages import Passages
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..kernels import prefix as kernel
 from ..kernels.banding import find_buckets
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array, drop_repeats

@@ -13,7 +13,7 @@ from ..kernels import sift as kernel
 from ..kernels.resemblance import Rows
 from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method
-from ..text.keyed import KeyedHashes
+from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
 from ..text.vocabulary import Vocabulary

@@ -10,7 +10,7 @@ from io import BytesIO
 import numpy as np
 
 from ..kernels import folding, normal_forms
-from ..kernels._scratch import scratch
+from ..kernels.scratch import scratch
 from ..values import Int64Array
 from .texts import Texts
 

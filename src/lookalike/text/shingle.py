@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels._scratch import scratch
+from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels.hashing import digest_rows
+from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS, roll_rows, shingle_rows
-from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
+from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
 from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
-from .keyed import KeyedHashes, check_key, fingerprint
-from .texts import Texts, as_texts, from_arrow_array
+from .texts import Texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
 DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
@@ -237,94 +236,3 @@ class Shingling:
                 if not isinstance(token, str):
                     raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
         return tokens
-
-
-def _name_row(first_row: int, row: int) -> str:
-    return f"row {first_row + row}"
-
-
-def shingle(
-    texts: Any,
-    *,
-    unit: str = "word",
-    width: int | None = None,
-    normalization: str = "NFC",
-    fold_case: bool = True,
-    tokenizer: Tokenizer | None = None,
-    encoding_errors: str = "strict",
-    key: bytes | None = None,
-) -> Shingles:
-    """Turn texts into sets of shingle hashes.
-
-    Parameters
-    ----------
-    texts : list of str, or an Arrow, pandas or polars column of strings
-        None and null count as empty texts.
-    unit, width, normalization, fold_case
-        See ``Shingling``.
-    tokenizer : callable, optional
-        From a str to its tokens, instead of ``unit``: one Python call per text, ten to a hundred times slower.
-    encoding_errors : {"strict", "replace"}, default "strict"
-        Whether invalid UTF-8 is an error or separates words (and counts as U+FFFD among characters).
-    key : bytes, 16 to 64 of them, optional
-        A secret, for example ``secrets.token_bytes(32)``, for hashes that nobody else can foresee. They take up to twice
-        the time. Only shingles made with the same key, and sketches of them, can be compared.
-
-    Returns
-    -------
-    Shingles
-        One set of 64-bit hashes per text; an empty set if the text has no token.
-
-    Raises
-    ------
-    InputDataError
-        If an item is not a text, or the tokenizer fails or yields anything but str; names the row.
-    EncodingError
-        If an item is not valid UTF-8; names the row.
-    ParameterError
-        If a parameter is out of its range.
-
-    Notes
-    -----
-    Without a key the hash of a shingle is the same everywhere and always. Two different shingles that nobody made for it share
-    theirs with probability 2^-64; but who knows this program can write shingles that do, and so texts that are alike by these
-    sets only. With a key, two different shingles of m tokens at most, whoever wrote them, share theirs with a probability of at
-    most (3 m + 1) / 2^61 over the choice of the key, 2^-57 for five words: the hash is the value of a polynomial of degree 3 m,
-    three coefficients for a token, at a secret point modulo the prime 2^61 - 1, and two of these have one value at no more than
-    3 m points. Tokens of more than 15 bytes take part by a keyed digest; two of them have one with a probability of at most
-    (2^-64 + (3 n / 256 + 6) / 2^61)^2, for n bytes together. All that as long as who writes the texts does not see hashes, or
-    what follows from them. Jobs (``dedup``, ``pairs``, ``overlap``) need no key: they compare shingles themselves, or draw one.
-
-    References
-    ----------
-    Broder, "On the resemblance and containment of documents", 1997.
-    Carter & Wegman, "Universal classes of hash functions", 1979.
-
-    Examples
-    --------
-    >>> import lookalike as la
-    >>> la.shingle(["One two three", "one, two: THREE four"], width=2).sizes.tolist()
-    [2, 3]
-    """
-    shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
-    if encoding_errors not in ("strict", "replace"):
-        raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
-    made_by, hashes_of = shingling, shingling.hashes
-    if key is not None:
-        made_by = replace(shingling, key_fingerprint=fingerprint(check_key(key)))
-        hashes_of = KeyedHashes(shingling, key).hashes
-    chunks = as_texts(texts, encoding_errors)
-    values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
-    for chunk in chunks:
-        try:
-            hashes = hashes_of(chunk, partial(_name_row, first_row), encoding_errors == "strict")
-        except EncodingError as error:
-            raise EncodingError(first_row + error.row, error.place) from None
-        found, offsets = drop_repeats(*hashes)
-        values.append(found)
-        sizes.append(np.diff(offsets))
-        first_row += len(chunk)
-    # What is left of a single chunk stays where it is, unless most of that is not needed any more.
-    compact = len(values) == 1 and 2 * len(values[0]) > len(hashes[0])
-    whole = values[0] if compact else np.concatenate([np.zeros(0, np.uint64), *values])
-    return Shingles(whole, np.cumsum(np.concatenate(sizes)), made_by)

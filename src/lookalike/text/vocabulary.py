@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
 from ..kernels import vocabulary as kernel
-from ..kernels._scratch import scratch
+from ..kernels.scratch import scratch
 from ..values import Int64Array, UInt64Array
+from .hashes import token_rows
 from .shingle import Shingling
 from .texts import Texts
-from .tokens import token_rows
 
 Int32Array = NDArray[np.int32]
 _ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state

@@ -14,6 +14,7 @@ from ..theory.bbit import quantized
 from ..theory.shares import share_error
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
+from .signatures import SketchScheme
 
 
 class PackingScheme(Protocol):
@@ -55,7 +56,7 @@ class PackedSignatures(Brief):
     words: UInt64Array
     layout: Int64Array
     packing: PackingScheme
-    scheme: Any
+    scheme: SketchScheme
     shingling: object = "arrays"
     densities: Float64Array | None = None
     has_empty: bool = False
@@ -99,7 +100,7 @@ class PackedSignatures(Brief):
     @property
     def permutations(self) -> int:
         """Slots of the signatures before packing."""
-        return int(self.scheme.permutations)
+        return self.scheme.permutations
 
     def with_quantized_densities(self, bits: int) -> PackedSignatures:
         """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.

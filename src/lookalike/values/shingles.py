@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
-from ..kernels._scratch import FILLED, scratch
-from ..kernels._spread import spread
 from ..kernels.hashing import mix_keys
+from ..kernels.scratch import FILLED, scratch, spread
 from ..kernels.shingling import distinct_rows
 from ..wording import Brief, counted
 from .arrays import Int64Array, UInt64Array, keys_of, offsets_of, whole

@@ -17,6 +17,11 @@ class SketchScheme(Protocol):
     """What a parameter object offers to the signatures it made."""
 
     @property
+    def permutations(self) -> int:
+        """Slots of a signature."""
+        ...
+
+    @property
     def mergeable(self) -> bool:
         """Whether the signature of a union is the slot-wise minimum."""
         ...

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
-from ..kernels.cosine import compare_vectors
 from ..kernels.hashing import mix_keys
+from ..kernels.weighted import compare_vectors
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, pairs_of_rows, whole
 

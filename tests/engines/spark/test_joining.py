@@ -6,8 +6,7 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.spark.joining import LEFT, RIGHT, Joining, join_packs
-from lookalike.engines.spark.packing import PACKED, Packing, packed
+from lookalike.engines.spark.packs import LEFT, PACKED, RIGHT, Joining, Packing, join_packs, packed
 
 integer = pa.int64()
 LEFTS = pa.schema([("on", integer), ("x", integer)])

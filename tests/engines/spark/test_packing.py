@@ -11,9 +11,9 @@ from engine_rows import groups_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lookalike.engines.spark import packing as spark_packing
+from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packing import PACKED, PART_BITS, Packing, exploded, packed, unpacked
+from lookalike.engines.spark.packs import PACKED, PART_BITS, Packing, exploded, packed, unpacked
 from lookalike.values.arrow import to_numpy
 from lookalike.values.tables import LINKS
 
@@ -58,7 +58,7 @@ def test_rows_meet(found, n, cut, again, held):
     """Tasks pack a few rows at a time."""
     settings = Packing(by="by", cut=n, schema=ROWS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spark_packing, "HELD_BYTES", held)
+        patch.setattr(spark_packs, "HELD_BYTES", held)
         patch.setattr(spark_sorting, "BATCH_BYTES", held)
         groups = groups_of(met(batches(columns(found, ROWS), ROWS, cut), settings, ("order",), again), "by")
     told = [(row["by"], row["order"], row["flag"], row["keys"] and tuple(row["keys"])) for g in groups.values() for row in g]

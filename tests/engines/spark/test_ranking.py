@@ -5,7 +5,7 @@ from cut_tables import batches, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.spark.ranking import Ranking, frame_keys, key_fields, with_frame_keys, with_ranking
+from lookalike.engines.spark.order import Ranking, frame_keys, key_fields, with_frame_keys, with_ranking
 from lookalike.values.tables import SOURCE_BITS
 
 integer = pa.int64()

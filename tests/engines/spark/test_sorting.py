@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spark_session import session
 
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packing import Packing, packed, unpacked
+from lookalike.engines.spark.packs import Packing, packed, unpacked
 from lookalike.engines.spark.sorting import Sorter, Sorting
 
 integer = pa.int64()

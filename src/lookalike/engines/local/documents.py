@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from ...errors import InputDataError
 from ...files.workspace import Workspace
-from ...inputs.amounts import Amounts
 from ...inputs.read import Reading, read_documents
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
@@ -124,6 +124,31 @@ class Documents(Lazy):
         else:
             total = sum(split.expected(self.reading.text)[0] for split in self.splits)
             self._share("sketches", int(self.rows_of.sum()), total, "documents")
+
+
+class Amounts:
+    """Counts the bytes on the disk that are read of inputs, one after the other; ``splits`` tell it how much of them is read.
+
+    Of saved sketches none count: few of their texts are read, and later.
+    """
+
+    def __init__(self, splits: Sequence[Any]) -> None:
+        sizes = [0 if is_saved(split) else sum(place.size for place in split.places) for split in splits]
+        self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self.total = int(self._starts[-1])
+        self._number = self._bytes = 0
+        self.splits = [replace(split, noted=partial(self._note, number)) for number, split in enumerate(splits)]
+
+    def _note(self, number: int, n_bytes: int) -> None:
+        """Take note of what is read of an input."""
+        if number != self._number:
+            self._number, self._bytes = number, 0
+        self._bytes += n_bytes
+
+    @property
+    def done(self) -> int:
+        """Bytes that are read: all of the inputs before the one that was read last, and some of that one."""
+        return min(int(self._starts[self._number]) + self._bytes, int(self._starts[self._number + 1]))
 
 
 def _one(batch: pa.RecordBatch) -> Batches:

@@ -1,6 +1,6 @@
 """The engine for a cluster: steps run in Spark's tasks, which read and write files of their own; rows meet by Spark's shuffles.
 
-Rows cross the cluster in packs (see ``spark_packing``), so that Spark moves bytes and its own rows are not made. Nothing comes
+Rows cross the cluster in packs (see ``packs``), so that Spark moves bytes and its own rows are not made. Nothing comes
 to the driver but sums, names of files, and rows that a caller asks for by ``batches``, which it reads from files. Stored tables
 are Parquet in a folder that driver and workers share.
 """
@@ -19,46 +19,32 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ...errors import OutputError
-from ...files.folder import AnyPath, files_in, new_folder, path_of, remove_tree
+from ...files.folder import folder_of
+from ...files.urls import AnyPath, path_of
 from ...inputs.read import Reading
 from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Fold, Step, Table
 from ..progress import Progress
+from .columns import spark_schema
 from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
-from .joining import LEFT, RIGHT, Joining, join_packs
-from .packing import PACKED, Packing, exploded, packed, unpacked
-from .ranking import Ranking, key_fields, with_ranking
-from .rows import spark_schema
-from .session import settings_for, usual_tasks
-from .tables import (
-    Both,
-    Derived,
-    Joined,
-    Source,
-    SparkTable,
-    Stepped,
-    StoredTable,
-    StoredTexts,
-    TextTable,
-)
-from .tasks import (
-    FOLDED,
-    NUMBERS,
+from .order import (
     PLACED,
     Inputs,
+    Ranking,
     Sizes,
-    Task,
-    add_up,
     between,
-    given,
+    key_fields,
     number_rows,
-    on_checked,
     ordered,
     ordered_by_place,
-    raised_again,
+    with_ranking,
 )
+from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
+from .session import settings_for, usual_tasks
+from .tables import Both, Derived, Joined, Source, SparkTable, Stepped, StoredTable, TextTable
+from .tasks import FOLDED, NUMBERS, Task, add_up, given, on_checked, raised_again
 from .texts import WHERE, TextFiles, TextsOfJob, spool
 
 SMALL = 1 << 14
@@ -169,7 +155,7 @@ class SparkEngine:
         """Add the columns of the row of ``right`` whose order is ``on``."""
         left, right = own(left), own(right)
         prefix = "" if on == "order" else f"{on}_"
-        if right is self._source or isinstance(right, StoredTexts):
+        if right is self._source or (isinstance(right, TextTable) and right.stored):
             where, texts = self._texts_of(right)
             schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
             rows = self._joined(left, where.select(["order", *WHERE.names]), on, "inner", pa.schema([*left.schema, *WHERE]))
@@ -181,7 +167,7 @@ class SparkEngine:
 
     def _texts_of(self, right: SparkTable) -> tuple[SparkTable, TextsOfJob]:
         """Return where the texts of documents are, and what reads them."""
-        if isinstance(right, StoredTexts):
+        if isinstance(right, TextTable):
             return right.where, right.texts
         assert self._source is not None and self._ranked is not None
         return self._source.where(self._ranked), self._source.texts
@@ -288,14 +274,14 @@ class SparkEngine:
     def store(self, rows: Table, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""
         rows = own(rows)
-        if isinstance(rows, StoredTable | StoredTexts):
+        if isinstance(rows, StoredTable) or (isinstance(rows, TextTable) and rows.stored):
             return rows
         if isinstance(rows, TextTable):
             files = TextFiles(self.folder / f"{name}-files")
             self.discard_texts(files, name)
             schema = pa.schema([field for field in [*rows.schema, *WHERE] if field.name != rows.name])
             where = self.store(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
-            return StoredTexts(self, where, files, rows.name, rows.schema)
+            return TextTable(self, where, files, rows.name, rows.schema, stored=True)
         if isinstance(self._source, FrameSource) and self._source.sketched is rows:
             return self._source.numbered(rows, name)
         return StoredTable(self, self.write(rows, name), rows.schema)
@@ -307,13 +293,12 @@ class SparkEngine:
         Spark sorts, or makes by a plan of the caller, are ``adaptive``: it determines how many tasks they take.
         """
         done, folder = self.folder / f"{name}.done", self.folder / name
-        files = None if again else TableFiles.load(done, folder)
-        if files is not None:
-            return files
+        if not again and (known := TableFiles.load(done, folder)) is not None:
+            return known
         if self._progress is not None:
             self._progress(name, 0)
         try:
-            new_folder(folder)
+            folder_of(folder).clear()
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
         writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
@@ -327,7 +312,7 @@ class SparkEngine:
     def discard_texts(self, files: TextFiles, name: str) -> None:
         """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
         if not (self.folder / f"{name}.done").exists():
-            remove_tree(files.folder)
+            folder_of(files.folder).remove()
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""
@@ -335,13 +320,13 @@ class SparkEngine:
         files = self.write(rows, name, again=True)
         yield from StoredTable(self, files, rows.schema).batches()
         (self.folder / f"{name}.done").unlink(missing_ok=True)
-        remove_tree(files.folder)
+        folder_of(files.folder).remove()
 
     def close(self) -> None:
         """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""
-        for done in files_in(self.folder, ".done"):
+        for done in folder_of(self.folder).files(".done"):
             done.unlink(missing_ok=True)
-        remove_tree(self.folder)
+        folder_of(self.folder).remove()
 
 
 def own(table: Table) -> SparkTable:

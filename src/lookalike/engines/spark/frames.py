@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import InputDataError, RowError
-from ...files.folder import AnyPath
+from ...files.urls import AnyPath
 from ...formats.memory import table_split
 from ...formats.split import Limit
 from ...inputs.read import Reading, read_split
@@ -25,14 +25,11 @@ from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Step
-from .ranking import frame_keys, key_fields, with_frame_keys
-from .rows import encoded, wire_schema
-from .tables import UNIT_BYTES, Both, SparkTable, Stepped, StoredTable
-from .tasks import NUMBERS, Sizes, explained, one_after_the_other, read_units
+from .columns import encoded, wire_schema
+from .order import Sizes, frame_keys, key_fields, with_frame_keys
+from .tables import UNIT_BYTES, Both, Cluster, SparkTable, Stepped, StoredTable
+from .tasks import NUMBERS, explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
-
-if TYPE_CHECKING:
-    from .engine import SparkEngine
 
 _ROW = re.compile(r", row (\d+)")
 
@@ -87,7 +84,7 @@ class FrameSource(SparkTable):
         With ids.
     """
 
-    def __init__(self, engine: SparkEngine, inputs: Sequence[Any], reading: Reading) -> None:
+    def __init__(self, engine: Cluster, inputs: Sequence[Any], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
         self.spooled = TextFiles(engine.folder / "spooled")
         saved = InputTexts(units_of([one for one in inputs if is_saved(one)], UNIT_BYTES), reading)

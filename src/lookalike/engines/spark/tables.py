@@ -9,25 +9,81 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ...files.folder import AnyPath
-from ...files.urls import Url
+from ...files.urls import AnyPath, Url
 from ...inputs.read import Reading
-from ..engine import Batches, Step
+from ...values import Int64Array
+from ..engine import Batches, Fold, Step, Table
+from .columns import spark_schema
 from .files import TableFiles, read_rows, rows_of
-from .joining import Joining
-from .rows import spark_schema
-from .tasks import NUMBERS, in_tasks, one_after_the_other, read_units
-from .texts import WHERE, InputTexts, TextsOfJob, located, read_wanted, units_of
-
-if TYPE_CHECKING:
-    from .engine import SparkEngine
+from .packs import Joining
+from .tasks import NUMBERS, Task, in_tasks, one_after_the_other, read_units, some_columns
+from .texts import WHERE, InputTexts, TextFiles, TextsOfJob, located, read_wanted, units_of
 
 UNIT_BYTES = 64 << 20
 """Bytes on the disk of a piece of an input that a task reads."""
+
+
+class Cluster(Protocol):
+    """What tables ask of their engine: to run steps, and to bring rows together."""
+
+    session: Any
+    folder: AnyPath
+
+    def run_on(self, frame: Any, task: Task, schema: pa.Schema) -> Any:
+        """Return what a task makes of the parts of a data frame."""
+        ...
+
+    def numbers(self, n: int) -> Any:
+        """Return a data frame of the numbers below n, each a task of its own."""
+        ...
+
+    def tasks_for(self, rows: int | None, rows_each: int) -> int:
+        """Return how many tasks are worth their while."""
+        ...
+
+    @property
+    def texts_of_a_task(self) -> int:
+        """Rows with texts that meet in a task, about."""
+        ...
+
+    def together_by(self, rows: SparkTable, by: str, cut: int | Int64Array, sort: tuple[str, ...]) -> Stepped:
+        """Bring rows to the tasks of their buckets, where they are sorted."""
+        ...
+
+    def joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> Stepped:
+        """Join rows by packs of both sides."""
+        ...
+
+    def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
+        """Return the rows from so many on up to so many, by position."""
+        ...
+
+    def read_back(self, rows: SparkTable) -> Batches:
+        """Bring rows to the driver."""
+        ...
+
+    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
+        """Add rows up into a small array."""
+        ...
+
+    def write(self, rows: SparkTable, name: str, again: bool = False, adaptive: bool = False) -> TableFiles:
+        """Let the tasks write rows to files, unless they are there."""
+        ...
+
+    def numbered(
+        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
+    ) -> tuple[StoredTable, Int64Array]:
+        """Sort rows over all tasks and store some columns; also return how many rows all earlier tasks have."""
+        ...
+
+    def discard_texts(self, files: TextFiles, name: str) -> None:
+        """Remove texts that a driver left that died before the table of their places was whole."""
+        ...
 
 
 class SparkTable:
@@ -41,7 +97,7 @@ class SparkTable:
         About how many there are, where that is known.
     """
 
-    def __init__(self, engine: SparkEngine, frame: Any, schema: pa.Schema, rows: int | None = None) -> None:
+    def __init__(self, engine: Cluster, frame: Any, schema: pa.Schema, rows: int | None = None) -> None:
         self.engine, self._frame, self.schema, self.rows = engine, frame, schema, rows
 
     @property
@@ -78,7 +134,7 @@ class Stepped(SparkTable):
     """
 
     def __init__(
-        self, engine: SparkEngine, frame: Any, before: pa.Schema, steps: tuple[Step, ...], schema: pa.Schema, rows: int | None
+        self, engine: Cluster, frame: Any, before: pa.Schema, steps: tuple[Step, ...], schema: pa.Schema, rows: int | None
     ) -> None:  # fmt: skip
         super().__init__(engine, None, schema, rows)
         self._from, self._before, self._steps = frame, before, steps
@@ -98,12 +154,6 @@ class Stepped(SparkTable):
         if list(names) == self.schema.names:
             return self
         return self.mapped(partial(some_columns, names=tuple(names)), pa.schema([self.schema.field(name) for name in names]))
-
-
-def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
-    """Yield some columns."""
-    for batch in batches:
-        yield batch.select(list(names))
 
 
 class MadeTable(SparkTable):
@@ -131,7 +181,7 @@ class MadeTable(SparkTable):
 class StoredTable(MadeTable):
     """Rows in files of Parquet, which tasks read themselves where steps come next."""
 
-    def __init__(self, engine: SparkEngine, files: TableFiles, schema: pa.Schema) -> None:
+    def __init__(self, engine: Cluster, files: TableFiles, schema: pa.Schema) -> None:
         super().__init__(engine, None, schema, files.rows)
         self.files = files
 
@@ -176,7 +226,7 @@ class Derived(MadeTable):
     """
 
     def __init__(
-        self, engine: SparkEngine, rows: SparkTable, needed: tuple[str, ...], step: Callable[..., Batches],
+        self, engine: Cluster, rows: SparkTable, needed: tuple[str, ...], step: Callable[..., Batches],
         schema: pa.Schema, added: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(engine, None, schema, rows.rows)
@@ -204,7 +254,7 @@ class Both(SparkTable):
         Of the same schema.
     """
 
-    def __init__(self, engine: SparkEngine, first: SparkTable, second: SparkTable) -> None:
+    def __init__(self, engine: Cluster, first: SparkTable, second: SparkTable) -> None:
         rows = None if first.rows is None or second.rows is None else first.rows + second.rows
         super().__init__(engine, None, first.schema, rows)
         self._first, self._second = first, second
@@ -226,7 +276,7 @@ class Both(SparkTable):
 class Joined(MadeTable):
     """Rows that are joined when they are asked for; columns that nobody asks for are not moved."""
 
-    def __init__(self, engine: SparkEngine, left: SparkTable, right: SparkTable, settings: Joining) -> None:
+    def __init__(self, engine: Cluster, left: SparkTable, right: SparkTable, settings: Joining) -> None:
         super().__init__(engine, None, settings.schema, left.rows)
         self._left, self._right, self._settings = left, right, settings
 
@@ -250,11 +300,15 @@ class TextTable(MadeTable):
         The rows without their texts, with unit and place.
     name : str
         Of the column of texts.
+    stored : bool
+        Whether the texts were written to files for it, and ``where`` is stored.
     """
 
-    def __init__(self, engine: SparkEngine, where: SparkTable, texts: TextsOfJob, name: str, schema: pa.Schema) -> None:
+    def __init__(
+        self, engine: Cluster, where: SparkTable, texts: TextsOfJob, name: str, schema: pa.Schema, stored: bool = False
+    ) -> None:
         super().__init__(engine, None, schema, where.rows)
-        self.where, self.texts, self.name = where, texts, name
+        self.where, self.texts, self.name, self.stored = where, texts, name, stored
 
     @property
     def _made(self) -> Stepped:
@@ -271,14 +325,10 @@ class TextTable(MadeTable):
         return TextTable(self.engine, self.where, self.texts, self.name, schema)
 
 
-class StoredTexts(TextTable):
-    """Texts that were written to files, and the table of where each is."""
-
-
 class Source(MadeTable):
     """The documents of the inputs, read anew wherever they are needed."""
 
-    def __init__(self, engine: SparkEngine, splits: Sequence[Any], reading: Reading) -> None:
+    def __init__(self, engine: Cluster, splits: Sequence[Any], reading: Reading) -> None:
         self.texts = InputTexts(units_of(splits, UNIT_BYTES), reading)
         super().__init__(engine, None, reading.schema)
 

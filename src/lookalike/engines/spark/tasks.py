@@ -14,29 +14,23 @@ import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ... import __version__
 from ...errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
-from ...files.folder import AnyPath
+from ...files.urls import AnyPath
 from ...inputs.read import read_split
-from ...values import Int64Array
-from ...values.arrow import to_arrow, to_numpy
-from ...values.tables import SOURCE_BITS
+from ...values.arrow import to_numpy
 from ..engine import Batches, Fold, Step
-from .files import partition
-from .rows import decoded, encoded, wire_schema
+from .columns import decoded, encoded, wire_schema
 from .texts import InputTexts
 
 NUMBERS = pa.schema([("id", pa.int64())])
 FOLDED = pa.schema([("total", pa.large_binary())])
-PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
 MANY_OBJECTS = 20_000
 """Objects that a worker collects among after a task; more of them are told to stay."""
 _NO_SPACE = os.strerror(errno.ENOSPC)
@@ -161,87 +155,16 @@ def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
     return batches
 
 
+def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
+    """Yield some columns."""
+    for batch in batches:
+        yield batch.select(list(names))
+
+
 def given(batches: Batches, table: pa.Table) -> Batches:
     """Yield rows that came with the task."""
     for _ in batches:
         yield from table.to_batches()
-
-
-def number_rows(batches: Batches, schema: pa.Schema) -> Batches:
-    """Add to each row the number of its task, and its index there."""
-    part, index = partition(), 0
-    for batch in batches:
-        n = len(batch)
-        columns = [*batch.columns, to_arrow(np.full(n, part, np.int64)), to_arrow(np.arange(index, index + n))]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-        index += n
-
-
-def ordered(batches: Batches, before: Int64Array, schema: pa.Schema) -> Batches:
-    """Add the order to rows that ``number_rows`` numbered; ``before`` are the rows of all earlier tasks, by task."""
-    for batch in batches:
-        order = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index"))
-        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def ordered_by_place(batches: Batches, schema: pa.Schema, sizes: Int64Array, n_references: int, backwards: bool) -> Batches:
-    """Add the order to rows: the place among all inputs, of which the sizes are known; backwards, but for references."""
-    before, total = np.cumsum(sizes) - sizes, int(sizes.sum())
-    for batch in batches:
-        positions = to_numpy(batch.column("position"))
-        order = before[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))
-        if backwards:
-            order = np.where(order < n_references, order, n_references + total - 1 - order)
-        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def between(batches: Batches, schema: pa.Schema, begin: int, end: int) -> Batches:
-    """Choose the rows from a position on, and below another."""
-    for batch in batches:
-        positions = to_numpy(batch.column("position"))
-        yield batch.select(schema.names).filter(to_arrow((positions >= begin) & (positions < end)))
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """How many inputs rows are of, at least: one more than the largest number of one."""
-
-    combine = cast(np.ufunc, np.maximum)
-
-    def start(self) -> NDArray[Any]:
-        """Return the number for no rows."""
-        return np.zeros(1, np.int64)
-
-    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
-        """Look at a batch: column position."""
-        total[0] = max(int(total[0]), 1 + (int(to_numpy(batch.column("position")).max(initial=-1)) >> SOURCE_BITS))
-
-
-def _of_both(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Put sizes together."""
-    return np.stack([one[0] + other[0], np.maximum(one[1], other[1]), one[2] + other[2]])
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How many rows each of some inputs has; one more than the largest of them, which is the same if none is missing; bytes."""
-
-    n: int
-    combine = staticmethod(_of_both)
-
-    def start(self) -> NDArray[Any]:
-        """Return the sizes of no rows."""
-        return np.zeros((3, self.n), np.int64)
-
-    def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
-        """Count those of a batch: columns position, and bytes where there are any."""
-        positions = to_numpy(batch.column("position"))
-        total[0] += np.bincount(positions >> SOURCE_BITS, minlength=self.n)
-        if "bytes" in batch.schema.names:
-            np.add.at(total[2], positions >> SOURCE_BITS, to_numpy(batch.column("bytes")))
-        np.maximum.at(total[1], positions >> SOURCE_BITS, 1 + (positions & ((1 << SOURCE_BITS) - 1)))
 
 
 def add_up(batches: Batches, fold: Fold, again: bool = False) -> Iterator[pa.RecordBatch]:

@@ -16,11 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import InputDataError
-from ...files.folder import AnyPath, new_file, parquet_file
-from ...inputs.read import Reading, read_split, text_column
-from ...inputs.sketch_rows import is_saved
-from ...inputs.texts import SavedTexts
+from ...files.folder import create, parquet_file
+from ...files.urls import AnyPath
+from ...inputs.read import Reading, text_column
+from ...inputs.texts import reader_of
 from ...text.texts import from_arrow_array
 from ...values import Int64Array
 from ...values.arrays import runs
@@ -70,31 +69,13 @@ class InputTexts:
         """Return what gives the batch of texts that holds a place, and its first place; places only ascend."""
         piece = self.units[unit]
         piece.split.check_unchanged()
-        if is_saved(piece.split):
-            return _read_saved(piece)
-        batches = read_split(piece.split, piece.number, self.reading, 0, piece.first)
-        held: list[Held] = []
+        texts = reader_of(piece.split, self.reading)
 
         def read(place: int) -> Held:
-            while not held or place >= held[0][0] + len(held[0][1]):
-                _, documents = next(batches, (None, None))
-                if documents is None:
-                    raise InputDataError(f"{piece.split.name}: fewer rows than were read at first; run again")
-                held[:] = [(documents.column("position")[0].as_py(), documents.column("text"))]
-            return held[0]
+            first, batch = texts.at(place - piece.start)
+            return piece.start + first, text_column(batch.texts)
 
         return read
-
-
-def _read_saved(piece: Unit) -> Reader:
-    """Return what gives texts of saved documents: those that it reads, and the first place of these."""
-    texts = SavedTexts(piece.split)
-
-    def read(place: int) -> Held:
-        first, batch = texts.at(place - piece.start)
-        return piece.start + first, text_column(batch.texts)
-
-    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +172,7 @@ class Spool:
 
     def _write(self) -> None:
         if self._writer is None:
-            stream = self._file.enter_context(new_file(self._files.path(self.unit)))
+            stream = self._file.enter_context(create(self._files.path(self.unit)))
             self._writer = pq.ParquetWriter(stream, _TEXT, compression="lz4", use_dictionary=False)
         group = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
         self._writer.write_table(group, max(1, len(group)))

@@ -16,8 +16,7 @@ from ...engines.memory import parse_bytes
 from ...engines.spark.tables import UNIT_BYTES
 from ...settings.settings import Settings
 from ...wording import counted, spelled
-from ..calibration import REFERENCE
-from ..footprint import Corpus
+from ..corpus import REFERENCE, Corpus
 from .job import TASK_MEMORY
 
 SHARE = 1.03
@@ -46,13 +45,7 @@ SHUFFLED_BYTE = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What a step takes of a cluster.
-
-    Parameters
-    ----------
-    shuffled, kept : int
-        Bytes sent between tasks; bytes kept in the work folder.
-    """
+    """What a step takes of a cluster: bytes sent between tasks, and bytes kept in the work folder."""
 
     name: str
     does: str
@@ -62,39 +55,24 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterForesight:
-    """What a job on Spark will take: see ``foresee``.
-
-    Parameters
-    ----------
-    documents, bytes, on_disk : int
-        Documents, bytes of their texts, and of the files that they are read from.
-    duplicates, family : float
-        What was assumed: share of documents that have a near-duplicate, and documents that resemble each other on average.
-    pairs : int
-        Candidate pairs.
-    steps : tuple of Step
-        In their order.
-    reading_tasks : int
-        Pieces that the inputs are read in.
-    partitions : int
-        For ``spark.sql.shuffle.partitions``.
-    task_memory : int
-        What Python may use in a task, in bytes.
-    cpu_seconds : float
-        Of all cores, JVM and Python together.
-    """
+    """What a job on Spark will take: see ``foresee``; all sizes in bytes."""
 
     documents: int
     bytes: int
     on_disk: int
+    """Of the files that texts are read from."""
     duplicates: float
     family: float
     pairs: int
     steps: tuple[Step, ...]
     reading_tasks: int
+    """Pieces that the inputs are read in."""
     partitions: int
+    """For ``spark.sql.shuffle.partitions``."""
     task_memory: int
+    """What Python may use in a task."""
     cpu_seconds: float
+    """Of all cores, JVM and Python together."""
 
     @property
     def shuffled(self) -> int:

@@ -14,11 +14,10 @@ from ...engines.spark.frames import FrameInput, Frames
 from ...engines.spark.session import is_local, session_of, spark_sql
 from ...engines.spark.tasks import NUMBERS, in_tasks
 from ...errors import InputDataError, ParameterError
-from ...files.folder import is_inside, path_of, put
-from ...files.job import WorkspaceAt
+from ...files.folder import put
 from ...files.names import Skipped, skipped_in
-from ...files.urls import Url
-from ...files.workspace import Workspace
+from ...files.urls import is_inside, path_of
+from ...files.workspace import AnyWorkspace, Workspace, open_workspace
 from ...formats.memory import as_sources
 from ...formats.split import Limit
 from ...inputs.read import check_apart
@@ -29,13 +28,12 @@ from ...settings.limits import limit_of
 from ...settings.settings import Settings
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..decide import Decider
-from ..decisions import Told
-from ..judging import deciding_of, judge, provenance_of, searching_of
+from ..decide import Decider, Deciding
+from ..decisions import Told, judge
 from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import agreed
-from ..search import search
+from ..search import Searching, search
 from .result import Finished, SparkResult, SparkSummary
 
 TASK_MEMORY = "1500MB"
@@ -70,9 +68,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     clock.lap("starting Spark")
     workspace = _workspace(splits, n_references, settings, session)
     with workspace.left_on_error():
-        assert workspace.folder is not None
-        tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
-        engine = SparkEngine(session, tables, partial(report_stage, tell))
+        engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
         tell("starting workers", 0)
         clock.lap("opening")
         check_workers(engine)
@@ -184,7 +180,7 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
         )
 
 
-def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> Workspace | WorkspaceAt:
+def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> AnyWorkspace:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
@@ -205,7 +201,7 @@ def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, ses
                 f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
                 "resumed; name a folder outside it"
             )
-    return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
+    return open_workspace(folder, job, settings.resume)
 
 
 def _run(opened: Opened, id_type: str | None) -> Finished:
@@ -214,8 +210,8 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
-    decider = Decider(engine, found, deciding_of(settings), key)
+    found = search(engine, opened.splits, opened.reading, Searching.of(settings), key, opened.clock.lap)
+    decider = Decider(engine, found, Deciding.of(settings), key)
     stored: dict[str, Any] = {}
 
     def count(told: Told) -> dict[str, Any]:
@@ -240,7 +236,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
     return Finished(
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
-        summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
+        summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
         id_type=id_type, finish=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
     )  # fmt: skip

@@ -1,0 +1,111 @@
+"""The sizes of a corpus, of the tables that a job makes of it, and what a core takes for each: before a row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import log
+
+import pyarrow as pa
+
+from ..engines.local.engine import WORD
+from ..settings.settings import Settings
+from ..steps.pairs import packed_width
+from ..steps.sketch import sketches_schema
+from ..values.tables import DOCUMENTS, LINKS, PAIRS
+
+# Links for each pair that remains of them after the cut: between 0.4 and 1.9.
+LINKS_PER_PAIR = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speeds:
+    """What parts of a job cost, in nanoseconds of processor time, as ``benchmarks/speeds.py`` measures it.
+
+    Defaults are those of a core of a 2.x GHz server processor with AVX-512 that had much else to do, with compiled kernels.
+    """
+
+    start: float = 0.55e9
+    """Of a process, until it has loaded what a job needs."""
+    read_byte: float = 1.8
+    read_document: float = 80.0
+    sketch_byte: float = 1.8
+    """To shingle and sketch a text that was read, to sort its keys and to tell what became of it."""
+    sketch_document: float = 2800.0
+    pair: float = 350.0
+    """To find a pair of candidates, and to compare it beyond what each of its texts costs."""
+    compare_byte: float = 7.5
+    write_byte: float = 9.5
+    """To write a text that is compared to the disk, and to read it from there."""
+    write_document: float = 1500.0
+    write_pair: float = 750.0
+    new_byte: float = 0.6
+    """To be given memory by the system."""
+
+
+REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=3.2, read_document=900.0)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Sizes of a corpus and of the tables that a job makes of it: bytes, but for counts of documents, pairs and links."""
+
+    n: int
+    text: int
+    tables: int
+    """What is stored of all documents."""
+    nibbles: int
+    """Codes that the cut compares."""
+    compared: int
+    content: int
+    """What these documents are compared by."""
+    pairs: int
+    links: int
+    """What is stored before the cut: pairs that meet in some band, those of unrelated documents too."""
+    matched: int
+    largest: int
+    """Of components."""
+    exact: bool
+    """Whether texts are compared, not estimates."""
+
+    @classmethod
+    def of(cls, n: int, text: int, duplicates: float, family: float, settings: Settings) -> Corpus:
+        """Return what comes of so many documents.
+
+        Below the threshold there are about as many candidates as above it: a document meets none with the probability that
+        it has no near-duplicate and, as likely once more, none that is almost one. Families of documents are taken to have
+        sizes spread exponentially, so that the largest of k is about ln k times as large as the mean.
+        """
+        method = settings.finder
+        compared = n * (1 - (1 - duplicates) ** 2)
+        content = compared * (text / n if method.exact else 4 * method.n_estimates) if n else 0.0
+        families = max(1.0, compared / family)
+        pairs = compared * (family - 1) / 2
+        unrelated = replace(settings.plan, documents=n).false_candidates or 0.0
+        return cls(
+            n=n, text=text, tables=n * stored_width(sketches_schema(DOCUMENTS, method)),
+            nibbles=n * packed_width(method.n_codes), compared=int(compared), content=int(content),
+            pairs=int(pairs), links=int(LINKS_PER_PAIR * pairs + unrelated), matched=int(n * duplicates),
+            largest=int(min(content, content / families * max(1.0, log(families)))), exact=method.exact,
+        )  # fmt: skip
+
+    @property
+    def linked(self) -> int:
+        """Bytes of the stored links and pairs."""
+        return self.links * stored_width(LINKS) + self.pairs * stored_width(PAIRS)
+
+
+def stored_width(schema: pa.Schema) -> int:
+    """Return the bytes that a row takes as columns of a part: see ``engines.local.columns``."""
+    return sum(_widths(schema))
+
+
+def _widths(schema: pa.Schema) -> Iterator[int]:
+    for field in schema:
+        kind = field.type
+        if pa.types.is_fixed_size_list(kind):
+            yield WORD * kind.list_size + 1  # and whether it is missing
+        elif pa.types.is_fixed_size_binary(kind):
+            yield kind.byte_width
+        else:
+            yield max(1, kind.bit_width // 8)

@@ -1,0 +1,349 @@
+"""From a folder to a server that listens until it is told to end; connections that stall are ended, which uvicorn's are not."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import re
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import uvicorn
+import uvloop
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from ..errors import InputDataError, OutputError, ParameterError
+from ..files.names import shown
+from ..files.urls import check_on_disk
+from ..index.index import Index
+from ..index.manifest import NAME as MANIFEST
+from ..wording import counted
+from . import desk
+from .app import make_app
+from .bodies import PROBLEM, Limits, Problem
+from .guard import Guard, Keys, is_loopback
+from .log import FLUSH_SECONDS, Handler, Log, Metrics
+from .store import Store
+
+BACKLOG = 4096
+SPARE_FILES = 256  # of those that a process can open: for the index
+SWITCH_SECONDS = 0.001  # after which a thread that writes lets one that answers go on
+END_SECONDS = 6.0  # for open requests to end, once the server is told to
+LINGER_SECONDS = 0.5  # for which /readyz says that it ends, at least
+HEAD_BYTES = 1 << 16
+MOST_AHEAD = 100  # requests that are sent before the first one is answered; each takes some kB
+IDLE_SECONDS = 60  # a connection that was used waits as long for its next request
+DISCARD_SECONDS = 2.0  # for which what follows a refused request is read, so that the refusal arrives
+_JOB = "result.json"
+_NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What is served, an index or a saved result, and how.
+
+    Port 0 is one that is free. ``hosts`` are more names that requests can be for, with or without a port; ``threads`` the
+    groups of long queries that are answered at the same time; ``trust`` where inputs of somebody else's result may be read.
+    """
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8077
+    keys: Keys | None = None
+    hosts: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    threads: int = 1
+    log_requests: bool = True
+    trust: tuple[str, ...] = ()
+
+
+def addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[object, ...]]]:
+    """Return the addresses of a name."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise ParameterError(f"--host {host}: not an address or a name of this machine") from None
+    return list(dict.fromkeys((family, place) for family, _, _, _, place in found))
+
+
+def check_keys(host: str, port: int, keys: Keys | None) -> None:
+    """Check that nobody else's machine can reach a server without keys."""
+    if keys is None and not all(is_loopback(str(place[0])) for _, place in addresses(host, port)):
+        raise ParameterError(
+            f"--host {host} can be reached from other machines, and there are no keys: pass --keys FILE, or --host 127.0.0.1"
+        )
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check names that requests can be for; an empty one would stand for all names without a port."""
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ParameterError(f"--allow-host must be a name such as seen.example.org, or with a port; got {name[:80]!r}")
+
+
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen; those of further addresses of a name get the port of the first one."""
+    sockets: list[socket.socket] = []
+    why = "this machine has no such addresses"
+    for family, place in addresses(host, port):
+        at = (place[0], port or (sockets[0].getsockname()[1] if sockets else 0), *place[2:])
+        try:
+            sockets.append(socket.create_server(at, family=family, backlog=BACKLOG))
+        except OSError as error:
+            if error.errno == errno.EAFNOSUPPORT:  # a name can have addresses of a kind that this machine does not use
+                continue
+            for one in sockets:
+                one.close()
+            sockets, why = [], os.strerror(error.errno or 0)
+            break
+    if not sockets:
+        raise OutputError(f"{host}, port {port}: cannot listen: {why}")
+    return sockets
+
+
+class Connection(HttpToolsProtocol):
+    """A connection. ``sweep`` is called now and then, which costs less than a timer for each request."""
+
+    limits = Limits()
+    _since: float | None = None  # when a request began that is not complete
+    _stuck: float | None = None  # when its answer began to wait for the client
+    _refused = False
+    _head_bytes = 0
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for a first request, unless there are too many connections."""
+        super().connection_made(transport)
+        self._since = self.loop.time()
+        if len(self.connections) > self.limits.connections:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that does not end is refused."""
+        if self._refused:
+            return
+        if self._head_bytes:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES:
+                self._refuse(Problem(431, f"the head of a request must have at most {HEAD_BYTES:,} bytes"))
+                return
+        if self._since is None:
+            self._since = self.loop.time()
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Note that a head has begun; a client that sends on and on without waiting for answers is left."""
+        if len(self.pipeline) >= MOST_AHEAD:
+            self.transport.abort()
+            raise ConnectionError  # which ends the parser's work on what has come
+        super().on_message_begin()
+        self._head_bytes = 1
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header; those that follow a body in chunks count for nothing, and would have no limit."""
+        if self._head_bytes:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Note that the head has ended.
+
+        The parser passes over the body of a request for an upgrade, and over all that follows: it is the connection's last.
+        """
+        self._head_bytes = 0
+        super().on_headers_complete()
+        if self.parser.should_upgrade():
+            self.cycle.keep_alive = False
+
+    def on_message_complete(self) -> None:
+        """Note that the request is complete."""
+        self._since = None
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """After an answer to a request that is not complete, read and forget the rest for a while."""
+        now = self.loop.time()
+        if not self.pipeline and self.cycle.more_body:
+            self._since = now - self.limits.seconds + DISCARD_SECONDS
+        elif self._since is not None:
+            self._since = now
+        super().on_response_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: uvicorn would tell the log to install something, as often as a stranger asks."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse(Problem(400, "not a valid HTTP request"))
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer in place of the application, and end the connection."""
+        self._refused = True
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            if self.cycle.response_started:
+                self.transport.abort()
+                return
+        if not self.transport.is_closing():
+            body = problem.body("")
+            self.transport.write(
+                STATUS_LINE[problem.status]
+                + b"content-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (PROBLEM.encode(), len(body))
+                + body
+            )
+            self.transport.close()
+
+    def sweep(self, now: float) -> None:
+        """End the connection if a request takes too long to arrive, or a client to take its answer."""
+        limit = self.limits.seconds
+        working = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        if not working and self._since is not None and now - self._since > limit:
+            if self._head_bytes or (self.cycle is not None and not self.cycle.response_complete):
+                self._refuse(Problem(408, f"the request did not arrive within {limit:g} seconds"))
+            else:
+                self.transport.abort()  # nothing was asked, or it is answered
+            self._since = None
+        if self.transport.get_write_buffer_size() == 0:
+            self._stuck = None
+        elif self._stuck is None:
+            self._stuck = now
+        elif now - self._stuck > limit:
+            self.transport.abort()
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which says that it ends before it does, and ends stalled connections."""
+
+    def __init__(self, config: uvicorn.Config, guard: Guard, store: Store | None) -> None:
+        super().__init__(config)
+        self._guard = guard
+        self._store = store
+        self._told = 0.0
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let signals end the server, and not the process: it ends with status 0."""
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; at once, if told so twice."""
+        if self._guard.ending:
+            self.should_exit = True
+        self._guard.ending, self._told = True, self._told or time.monotonic()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is to be done now and then, and tell whether it is time to end."""
+        if counter % 10 == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                connection.sweep(now)  # type: ignore[union-attr]
+            if self._store is not None:
+                self._store.withdraw()
+        if self._guard.ending:
+            for_long = time.monotonic() - self._told
+            self.should_exit |= for_long > END_SECONDS or (for_long > LINGER_SECONDS and not self._guard.open)
+        return await super().on_tick(counter)
+
+
+def serve(serving: Serving, say: Callable[[str], None]) -> None:
+    """Serve a folder until a signal ends it; ``say`` is told the address."""
+    check_keys(serving.host, serving.port, serving.keys)
+    check_names(serving.hosts)
+    is_index = (serving.folder / MANIFEST).exists()
+    if not is_index and not (serving.folder / _JOB).exists():
+        check_on_disk(serving.folder, "and what is served is a folder on this machine: copy it")
+        raise InputDataError(f"{shown(serving.folder)}: neither an index (lookalike index create) nor a saved result")
+    limits, log, metrics = _within_files(serving.limits), Log(requests=serving.log_requests), Metrics()
+    store = None
+    sockets = _listen(serving.host, serving.port)
+    try:
+        if is_index:
+            store = Store(Index.open(serving.folder), limits, metrics, serving.threads)
+            store.index.query(["ready"])  # kernels are loaded, or compiled, before anybody waits
+        pages = desk.routes_of_index(store) if store is not None else desk.routes_of_job(serving.folder, serving.trust)
+        guard = make_app(
+            store, pages=pages, reading=desk.READING, limits=limits, keys=serving.keys,
+            hosts=frozenset(host.lower().encode() for host in serving.hosts), log=log, metrics=metrics,
+        )  # fmt: skip
+        host, port = sockets[0].getsockname()[:2]
+        inside = counted(len(store.index), "document") if store is not None else "a saved result"
+        say(f"{shown(serving.folder)}: {inside}, at http://{f'[{host}]' if ':' in host else host}:{port}/")
+        _run(sockets, guard, store, log, limits)
+    finally:
+        for one in sockets:
+            one.close()
+    idle = (store is None or store.close(0.5)) and not guard.open
+    log.say("ended", all_requests_answered=idle)
+    if not idle:
+        # A merge of segments, or texts of a page, can take longer than anybody wants to wait for. What was not committed has
+        # not happened, as after a crash; a normal exit would wait for the threads.
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def _run(sockets: list[socket.socket], guard: Guard, store: Store | None, log: Log, limits: Limits) -> None:
+    """Run the server in an event loop."""
+    handler = Handler(log)
+    for name in ("uvicorn.error", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.propagate = False
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+    class Limited(Connection):
+        """A connection with the limits of this server."""
+
+    Limited.limits = limits
+    config = uvicorn.Config(
+        guard, http=Limited, ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
+        proxy_headers=False, server_header=False, backlog=BACKLOG, timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+
+    async def main() -> None:
+        flushing = asyncio.create_task(_flush(log))
+        try:
+            await Server(config, guard, store).serve(sockets)
+        finally:
+            flushing.cancel()
+
+    runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    try:
+        runner.run(main())
+    finally:
+        log.flush()
+        if not guard.open:  # it would wait for what threads still do for pages
+            runner.close()
+
+
+async def _flush(log: Log) -> None:
+    """Write the lines that were gathered, again and again."""
+    while True:
+        await asyncio.sleep(FLUSH_SECONDS)
+        log.flush()
+
+
+def _within_files(limits: Limits) -> Limits:
+    """Return limits with as many connections as files can be open, once the system's limit was raised as far as it can be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = limits.connections + SPARE_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        wanted = min(wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    return replace(limits, connections=max(wanted - SPARE_FILES, 1))

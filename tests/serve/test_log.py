@@ -1,0 +1,74 @@
+"""Lines of the log, and pages of metrics."""
+
+import json
+import logging
+import os
+
+from lookalike.serve.log import FLUSH_LINES, Handler, Log, Metrics
+
+
+def read(path):
+    """Return the lines of a log."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_lines_are_gathered_and_all_written(tmp_path):
+    path = tmp_path / "log"
+    with open(path, "wb") as file:
+        log = Log(file.fileno())
+        for i in range(FLUSH_LINES - 1):
+            log.request(f"r{i}", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
+        assert path.read_bytes() == b""
+        log.request("last", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
+        assert len(read(path)) == FLUSH_LINES and read(path)[-1]["id"] == "last"
+        log.say("ended")
+        assert read(path)[-1]["event"] == "ended"
+        quiet = Log(file.fileno(), requests=False)
+        quiet.request("none", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
+        quiet.flush()
+        assert len(read(path)) == FLUSH_LINES + 1
+
+
+def test_lines_are_whole_where_a_pipe_takes_a_part(monkeypatch):
+    written = []
+
+    def some(_, data):
+        written.append(bytes(data[:7]))
+        return min(7, len(data))
+
+    monkeypatch.setattr("lookalike.serve.log.os.write", some)
+    Log(99).say("event", detail="more than seven bytes")
+    assert json.loads(b"".join(written))["detail"] == "more than seven bytes"
+
+
+def test_messages_of_libraries_are_not_quoted(tmp_path):
+    path = tmp_path / "log"
+    with open(path, "wb") as file:
+        handler = Handler(Log(file.fileno()))
+        for name in ("uvicorn.error", "asyncio"):
+            logger = logging.Logger(name)
+            logger.addHandler(handler)
+            logger.info("not at all")
+            logger.warning("Invalid request from %s", "secret")
+            try:
+                raise ValueError("secret")
+            except ValueError:
+                logger.exception("failed with secret" if name == "asyncio" else "failed")
+    assert "secret" not in path.read_text()
+    first, second, third, fourth = read(path)
+    assert first["message"] == "Invalid request from %s" and first["level"] == "WARNING" and third["message"] == ""
+    assert second["error"] == fourth["error"] == "ValueError" and second["message"] == "failed"
+    assert all(line["event"] == "library" for line in (first, second, third, fourth))
+    os.fstat(2)
+
+
+def test_a_page_of_metrics_is_well_formed():
+    metrics = Metrics()
+    metrics.gauge("documents", "Documents in the index.", lambda: 1_234_567)
+    metrics.requests.labels("/v1/query", "POST", 200).inc()
+    metrics.requests.labels("/v1/query", "POST", 200).inc()
+    metrics.seconds.labels("/v1/query").observe(0.002)
+    lines = metrics.page().decode().splitlines()
+    assert 'lookalike_requests_total{method="POST",route="/v1/query",status="200"} 2.0' in lines
+    assert 'lookalike_request_seconds_bucket{le="0.0025",route="/v1/query"} 1.0' in lines
+    assert "lookalike_documents 1.234567e+06" in lines and not any("_created" in line for line in lines)

@@ -1,0 +1,227 @@
+"""The command: what it refuses to do, how it ends, and what it logs."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from desk_jobs import plain
+from served import JSON, TEXTS, Server, make_index
+from waiting import until
+
+import lookalike as la
+from lookalike.cli.main import main
+from lookalike.serve.bodies import Limits
+from lookalike.serve.server import _within_files, addresses, check_keys, check_names
+
+KEY = "a-key-of-a-writer"
+SECRET = "privateword"
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """A file of keys."""
+    path = tmp_path / "keys.toml"
+    path.write_text(f'write = ["{KEY}"]\n')
+    path.chmod(0o600)
+    return path
+
+
+def fails(capsys, *arguments):
+    """Run the command in this process; return its status and what it said."""
+    with pytest.raises(SystemExit) as stop:
+        main(["serve", *map(str, arguments)])
+    return stop.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_others_are_not_let_in_without_keys(host, tmp_path, capsys):
+    status, said = fails(capsys, tmp_path / "there is none", "--host", host)
+    assert status == 2 and "--keys" in said
+
+
+def test_loopback_needs_no_keys():
+    for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
+        check_keys(host, 8077, None)
+
+
+def test_what_cannot_be_served(tmp_path, capsys, keys):
+    assert fails(capsys, tmp_path)[0] == 1
+    status, said = fails(capsys, tmp_path, "--host", "no-such-name.invalid")
+    assert status == 2 and "not an address" in said
+    keys.chmod(0o644)
+    status, said = fails(capsys, tmp_path, "--keys", keys)
+    assert status == 2 and "chmod 600" in said and KEY not in said
+    assert fails(capsys, tmp_path, "--max-body", "much")[0] == 2
+
+
+@pytest.mark.parametrize("name", ["", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example"])
+def test_names_that_are_none(name, tmp_path, capsys):
+    """An empty one, of a variable that is not set, would let requests for any name in."""
+    status, said = fails(capsys, tmp_path, "--allow-host", name)
+    assert status == 2 and "--allow-host must be a name" in said
+
+
+def test_names_that_can_be_allowed():
+    check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
+
+
+def test_an_index_that_is_open_already(tmp_path, capsys):
+    with la.Index.create(tmp_path / "seen.idx"):
+        status, said = fails(capsys, tmp_path / "seen.idx", "--port", 0)
+    assert status == 1 and "open for changes already" in said
+
+
+def test_a_port_that_is_taken(tmp_path, capsys):
+    make_index(tmp_path / "seen.idx", None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        status, said = fails(capsys, tmp_path / "seen.idx", "--port", taken.getsockname()[1])
+    assert status == 1 and "Address already in use" in said
+
+
+def test_without_the_extra(tmp_path):
+    code = "import sys; sys.modules['uvicorn'] = None; from lookalike.cli import main; main(['serve', 'x'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"HOME": str(tmp_path)}
+    )
+    assert done.returncode == 1 and "pip install 'lookalike[serve]'" in done.stderr
+
+
+def test_addresses_of_a_name():
+    assert {place[0] for _, place in addresses("localhost", 80)} <= {"127.0.0.1", "::1"}
+
+
+def test_connections_fit_open_files(monkeypatch):
+    limits, calls = [(256, 1000)], []
+    monkeypatch.setattr("lookalike.serve.server.resource.getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
+    assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
+    assert _within_files(Limits(connections=100)).connections == 100 and len(calls) == 1
+
+
+PATIENT = """
+import sys
+from lookalike.cli.main import main
+from lookalike.serve import server
+server.END_SECONDS = 3600.0
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server with a key, on all addresses, which waits for open requests for as long as it takes."""
+    folder = tmp_path_factory.mktemp("serve")
+    (folder / "keys.toml").write_text(f'write = ["{KEY}"]\n')
+    (folder / "keys.toml").chmod(0o600)
+    options = ("--keys", str(folder / "keys.toml"), "--host", "0.0.0.0", "--allow-host", "seen.example")
+    made = Server(make_index(folder / "seen.idx", TEXTS, keep_text=True), options, program=("-c", PATIENT)).start()
+    yield made
+    if made.process.poll() is None:
+        made.stop(signal.SIGKILL)
+
+
+def test_it_says_where_it_is(server):
+    assert server.said == f"{server.folder}: 3 documents, at http://0.0.0.0:{server.port}/\n"
+
+
+def test_names_and_keys_of_a_server_for_others(server):
+    allowed = {"authorization": f"Bearer {KEY}"}
+    with server.client() as client:
+        assert client.get("/readyz").status_code == 200
+        assert client.get("/v1/documents/a").status_code == 401
+        assert client.get("/v1/documents/a", headers=allowed).json()["text"] == TEXTS["a"]
+        assert client.get("/readyz", headers={"host": "seen.example"}).status_code == 200
+        assert client.get("/readyz", headers={"host": f"0.0.0.0:{server.port}"}).status_code == 421
+        assert client.get("/readyz", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_logs_have_no_texts_ids_or_keys(server):
+    allowed = {"authorization": f"Bearer {KEY}", "x-request-id": "from-a-test"}
+    with server.client(headers=allowed) as client:
+        client.post("/v1/documents", json={"documents": [{"id": f"id-{SECRET}", "text": f"text {SECRET}"}]})
+        client.post("/v1/query", json={"texts": [SECRET]})
+        client.post("/v1/query", content=b'{"texts": "' + SECRET.encode(), headers=JSON)
+        client.get(f"/v1/documents/{SECRET}?{SECRET}")
+        client.get(f"/{SECRET}", headers={"user-agent": SECRET, "host": SECRET, "authorization": f"Bearer {SECRET}"})
+        client.request(SECRET.upper(), "/readyz")
+
+    def told():
+        return [line for line in server.lines() if line.get("id") == "from-a-test"]
+
+    until(lambda: len(told()) > 4)
+    written, lines = server.log.read_text(), told()
+    assert SECRET not in written.lower() and KEY not in written
+    assert [(line["method"], line["route"], line["status"]) for line in lines] == [
+        ("POST", "/v1/documents", 200),
+        ("POST", "/v1/query", 200),
+        ("POST", "/v1/query", 400),
+        ("GET", "/v1/documents/{id}", 404),
+        ("GET", "other", 421),
+    ]
+    names = {"time", "event", "id", "client", "method", "route", "status", "ms", "bytes_in", "bytes_out"}
+    assert all(set(line) == names and line["ms"] >= 0 and line["client"] == "127.0.0.1" for line in lines)
+
+
+def test_a_signal_lets_open_requests_end(server):
+    """The last test of this server: one request is half sent when the signal comes."""
+    body = json.dumps({"texts": [TEXTS["a"]]}).encode()
+    head = (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {KEY}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()  # fmt: skip
+    statuses, ended, allowed = [], [], {"authorization": f"Bearer {KEY}"}
+    with socket.create_connection(("127.0.0.1", server.port)) as half, server.client() as client:
+        half.sendall(head + body[:10])
+        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics", headers=allowed).text)
+        stopping = threading.Thread(target=lambda: ended.append(server.stop()))
+        stopping.start()
+        until(lambda: client.get("/readyz").status_code == 503)
+        for path in ("/readyz", "/healthz", "/v1/documents/a"):
+            answer = client.get(path)
+            statuses.append((answer.status_code, answer.headers.get("connection")))
+        time.sleep(0.7)
+        half.sendall(body[10:])
+        assert half.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        stopping.join()
+    assert statuses == [(503, "close"), (200, None), (503, "close")]
+    assert ended[0][0] == 0
+    assert server.lines()[-1] == {"time": server.lines()[-1]["time"], "event": "ended", "all_requests_answered": True}
+
+
+@pytest.mark.slow
+def test_requests_that_never_end_are_cut_off(tmp_path):
+    server = Server(make_index(tmp_path / "seen.idx", None), ("--quiet",)).start()
+    with socket.create_connection(("127.0.0.1", server.port)) as half:
+        half.sendall(f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
+                     + b"Content-Length: 100\r\n\r\n{")  # fmt: skip
+        with server.client() as client:
+            until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics").text)
+        status, seconds = server.stop()
+    assert status == 0 and seconds > 5
+    assert [line["event"] for line in server.lines()][-1] == "ended"
+    with la.Index.open(server.folder) as index:  # the lock is free
+        assert index.check() == []
+
+
+SLOW = """
+import sys, time
+from lookalike.cli.main import main
+from lookalike.serve import desk_job, server
+server.END_SECONDS = 0.5
+desk_job.Desk.listed = lambda *_: (open(f"{sys.argv[2]}.begun", "w").close(), time.sleep(3600))
+main(sys.argv[1:])
+"""
+
+
+def test_a_page_that_takes_long_does_not_hold_up_the_end(tmp_path):
+    server = Server(plain(tmp_path), program=("-c", SLOW)).start()
+    with server.client() as client, ThreadPoolExecutor(1) as pool:
+        pool.submit(client.get, "/v1/removals")
+        until(server.folder.with_name(f"{server.folder.name}.begun").exists)
+        assert server.stop()[0] == 0
+    assert server.lines()[-1]["event"] == "ended" and not server.lines()[-1]["all_requests_answered"]
