@@ -15,11 +15,11 @@ from ...engines.memory import peak_memory
 from ...engines.progress import Clock
 from ...errors import ParameterError
 from ...formats.split import Split
+from ...results.groups import naming
 from ...results.inputs import Inputs
 from ...results.result import Result
 from ...results.rows import HeldRows, LaterRows, ParquetRows, pairs_schema, second_columns, spooled
 from ...results.summary import Summary
-from ...results.tables import naming
 from ...settings.settings import Settings
 from ...steps.totals import of_inputs
 from ...values import Int64Array
