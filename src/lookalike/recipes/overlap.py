@@ -187,7 +187,7 @@ def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, thr
         raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
 
 
-def _check_apart(sources: list[Any], others: list[Any]) -> None:
+def _check_apart(sources: list[Split], others: list[Any]) -> None:
     """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
     twice = file_in_both(sources, others)
     if twice is not None:

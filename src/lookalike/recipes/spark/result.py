@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ...engines.memory import peak_memory
 from ...engines.progress import Clock
 from ...errors import ParameterError
+from ...formats.split import Split
 from ...results.summary import Summary
 from ...results.tables import naming
 from ...settings.settings import Settings
@@ -60,7 +61,7 @@ class Finished:
     settings: Settings
     summary: Summary
     provenance: dict[str, Any]
-    splits: list[Any]
+    splits: list[Split]
     n_references: int
     second: tuple[str, ...]
     id_type: str | None
