@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from .. import __version__
 from ..engines.engine import Engine, check_engine
 from ..engines.local.engine import LocalEngine
@@ -17,11 +19,13 @@ from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split, skipped_in
+from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
 from ..settings.settings import Settings, added_columns
+from ..steps.totals import TEXT_IDS
 from ..wording import printable
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
@@ -89,6 +93,15 @@ class Opened:
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)
+
+    def labels(self, totals: NDArray[Any]) -> Labels:
+        """Return what documents are called."""
+        return Labels.of(self.splits, self.reading.id is not None, not totals[TEXT_IDS])
+
+    def provenance(self, settings: Settings) -> dict[str, Any]:
+        """Return what is written beside every output: how it was made, and from what."""
+        inputs = [split.identity() for split in self.splits]
+        return {"lookalike": __version__, "parameters": settings.to_dict(), "inputs": inputs}
 
 
 def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:

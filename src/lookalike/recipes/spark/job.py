@@ -29,13 +29,12 @@ from ...settings.limits import limit_of
 from ...settings.settings import Settings
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..decide import Decider
-from ..decisions import Told
-from ..judging import deciding_of, judge, provenance_of, searching_of
+from ..decide import Decider, Deciding
+from ..decisions import Told, judge
 from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import agreed
-from ..search import search
+from ..search import Searching, search
 from .result import Finished, SparkResult, SparkSummary
 
 TASK_MEMORY = "1500MB"
@@ -212,8 +211,8 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
-    decider = Decider(engine, found, deciding_of(settings), key)
+    found = search(engine, opened.splits, opened.reading, Searching.of(settings), key, opened.clock.lap)
+    decider = Decider(engine, found, Deciding.of(settings), key)
     stored: dict[str, Any] = {}
 
     def count(told: Told) -> dict[str, Any]:
@@ -238,7 +237,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
     return Finished(
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
-        summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
+        summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
         second=tuple(field.name for field in second_columns(settings.finder)),
         id_type=id_type, close=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
