@@ -41,7 +41,7 @@ from ...formats.writers import (
     is_stdout,
     means_folder,
 )
-from ...results.tables import annotated, annotating
+from ...results.groups import annotated, annotating
 from ...settings.settings import added_columns
 from ...values.arrays import runs
 from ...values.arrow import to_numpy

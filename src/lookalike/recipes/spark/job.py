@@ -23,7 +23,6 @@ from ...formats.split import Limit, Split, skipped_in
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
-from ...results.rows import second_columns
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
 from ...settings.settings import Settings
@@ -53,7 +52,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     """Find near-duplicates on a cluster, and decide which documents to keep.
 
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
-    tried again. Nothing gathers on the driver but counts.
+    tried again. Nothing gathers on the driver but counts, until it is asked for.
     """
     if settings.threads is not None:
         raise ParameterError(THREADS)
@@ -239,8 +238,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
         summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
-        second=tuple(field.name for field in second_columns(settings.finder)),
-        id_type=id_type, close=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
+        id_type=id_type, finish=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
     )  # fmt: skip
 
 
