@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 ERASED = {"split", "splits", "source", "sources", "engine", "method", "table", "settings", "reading"}
+OF_TUPLES = {"_fields", "_asdict", "_replace"}  # public, of named tuples
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -56,7 +57,7 @@ class Module:
                 found.add(node.name)
             elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
                 found.add(node.attr if isinstance(node, ast.Attribute) else node.id)
-        return {name for name in found if name.startswith("_") and not name.startswith("__")}
+        return {name for name in found if name.startswith("_") and not name.startswith("__")} - OF_TUPLES
 
     @cached_property
     def erased(self) -> list[tuple[int, str]]:
