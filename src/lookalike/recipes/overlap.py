@@ -172,7 +172,7 @@ class _Matching:
             self._share("matching", done, total, unit)
 
 
-def _check_apart(sources: list[Any], others: list[Any]) -> None:
+def _check_apart(sources: list[Split], others: list[Split]) -> None:
     """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
     twice = file_in_both(sources, others)
     if twice is not None:

@@ -15,11 +15,11 @@ from ...engines.spark.session import is_local, session_of, spark_sql
 from ...engines.spark.tasks import NUMBERS, in_tasks
 from ...errors import InputDataError, ParameterError
 from ...files.folder import put
-from ...files.names import Skipped, skipped_in
+from ...files.names import Skipped
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
 from ...formats.memory import as_sources
-from ...formats.split import Limit
+from ...formats.split import Limit, Split, skipped_in
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
@@ -124,13 +124,13 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
     return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
 
 
-def _files(splits: Sequence[Any], limit: Limit) -> list[Any]:
+def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
     """Return inputs that workers can read, as they read them."""
     _check_files(splits)
     return [_anywhere(replace(split, limit=limit)) for split in splits]
 
 
-def _id_type(inputs: Sequence[Any], name: str) -> str:
+def _id_type(inputs: Sequence[Split], name: str) -> str:
     """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
     kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
     if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
@@ -145,7 +145,7 @@ def _anywhere(split: Any) -> Any:
     return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
 
 
-def _check_files(splits: Sequence[Any]) -> None:
+def _check_files(splits: Sequence[Split]) -> None:
     """Check that workers can read all inputs."""
     for split in splits:
         if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
@@ -180,7 +180,7 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
         )
 
 
-def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> AnyWorkspace:
+def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, session: Any) -> AnyWorkspace:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):

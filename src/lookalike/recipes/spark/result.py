@@ -64,7 +64,7 @@ class Finished:
     settings: Settings
     summary: Summary
     provenance: dict[str, Any]
-    splits: list[Any]
+    splits: list[Split]
     n_references: int
     id_type: str | None
     finish: Callable[[], None]
