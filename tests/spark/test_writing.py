@@ -18,7 +18,7 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import describe
 from lookalike.recipes.spark import files as writing
 from lookalike.recipes.spark.files import WRITTEN, Writing, check_folder, take_files, write_inputs
-from lookalike.results.tables import annotating
+from lookalike.results.groups import annotating
 from lookalike.values.tables import SOURCE_BITS
 
 LONG = " ".join(f"word{i}" for i in range(40))

@@ -115,17 +115,13 @@ def dedup(
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
     from .interrupts import explained
-    from .outputs import Outputs
+    from .outputs import Outputs, check_removed
     from .progress import progress
 
     work, against = given["work"], against or ()
     how = {name: given[name] for name in ("glob", "format", "delimiter")}
     check_where: Callable[[str, bool], object]
     running: AbstractContextManager[Any] = nullcontext(engine)
-    if engine == "spark" and any(given is not None for given in (report, audit, save)):
-        raise ParameterError(
-            "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
-        )
     if engine == "spark":
         from ..recipes.spark.files import check_where
         from .spark import check_options
@@ -160,8 +156,6 @@ def dedup(
 
         def guard() -> None:
             if fail_if_removed is not None:
-                from .guarding import check_removed
-
                 before = [path for path in (report, save) if path is not None]
                 check_removed(result.by_input(), fail_if_removed, work is not None, outputs.feeding, before)
 

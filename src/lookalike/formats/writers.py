@@ -20,6 +20,7 @@ from ..files.disk import SIDECAR, as_listed, atomic_directory
 from ..files.folder import Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
 from ..files.urls import as_url
+from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format, Selection
@@ -104,11 +105,11 @@ def check_table(output: str | Path, force: bool) -> Path:
     return check_output(output, force)
 
 
-def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
+def check_apart(output: str | Path, splits: Sequence[Split], also: Sequence[str | Path] = ()) -> None:
     """Check that an output, and ``also`` what else will be written, meet no input and not one another."""
     if is_stdout(output):
         return
-    places = [place for split in splits for place in getattr(split, "places", ())]
+    places = [place for split in splits for place in split.places]
     if _single(output) is None:
         folder_of(output).check_apart(places, also)
     else:
@@ -116,7 +117,7 @@ def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | 
 
 
 def check_before(
-    output: str | Path, splits: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
+    output: str | Path, splits: Sequence[Split], references: Sequence[Split] = (), also: Sequence[str | Path] = ()
 ) -> None:
     """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own."""
     check_apart(output, [*splits, *references], also)
@@ -147,7 +148,7 @@ def check_names(names: Sequence[str]) -> None:
             folder = os.path.dirname(folder)
 
 
-def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
+def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:
     """Check, before any work, that all columns of the inputs can be written to an output within the limit."""
     form = _single(output)
     for split in splits:
@@ -156,7 +157,7 @@ def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
 
 
 def write_table(
-    output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+    output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
 ) -> None:
     """Write a table of results, in the format that the suffix names; to standard output ("-"), as JSON lines.
 
@@ -175,7 +176,7 @@ def write_rows(
     selections: Sequence[Selection],
     provenance: Record,
     *,
-    sources: Sequence[Any] = (),
+    sources: Sequence[Split] = (),
     force: bool = False,
 ) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input."""

@@ -21,7 +21,7 @@ from ..files.descriptions import Count, FileName, check_trusted, damaged, places
 from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
 from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
-from ..files.names import Inputs, shown, suffix_of
+from ..files.names import shown, suffix_of
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
@@ -29,7 +29,7 @@ from ..files.urls import AnyPath, Status, Url, as_url, is_inside, path_of
 from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
-from ..formats.split import Split
+from ..formats.split import Inputs, Split
 from .sketch_rows import DESCRIPTION, ROWS, Saved, SavedRows, is_saved
 from .texts import SAVED
 
@@ -245,7 +245,7 @@ def description_of(split: Split) -> Place:
         raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
 
 
-def files_of_saved(splits: Sequence[Any]) -> list[AnyPath]:
+def files_of_saved(splits: Sequence[Split]) -> list[AnyPath]:
     """Return the folders of saved sketches among some inputs, and the files in them."""
     saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if is_saved(split)}
     names = ("", DESCRIPTION, SECRET, SIDECAR)

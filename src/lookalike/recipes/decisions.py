@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..inputs.ids import Labels
-from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
+from ..results.rows import HeldRows, LaterRows, decisions_schema, pairs_schema, second_columns
 from ..results.summary import Summary
 from ..settings.settings import Settings
 from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
@@ -150,16 +150,12 @@ class Decisions:
         return Decisions(self._make, self.schema, min(self._begin + begin, self._end), min(self._begin + end, self._end))
 
 
-class Pairs:
+class Pairs(LaterRows):
     """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
 
     def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
-        self._decider, self._matches, self._labels = decider, matches, labels
-        self.schema = pairs_schema(labels.kind, second)
-
-    @cached_property
-    def _held(self) -> HeldRows:
-        return HeldRows(self.table(self._matches))
+        super().__init__(pairs_schema(labels.kind, second), lambda: HeldRows(self.table(matches)))
+        self._decider, self._labels = decider, labels
 
     @cached_property
     def _documents(self) -> Table:
@@ -180,22 +176,14 @@ class Pairs:
 
     def table(self, matches: Table) -> pa.Table:
         """Return some pairs, in the order of the input."""
-        told = self.told(matches)
-        found = pa.Table.from_batches(told.batches(), told.schema).combine_chunks()
-        left, right = (to_numpy(found[name]) for name in POSITIONS.names)
-        return found.take(to_arrow(np.lexsort((right, left)))).select(self.schema.names)
+        return in_order(self.told(matches)).select(self.schema.names)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows."""
-        return self._held.batches()
 
-    def select(self, names: Sequence[str]) -> HeldRows:
-        """Return some columns."""
-        return self._held.select(names)
-
-    def slice(self, begin: int, end: int) -> HeldRows:
-        """Return some rows."""
-        return self._held.slice(begin, end)
+def in_order(told: Table) -> pa.Table:
+    """Return pairs that are told with the positions of their documents, in the order of the input."""
+    found = pa.Table.from_batches(told.batches(), told.schema).combine_chunks()
+    left, right = (to_numpy(found[name]) for name in POSITIONS.names)
+    return found.take(to_arrow(np.lexsort((right, left))))
 
 
 def judge(

@@ -15,15 +15,16 @@ from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
-from ..files.names import skipped_in
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
+from ..formats.split import Split, skipped_in
 from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
+from ..settings.options import OverlapOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
@@ -86,7 +87,7 @@ class Opened:
     """
 
     settings: Settings
-    splits: list[Any]
+    splits: list[Split]
     reading: Reading
     engine: Engine
     workspace: AnyWorkspace
@@ -143,7 +144,7 @@ def reading_of(settings: Settings, n_references: int) -> Reading:
     )  # fmt: skip
 
 
-def identity_of(splits: Sequence[Any], n_references: int, settings: Settings) -> dict[str, Any]:
+def identity_of(splits: Sequence[Split], n_references: int, settings: Settings) -> dict[str, Any]:
     """Return what must be the same in a job that is resumed."""
     inputs = [split.identity() for split in splits]
     return {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": inputs}
@@ -154,7 +155,7 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "mapInArrow")
 
 
-def on_spark(data: Any, settings: Settings) -> bool:
+def on_spark(data: Any, settings: Settings | OverlapOptions) -> bool:
     """Tell whether a job runs on a cluster: as it says, by a session, or by a function that returns one; or as its data do."""
     engine = settings.engine
     if engine is None:
@@ -182,7 +183,7 @@ def engine_of(
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
-def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
+def _open_workspace(splits: list[Split], n_references: int, settings: Settings) -> Workspace:
     """Open the folder of a job that is to survive a crash, or a place in memory."""
     identities = [split.identity() for split in splits]
     if settings.work is not None:
@@ -195,7 +196,7 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
     return Workspace(settings.work, identity_of(splits, n_references, settings), settings.resume)
 
 
-def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
+def expected_of(splits: Sequence[Split], text: str) -> tuple[int, int]:
     """Return about how many documents inputs have, and how many bytes in their columns of texts."""
     some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
     expected = [split.expected(text) for split in some]
@@ -203,7 +204,7 @@ def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
     return n, size
 
 
-def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
+def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None:
     """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small."""
     if settings.work is not None:
         check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")

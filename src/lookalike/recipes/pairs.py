@@ -14,6 +14,7 @@ import pyarrow as pa
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
+from ..formats.split import Split
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
 from ..results.scored import Scored
@@ -45,7 +46,7 @@ class PairsResult(Brief):
     """
 
     def __init__(
-        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Any, ...],
+        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Split, ...],
         scored: Callable[[PairsResult], Scored] | None = None,
     ) -> None:  # fmt: skip
         self._rows, self._sources, self._scored = rows, sources, scored

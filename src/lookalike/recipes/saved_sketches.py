@@ -22,7 +22,7 @@ from ..files.job import differences
 from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.urls import is_inside
-from ..formats.split import Columns
+from ..formats.split import Columns, Split
 from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_place
@@ -46,7 +46,7 @@ def sketching_of(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def agreed(settings: Settings, references: Sequence[Any]) -> tuple[Settings, bytes | None]:
+def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, bytes | None]:
     """Return the settings, and the secret, of a job that is run against saved sketches; None: there are none.
 
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
@@ -100,13 +100,13 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     return planned
 
 
-def rests_on_files(splits: Sequence[Any]) -> bool:
+def rests_on_files(splits: Sequence[Split]) -> bool:
     """Tell whether the texts of all inputs can be read again by a later job."""
     return all(split.places and all(place.spool is None for place in split.places) for split in splits)
 
 
 def check_saving(
-    folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool,
+    folder: str | Path, force: bool, inputs: Sequence[Split], references: Sequence[Split], html: bool,
     also: Sequence[str | Path] = (),
 ) -> Folder:  # fmt: skip
     """Return where sketches go, if they may go there, and meet nothing ``also`` named."""
@@ -136,7 +136,7 @@ class Saving:
     """
 
     settings: Settings
-    splits: Sequence[Any]
+    splits: Sequence[Split]
     n_references: int
     found: Searched
     key: bytes

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, RowError
+from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
@@ -129,7 +130,7 @@ def count_rows(engine: Engine, rows: Table) -> int:
 
 
 def search(
-    engine: Engine, splits: Sequence[Any], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
+    engine: Engine, splits: Sequence[Split], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
 ) -> Searched:
     """Sketch all documents and find the pairs that are to be compared."""
     documents = engine.source(splits, reading)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ...errors import InputDataError, RowError
 from ...files.urls import AnyPath
 from ...formats.memory import table_split
-from ...formats.split import Limit
+from ...formats.split import Limit, Split
 from ...inputs.read import Reading, read_split
 from ...inputs.sketch_rows import is_saved
 from ...values import Int64Array
@@ -84,7 +84,7 @@ class FrameSource(SparkTable):
         With ids.
     """
 
-    def __init__(self, engine: Cluster, inputs: Sequence[Any], reading: Reading) -> None:
+    def __init__(self, engine: Cluster, inputs: Sequence[Split], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
         self.spooled = TextFiles(engine.folder / "spooled")
         saved = InputTexts(units_of([one for one in inputs if is_saved(one)], UNIT_BYTES), reading)

@@ -31,6 +31,7 @@ from ...files.folder import Folder, Unfinished, folder_of
 from ...files.names import shown
 from ...files.urls import AnyPath, check_url
 from ...formats.registry import formats_by_suffix
+from ...formats.split import Split
 from ...formats.writers import (
     Selection,
     check_before,
@@ -40,7 +41,7 @@ from ...formats.writers import (
     is_stdout,
     means_folder,
 )
-from ...results.tables import annotated, annotating
+from ...results.groups import annotated, annotating
 from ...settings.settings import added_columns
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
@@ -76,7 +77,7 @@ class Writing:
         Columns that inputs must not have.
     """
 
-    splits: tuple[Any, ...]
+    splits: tuple[Split, ...]
     provenance: dict[str, Any]
     encoding_errors: str
     output: str

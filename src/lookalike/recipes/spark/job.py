@@ -15,15 +15,14 @@ from ...engines.spark.session import is_local, session_of, spark_sql
 from ...engines.spark.tasks import NUMBERS, in_tasks
 from ...errors import InputDataError, ParameterError
 from ...files.folder import put
-from ...files.names import Skipped, skipped_in
+from ...files.names import Skipped
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
 from ...formats.memory import as_sources
-from ...formats.split import Limit
+from ...formats.split import Limit, Split, skipped_in
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
-from ...results.rows import second_columns
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
 from ...settings.settings import Settings
@@ -53,7 +52,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     """Find near-duplicates on a cluster, and decide which documents to keep.
 
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
-    tried again. Nothing gathers on the driver but counts.
+    tried again. Nothing gathers on the driver but counts, until it is asked for.
     """
     if settings.threads is not None:
         raise ParameterError(THREADS)
@@ -77,6 +76,21 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
         reading = reading_of(settings, n_references)
         opened = Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret)
         return SparkResult(_run(opened, id_type))
+
+
+def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEngine:
+    """Return an engine on Spark for a job whose tables are on this machine, its workers tried."""
+    spark_sql()
+    session = session_of(None if given == "spark" else given, [], tell)
+    if not is_local(session):
+        raise ParameterError(
+            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it by "
+            "an engine, engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
+        )
+    workspace.move_to_disk()
+    engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
+    check_workers(engine)
+    return engine
 
 
 def check_workers(engine: SparkEngine) -> None:
@@ -125,13 +139,18 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
     return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
 
 
-def _files(splits: Sequence[Any], limit: Limit) -> list[Any]:
+def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
     """Return inputs that workers can read, as they read them."""
+    return for_workers([replace(split, limit=limit) for split in splits])
+
+
+def for_workers(splits: Sequence[Split]) -> list[Split]:
+    """Return inputs under names by which workers find them; refuse those that they cannot read."""
     _check_files(splits)
-    return [_anywhere(replace(split, limit=limit)) for split in splits]
+    return [_anywhere(split) for split in splits]
 
 
-def _id_type(inputs: Sequence[Any], name: str) -> str:
+def _id_type(inputs: Sequence[Split], name: str) -> str:
     """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
     kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
     if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
@@ -146,7 +165,7 @@ def _anywhere(split: Any) -> Any:
     return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
 
 
-def _check_files(splits: Sequence[Any]) -> None:
+def _check_files(splits: Sequence[Split]) -> None:
     """Check that workers can read all inputs."""
     for split in splits:
         if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
@@ -181,7 +200,7 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
         )
 
 
-def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> AnyWorkspace:
+def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, session: Any) -> AnyWorkspace:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
@@ -239,8 +258,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
         summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
-        second=tuple(field.name for field in second_columns(settings.finder)),
-        id_type=id_type, close=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
+        id_type=id_type, finish=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
     )  # fmt: skip
 
 
