@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
+from ..formats.split import Split
 from ..inputs.read import Reading
 from ..kernels.sift import Halves
 from ..text.texts import Texts
@@ -89,7 +90,7 @@ class Slices(Protocol):
 class Engine(Protocol):
     """The operations that all jobs are made of."""
 
-    def source(self, splits: Sequence[Any], reading: Reading) -> Table:
+    def source(self, splits: Sequence[Split], reading: Reading) -> Table:
         """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.read`` reads.
 
         Of inputs that are saved sketches these are sketches, under their own columns, which come to the step that is mapped

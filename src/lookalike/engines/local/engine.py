@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
+from ...formats.split import Split
 from ...inputs.read import Reading
 from ...text.texts import Texts
 from ...values import Int64Array
@@ -69,7 +70,7 @@ class LocalEngine:
         assert self._sketches is not None
         return len(self._sketches)
 
-    def source(self, splits: Sequence[Any], reading: Reading) -> Documents:
+    def source(self, splits: Sequence[Split], reading: Reading) -> Documents:
         """Return the documents of some inputs."""
         self._documents = Documents(splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress)
         return self._documents

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ... import __version__
 from ...errors import OutputError
 from ...files.folder import AnyPath, files_in, new_folder, path_of, remove_tree
+from ...formats.split import Split
 from ...inputs.read import Reading
 from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
@@ -106,7 +107,7 @@ class SparkEngine:
         """Rows with texts that meet in a task, about, where there are few: the fewer, the longer texts are."""
         return max(1, min(TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK // max(1, self._text_bytes)))
 
-    def source(self, splits: Sequence[Any], reading: Reading) -> SparkTable:
+    def source(self, splits: Sequence[Split], reading: Reading) -> SparkTable:
         """Return the documents of some inputs."""
         self._source = FrameSource(self, splits, reading) if isinstance(splits, Frames) else Source(self, splits, reading)
         self._sizes = np.zeros(len(splits), np.int64)

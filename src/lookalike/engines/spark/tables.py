@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...files.folder import AnyPath
 from ...files.urls import Url
+from ...formats.split import Split
 from ...inputs.read import Reading
 from ...values import Int64Array
 from ..engine import Batches, Fold, Step, Table
@@ -329,7 +330,7 @@ class TextTable(MadeTable):
 class Source(MadeTable):
     """The documents of the inputs, read anew wherever they are needed."""
 
-    def __init__(self, engine: Cluster, splits: Sequence[Any], reading: Reading) -> None:
+    def __init__(self, engine: Cluster, splits: Sequence[Split], reading: Reading) -> None:
         self.texts = InputTexts(units_of(splits, UNIT_BYTES), reading)
         super().__init__(engine, None, reading.schema)
 

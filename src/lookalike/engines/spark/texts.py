@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...files.folder import AnyPath, new_file, parquet_file
+from ...formats.split import Split
 from ...inputs.read import Reading, text_column
 from ...inputs.texts import reader_of
 from ...text.texts import from_arrow_array
@@ -44,7 +45,7 @@ class Unit:
 
     number: int
     first: int
-    split: Any
+    split: Split
 
     @property
     def start(self) -> int:
@@ -196,7 +197,7 @@ def spool(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
     file.close()
 
 
-def units_of(splits: Sequence[Any], n_bytes: int) -> tuple[Unit, ...]:
+def units_of(splits: Sequence[Split], n_bytes: int) -> tuple[Unit, ...]:
     """Return the pieces that inputs are read in, of about so many bytes each on the disk, in the order of positions."""
     return tuple(Unit(number, first, piece) for number, split in enumerate(splits) for first, piece in split.pieces(n_bytes))
 
