@@ -11,6 +11,8 @@ export LOOKALIKE_NO_LIBRARY := 1
 # Test files are spread over this many processes. By default those of few tests come last, which are the longest: a process would
 # wait for another that runs them at the end.
 JOBS   := $(or $(JOBS),2)
+# What runs as plain Python and with bounds checks too; processes that compile anew are those of the first run.
+OTHER_MODES := tests/kernels tests/golden --ignore=tests/kernels/test_modes.py
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: install demo test test-parts test-library test-extras test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
@@ -73,9 +75,8 @@ test: install
 test-parts: lint docs
 	rm -rf $(CACHE)*
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) tests/kernels tests/golden
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
-		tests/kernels tests/golden
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
 	$(MAKE) test-library
 	$(MAKE) test-extras EXTRAS=serve
 	$(MAKE) test-spark-few

@@ -16,7 +16,7 @@ os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not 
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="lookalike-tests-")  # nor tests the state of who runs them
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], True)
 
-settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=20 if MODE == "python" else 60)
 settings.load_profile("lookalike")
 
 pytest_plugins = ["job_inputs"]

@@ -47,12 +47,9 @@ def test_a_report_beside_an_output(corpus, tmp_path, capsys):
     assert corpus.read_text().count("\n") == 3
 
 
-def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
+def test_it_is_refused_before_any_work(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "page.html").write_text("mine")
     assert run("dedup", corpus, "--report", tmp_path / "page.html") == 1
     assert run("dedup", corpus, "--report", tmp_path / "other.html", "--report-texts", "some") == 2
     assert run("dedup", corpus, "--audit", "0") == 2
-    for option in (["--report", tmp_path / "other.html"], ["--audit", "3"]):
-        assert run("dedup", corpus, "--engine", "spark", "--work", tmp_path / "work", *option) == 2
-        assert "are for the engine of this machine" in capsys.readouterr().err

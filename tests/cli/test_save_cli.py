@@ -56,8 +56,6 @@ def test_it_is_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
         assert "choose another name" in capsys.readouterr().err
     assert run("dedup", corpus, "--save", tmp_path / "out/job", "-o", tmp_path / "out") == 1
     assert "choose another name" in capsys.readouterr().err
-    assert run("dedup", corpus, "--engine", "spark", "--work", tmp_path / "work", "--save", tmp_path / "job") == 2
-    assert "--save are for the engine of this machine" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_read_is_not_saved_into(corpus, tmp_path, capsys):

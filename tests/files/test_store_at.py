@@ -6,8 +6,8 @@ import pytest
 from object_store import held
 
 from lookalike.errors import IndexFormatError, OutputError, ParameterError
-from lookalike.files import job
-from lookalike.files.job import WorkspaceAt
+from lookalike.files.folder import Store
+from lookalike.files.job import StoreWorkspace
 
 JOB = {"threshold": 0.8, "inputs": [{"name": "a"}]}
 
@@ -19,52 +19,52 @@ def folder(bucket):
 
 def test_a_job_is_resumed_with_its_secret(folder, caplog):
     caplog.set_level("INFO", "lookalike")
-    space = WorkspaceAt(folder, JOB, resume=False)
+    space = StoreWorkspace(folder, JOB, resume=False)
     assert set(held(folder)) == {"job.json", "secret"} and len(space.secret) == 16
     (space.folder / "tables/x.done").write_bytes(b"x")
     with pytest.raises(ParameterError, match="jobs/one: holds an unfinished job; pass --resume"):
-        WorkspaceAt(folder, JOB, resume=False)
+        StoreWorkspace(folder, JOB, resume=False)
     with pytest.raises(ParameterError, match=r"holds a job with other parameters or inputs: threshold was 0\.8, is 0\.7"):
-        WorkspaceAt(folder, JOB | {"threshold": 0.7}, resume=True)
-    again = WorkspaceAt(folder, JOB, resume=True)
+        StoreWorkspace(folder, JOB | {"threshold": 0.7}, resume=True)
+    again = StoreWorkspace(folder, JOB, resume=True)
     assert again.secret == space.secret and "tables/x.done" in held(folder)
     again.close()
     again.close()
     assert held(folder.parent.parent) == {} and caplog.messages == []
-    assert WorkspaceAt(folder, JOB, resume=True).secret != space.secret
+    assert StoreWorkspace(folder, JOB, resume=True).secret != space.secret
     assert caplog.messages == [f"{folder}: no job to resume; starting one"]
 
 
 def test_what_belongs_to_others_is_refused(folder):
     (folder / "holiday.jpg").write_bytes(b"precious")
     with pytest.raises(ParameterError, match=r"contains files that do not belong to a job \(holiday.jpg\)"):
-        WorkspaceAt(folder, JOB, resume=False)
+        StoreWorkspace(folder, JOB, resume=False)
     assert held(folder) == {"holiday.jpg": b"precious"}
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", None])
 def test_a_damaged_job_is_refused(folder, damage):
-    WorkspaceAt(folder, JOB, resume=False)
+    StoreWorkspace(folder, JOB, resume=False)
     said = (folder / "job.json").read_bytes()
     (folder / "job.json").write_bytes(said.replace(b"0.8", b"0.9") if damage is None else damage)
     with pytest.raises(IndexFormatError, match=r"job.json: damaged, or of another version"):
-        WorkspaceAt(folder, json.loads(json.dumps(JOB)), resume=True)
+        StoreWorkspace(folder, json.loads(json.dumps(JOB)), resume=True)
 
 
 @pytest.mark.parametrize("secret", [b"", None])
 def test_a_secret_that_is_gone_is_missed(folder, secret):
-    WorkspaceAt(folder, JOB, resume=False)
+    StoreWorkspace(folder, JOB, resume=False)
     (folder / "secret").unlink() if secret is None else (folder / "secret").write_bytes(secret)
     with pytest.raises(IndexFormatError, match="secret: missing, damaged"):
-        WorkspaceAt(folder, JOB, resume=True)
+        StoreWorkspace(folder, JOB, resume=True)
 
 
 @pytest.mark.parametrize("step", range(4))
 def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, monkeypatch):
     """Whatever was removed before, the next job begins anew."""
-    space = WorkspaceAt(folder, JOB, resume=False)
+    space = StoreWorkspace(folder, JOB, resume=False)
     (folder / "tables/x.done").write_bytes(b"x")
-    removed, remove, unlink = [], job.remove_tree, type(folder).unlink
+    removed, remove, unlink = [], Store.remove, type(folder).unlink
 
     def counted(do):
         def act(*given, **how):
@@ -76,12 +76,12 @@ def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, mon
         return act
 
     with monkeypatch.context() as patched:
-        patched.setattr(job, "remove_tree", counted(remove))
+        patched.setattr(Store, "remove", counted(remove))
         patched.setattr(type(folder), "unlink", counted(unlink))
         with pytest.raises(KeyboardInterrupt):
             space.close()
     assert "finished.json" in held(folder)
-    WorkspaceAt(folder, JOB | {"threshold": 0.5}, resume=False)
+    StoreWorkspace(folder, JOB | {"threshold": 0.5}, resume=False)
     assert set(held(folder)) == {"job.json", "secret"}
 
 
@@ -91,16 +91,16 @@ def test_a_store_that_refuses_is_named(folder, monkeypatch):
 
     monkeypatch.setattr(type(folder), "write_bytes", refuse)
     with pytest.raises(OutputError, match="jobs/one: cannot be used as work folder: AWS Error ACCESS_DENIED"):
-        WorkspaceAt(folder, JOB, resume=False)
+        StoreWorkspace(folder, JOB, resume=False)
 
 
 def test_a_job_does_not_find_the_tables_of_another(folder):
     """Such as a second driver in the same folder has left, after the first one removed everything."""
-    space, other = WorkspaceAt(folder, JOB, resume=False), WorkspaceAt(folder, JOB, resume=True)
+    space, other = StoreWorkspace(folder, JOB, resume=False), StoreWorkspace(folder, JOB, resume=True)
     assert space.tables == other.tables
     space.close()
     (other.tables / "x.done").write_bytes(b"x")
-    new = WorkspaceAt(folder, JOB | {"threshold": 0.5}, resume=False)
+    new = StoreWorkspace(folder, JOB | {"threshold": 0.5}, resume=False)
     assert new.tables != other.tables and not (new.tables / "x.done").exists()
     new.close()
     assert held(folder) == {}
@@ -115,5 +115,5 @@ def test_a_bucket_as_work_folder_stays(bucket, monkeypatch):
             return removed.append if name == "delete_dir" else getattr(system, name)
 
     monkeypatch.setattr(type(bucket), "filesystem", Recording())
-    WorkspaceAt(bucket, JOB, resume=False).close()
+    StoreWorkspace(bucket, JOB, resume=False).close()
     assert removed and bucket.inside not in removed

@@ -21,7 +21,8 @@ def run(program, *arguments):
 @pytest.mark.parametrize(
     ("kind", "cases"),
     [
-        ("inputs", 120), ("stores", 90), ("commands", 130), ("crafted", 150),
+        ("inputs", 60), ("stores", 90), ("commands", 60), ("crafted", 150),
+        *(pytest.param(kind, 1000, marks=pytest.mark.slow) for kind in ("inputs", "stores", "commands")),
         pytest.param("crafted", 4000, marks=pytest.mark.slow),
     ],
 )  # fmt: skip

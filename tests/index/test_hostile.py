@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
-import numpy as np
 import pytest
 
 import lookalike as la
@@ -107,8 +106,8 @@ def test_parameters_of_a_manifest_are_held_against_rules(path, field):
 
 @pytest.mark.parametrize("given", [{"kind": "simhash", "probes": 23}, {"bits": 2, "slots": 64}])
 def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
-    la.Index.create(tmp_path / "x", **given).close()
     for field in set(given) - {"kind"}:
+        la.Index.create(tmp_path / "x", **given).close()
         for value in [*WRONG, 10**9, 0, 3.0]:
             write_manifest(tmp_path / "x", lambda held, field=field, value=value: held["parameters"].update({field: value}))
             with pytest.raises(la.IndexFormatError):
@@ -117,6 +116,7 @@ def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
             write_manifest(tmp_path / "x", lambda held, field=field: held["parameters"].pop(field))
             with pytest.raises(la.IndexFormatError):
                 la.Index.open(tmp_path / "x")
+        shutil.rmtree(tmp_path / "x")
 
 
 @pytest.mark.parametrize("change", [
@@ -346,5 +346,4 @@ def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
         assert all(now[p] == data for p, data in doubt.items() if p.name != "manifest" and p in now)
         assert sorted(i for t in index.export() for i in t["id"].to_pylist())[-1] == "sure" and len(index) == 20
     with la.Index.open(path) as index:
-        assert index.check() == [] and len(index) == 20
-        assert np.all(index.query(["a text in doubt"]).num_rows == 0)
+        assert index.check() == [] and len(index) == 20 and not index.query(["a text in doubt"]).num_rows

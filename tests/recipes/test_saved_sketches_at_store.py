@@ -11,7 +11,7 @@ from weekly import HOW, said, weeks, written
 
 import lookalike as la
 from lookalike.files.disk import SIDECAR
-from lookalike.files.store import PLANNED, NewFolderAt
+from lookalike.files.store import PLANNED, NewObjects
 from lookalike.files.urls import Url
 from lookalike.inputs import sketches as folders_of_sketches
 from lookalike.inputs import texts as input_texts
@@ -183,7 +183,7 @@ def stopped(*args):
 
 def before(name):
     """Stops when this file is about to be written."""
-    made = NewFolderAt.file
+    made = NewObjects.file
 
     def file(folder, which):
         return stopped() if which == name else made(folder, which)
@@ -192,10 +192,10 @@ def before(name):
 
 
 STOPS = {
-    "rows": (NewFolderAt, "file", before(f"{ROWS}/00000.parquet")),
+    "rows": (NewObjects, "file", before(f"{ROWS}/00000.parquet")),
     "secret": (saved_sketches, "write_secret", stopped),
-    "list": (NewFolderAt, "file", before(SIDECAR)),
-    "description": (NewFolderAt, "file", before(DESCRIPTION)),
+    "list": (NewObjects, "file", before(SIDECAR)),
+    "description": (NewObjects, "file", before(DESCRIPTION)),
 }
 
 

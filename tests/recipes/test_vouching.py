@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.recipes import judging
+from lookalike.recipes import decisions
 from lookalike.theory.agreement import crowded_recall
 from lookalike.theory.banding import candidate_probability
 
@@ -24,8 +24,8 @@ def texts(rng, n):
 def watched(monkeypatch):
     """Collects what is vouched for, and from what."""
     seen = []
-    vouched = judging.vouched
-    monkeypatch.setattr(judging, "vouched", lambda *given: seen.append((given, vouched(*given))) or seen[-1][1])
+    vouched = decisions.vouched
+    monkeypatch.setattr(decisions, "vouched", lambda *given: seen.append((given, vouched(*given))) or seen[-1][1])
     return seen
 
 

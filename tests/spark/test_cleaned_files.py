@@ -15,6 +15,7 @@ from lookalike.cli.main import main
 from lookalike.recipes.spark.foresight import foresee
 
 pytestmark = pytest.mark.spark
+OUTPUTS = ("output", "report", "saved", "audit")
 
 
 def run(*arguments):
@@ -49,13 +50,20 @@ def test_the_command_writes_the_same_files(cluster, tmp_path, rng, monkeypatch, 
         given = ["dedup", "in", "--against", "ref.jsonl", "--json", "--force", *annotated]
         run(*given, "-o", "one")
         one = json.loads(capfd.readouterr().out)
-        run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two")
+        kept = ["--save", "seen/saved", "--report", "seen/page.html", "--audit", "9"] if annotated else []
+        run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two", *kept)
         two = json.loads(capfd.readouterr().out)
         assert list(one) == list(two) and one["near_duplicates"] > 5
-        same = [name for name in one if name not in ("seconds", "peak_memory", "output", "verified_pairs")]
+        same = [name for name in one if name not in ("seconds", "peak_memory", "verified_pairs", *OUTPUTS)]
         assert {name: one[name] for name in same} == {name: two[name] for name in same}
         assert files(tmp_path / "one") == files(tmp_path / "two")
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one", "ref.jsonl", "two"]
+        left = ["in", "one", "ref.jsonl", *(["seen"] if annotated else []), "two"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == left
+    assert two["audit"]["audited"] == 9 and "recall measured" in (tmp_path / "seen/page.html").read_text()
+    run("dedup", "in", "--against", "ref.jsonl", "--save", "seen/one")
+    ours, theirs = (la.Result.load(tmp_path / "seen" / name) for name in ("saved", "one"))
+    assert ours.decisions.equals(theirs.decisions) and ours.groups.equals(theirs.groups) and ours.pairs.equals(theirs.pairs)
+    assert ours.texts([0, 30]) == theirs.texts([0, 30])
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 import lookalike as la
@@ -12,9 +13,17 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 from lookalike.recipes.spark import result as result_module
 from lookalike.recipes.spark.job import _anywhere, _of_driver
-from lookalike.recipes.spark.result import SparkResult
+from lookalike.recipes.spark.result import Finished, SparkResult
 
 summary = la.dedup(["one two three four five six"] * 2).summary
+
+
+def finished(**given):
+    """A job of which there are no tables."""
+    none = SimpleNamespace(schema=pa.schema({"id": pa.string()}))
+    known = {"engine": None, "decisions": none, "pairs": none, "settings": la.Settings(), "summary": summary, "provenance": {},
+             "splits": [], "n_references": 0, "id_type": None, "finish": lambda: None, "note": None, "found": None, "key": b""}  # fmt: skip
+    return Finished(**known | given)
 
 
 def test_the_peak_memory_is_that_of_the_driver():
@@ -40,11 +49,7 @@ def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monk
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):
     monkeypatch.setattr(result_module, "write_files", lambda *_, **__: None)
-    job = SimpleNamespace(
-        settings=la.Settings(), summary=replace(summary, seconds={"telling": 1.0}), provenance={}, id_type=None
-    )
-    result = SparkResult(job)
-    monkeypatch.setattr(SparkResult, "_scores", {})
+    result = SparkResult(finished(summary=replace(summary, seconds={"telling": 1.0})))
     ticks = iter((10.0, 13.0, 20.0, 24.0))
     monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
     result.write("out")
@@ -53,8 +58,7 @@ def test_what_is_written_counts_in_the_summary(monkeypatch):
 
 
 def test_the_result_of_a_data_frame_says_what_writes_it():
-    job = SimpleNamespace(settings=la.Settings(), summary=summary, provenance={}, id_type="bigint", close=lambda: None)
-    result = SparkResult(job)
+    result = SparkResult(finished(id_type="bigint"))
     with pytest.raises(la.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
         result.write("out")
     result.close()

@@ -4,7 +4,6 @@ import gzip
 import json
 import tempfile
 from contextlib import closing
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,11 +13,12 @@ from object_store import held, put_folder
 import lookalike as la
 from lookalike.errors import LookalikeError, OutputError, ParameterError
 from lookalike.files.disk import NewFolder
-from lookalike.files.store import publish
+from lookalike.files.folder import folder_of
 from lookalike.formats.sources import open_sources
+from lookalike.formats.writers import describe
 from lookalike.recipes.spark import files as writing
-from lookalike.recipes.spark.files import WRITTEN, Writing, check_folder, write_inputs
-from lookalike.results.tables import annotating
+from lookalike.recipes.spark.files import WRITTEN, Writing, check_folder, take_files, write_inputs
+from lookalike.results.groups import annotating
 from lookalike.values.tables import SOURCE_BITS
 
 LONG = " ".join(f"word{i}" for i in range(40))
@@ -44,7 +44,7 @@ def files(folder):
 
 def told(result, n_splits, first, annotate, batch_rows=4):
     """What tasks are given of the decisions of a job on one machine: sorted, a row without position before each input."""
-    scores = result._score_columns
+    scores = result.score_names
     names = annotating(scores, first > 0) if annotate else []
     table = result.decisions.filter(pa.compute.not_equal(result.decisions["reason"], "reference"))
     wanted = pa.compute.not_equal(table["reason"], "skipped") if annotate else table["kept"]
@@ -57,21 +57,20 @@ def told(result, n_splits, first, annotate, batch_rows=4):
     return scores if annotate else None, together.take(order).combine_chunks().to_batches(batch_rows)
 
 
-def written_by_tasks(folder, result, splits, first, annotate, attempts=1):
+def written_by_tasks(output, result, splits, first, annotate, attempts=1):
     """Run a task, more than once if wanted; publish what the last one wrote."""
     scores, batches = told(result, len(splits), first, annotate)
-    (folder / "attempts").mkdir()
-    how = Writing(
-        splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean",
-        attempts=folder / "attempts", scores=scores, against=first > 0,
-    )  # fmt: skip
-    for _ in range(attempts):
-        rows = list(write_inputs(iter(batches), how))
+    with folder_of(output).publish([], replace=False) as new:
+        with new.tasks() as place:
+            how = Writing(
+                splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", attempts=place,
+                scores=scores, against=first > 0,
+            )  # fmt: skip
+            for _ in range(attempts):
+                rows = list(write_inputs(iter(batches), how))
+            take_files(iter(rows), new, len(splits) - first)
+        describe(new, result.provenance)
     assert all(batch.schema == WRITTEN for batch in rows)
-    (folder / "clean").mkdir()
-    new = NewFolder(folder / "clean")
-    writing._publish(iter(rows), folder / "attempts", new, len(splits) - first)
-    writing.describe(new, result.provenance)
     return rows
 
 
@@ -83,11 +82,10 @@ def test_tasks_write_what_one_machine_writes(tmp_path, annotate, against):
     with closing(la.dedup(data, against=references if against else None)) as result:
         assert 0 < result.summary.kept < result.summary.documents == 18
         result.write(tmp_path / "wanted", annotate=annotate)
-        written_by_tasks(tmp_path, result, splits, int(against), annotate, attempts=2)
+        written_by_tasks(tmp_path / "clean", result, splits, int(against), annotate, attempts=2)
     assert files(tmp_path / "clean") == files(tmp_path / "wanted")
     assert sorted(files(tmp_path / "clean")) == ["_lookalike.json", "a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"]
-    left = {path.split("/", 1)[1] for path in files(tmp_path / "attempts")}
-    assert left == {"a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"}  # of the first attempt, none was moved
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "ref.jsonl", "clean", "wanted"}
 
 
 def test_text_files_are_one_input_of_several_files(tmp_path):
@@ -96,7 +94,7 @@ def test_text_files_are_one_input_of_several_files(tmp_path):
         (tmp_path / f"in/{i}.txt").write_text(text)
     with closing(la.dedup(str(tmp_path / "in"))) as result:
         result.write(tmp_path / "wanted")
-        rows = written_by_tasks(tmp_path, result, open_sources([str(tmp_path / "in")]), 0, False)
+        rows = written_by_tasks(tmp_path / "clean", result, open_sources([str(tmp_path / "in")]), 0, False)
     assert files(tmp_path / "clean") == files(tmp_path / "wanted")
     assert [batch["name"].to_pylist()[-1] for batch in rows] == [None]
 
@@ -133,15 +131,8 @@ def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate, monke
     splits = open_sources([str(put_folder(data, bucket / "in"))])
     with closing(la.dedup(str(bucket / "in"))) as result:
         result.write(tmp_path / "wanted", annotate=annotate)
-        scores, batches = told(result, len(splits), 0, annotate)
-        how = Writing(
-            splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", store=bucket / "clean",
-            scores=scores,
-        )  # fmt: skip
         monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # one that no neighbour uses
-        for _ in range(2):
-            rows = list(write_inputs(iter(batches), how))
-        publish(bucket / "clean", {name: size for _, name, size in writing._files(iter(rows), len(splits))}, result.provenance)
+        written_by_tasks(bucket / "clean", result, splits, 0, annotate, attempts=2)
         assert list(temporary.iterdir()) == []
     assert held(bucket / "clean") == files(tmp_path / "wanted")
 
@@ -151,15 +142,9 @@ def rows_of(*rows):
     return iter([pa.RecordBatch.from_pylist([dict(zip(WRITTEN.names, row, strict=True)) for row in rows], WRITTEN)])
 
 
-def test_a_file_that_is_not_as_it_was_written_is_not_published(tmp_path):
-    (tmp_path / "some").mkdir()
-    (tmp_path / "some/a.csv").write_text("half")
-    (tmp_path / "out").mkdir()
-    publish = partial(writing._publish, attempts=tmp_path, folder=NewFolder(tmp_path / "out"), n_inputs=1)
-    with pytest.raises(OutputError, match="5 bytes were written, 4 are there"):
-        publish(rows_of((0, "some", b"a.csv", 5), (0, "some", None, None)))
+def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
     with pytest.raises(OutputError, match="of 1 inputs, 0 were written"):
-        publish(rows_of((0, "some", b"a.csv", 4)))
+        take_files(rows_of(), NewFolder(tmp_path), 1)
 
 
 def test_a_single_file_is_refused_with_a_hint(tmp_path):

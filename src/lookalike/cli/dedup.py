@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -120,11 +120,8 @@ def dedup(
 
     work, against = given["work"], against or ()
     how = {name: given[name] for name in ("glob", "format", "delimiter")}
+    check_where: Callable[[str, bool], object]
     running: AbstractContextManager[Any] = nullcontext(engine)
-    if engine == "spark" and any(given is not None for given in (report, audit, save)):
-        raise ParameterError(
-            "--report, --audit and --save are for the engine of this machine; Spark writes decisions as tables"
-        )
     if engine == "spark":
         from ..recipes.spark.files import check_where
         from .spark import check_options

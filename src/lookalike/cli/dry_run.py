@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..errors import ParameterError
+from ..formats.split import Split
 from ..inputs.sketch_rows import is_saved
 from ..recipes.opening import expected_of
 from ..recipes.saved_sketches import agreed
@@ -29,7 +30,7 @@ _FORESEEN = ("threshold", "recall", "permutations", "bands", "rows", "verify", "
 
 
 def show(
-    engine: str | None, splits: Sequence[Any], chosen: Mapping[str, Any], duplicates: float, family: float, as_json: bool,
+    engine: str | None, splits: Sequence[Split], chosen: Mapping[str, Any], duplicates: float, family: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Print the steps of a job in their order, and what they will take."""
     settings, _ = agreed(Settings(**chosen), splits)

@@ -5,51 +5,31 @@ from __future__ import annotations
 import json
 import os
 from functools import partial
+from typing import Any
 
 import click
 
+from ..settings.option import READ
+from ..settings.options import OverlapOptions
 from . import options
 from .saying import say
 
 SHOWN = 5  # reference documents that are named
 
 
-@click.command(short_help="Find documents that contain those of another corpus.")
+@click.command(cls=options.Command, short_help="Find documents that contain those of another corpus.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("--against", multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
-@click.option("--against-text", default=None, metavar="COLUMN",
-              help="Column or field of the other corpus that holds the text.  [default: as --text]")  # fmt: skip
-@click.option("--against-id", default=None, metavar="COLUMN",
-              help="Column or field of the other corpus that holds a unique id, '' for none.  "
-              "[default: as --id]")  # fmt: skip
-@click.option("--measure", type=click.Choice(["containment", "resemblance"]), default="containment", show_default=True,
-              help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided "
-              "by the shingles in the union.")  # fmt: skip
-@click.option("-t", "--threshold", type=float, default=0.8, show_default=True, help="Minimum of the measure.")
-@click.option("--passage", type=click.IntRange(1), default=None, metavar="N",
-              help="Match passages of N shingles of the other corpus, not whole documents.")  # fmt: skip
+@options.own("--against", group=READ, multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
+@options.of_job(OverlapOptions)
 @options.writing
-@click.option("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
-@click.option("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
-@click.option("--text", default="text", show_default=True, help="Column or field that holds the text.")
-@click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]")
-@options.apply(*options.choosing)
-@options.encoding
-@options.guarding
-@options.shingling
+@options.own("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
+@options.own("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
 @options.reporting
-@click.option("--threads", type=click.IntRange(1), default=None,
-              help="The result does not depend on it.  [default: all processors]")  # fmt: skip
-@options.memory
 @options.quiet
 @options.as_json
 def overlap(
-    inputs: tuple[str, ...], against: tuple[str, ...], against_text: str | None, against_id: str | None, measure: str,
-    threshold: float, passage: int | None, output: str | None, force: bool, annotate: bool, matches: str | None, text: str,
-    id: str | None, glob: tuple[str, ...] | None, format: str | None, delimiter: str | None, encoding_errors: str,
-    max_document: str | None, on_error: str,
-    unit: str, width: int | None, normalization: str, fold_case: bool, threads: int | None, memory: str | None, quiet: bool,
-    as_json: bool, report: str | None, report_texts: str,
+    inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, matches: str | None,
+    quiet: bool, as_json: bool, report: str | None, report_texts: str, **given: Any,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 
@@ -83,13 +63,14 @@ def overlap(
         check_output(output, force)
     if matches is not None:
         check_table(matches, force)
-    sources, references = (open_sources(g, glob=glob, format=format, delimiter=delimiter) for g in (inputs, against))
+    how = {name: given[name] for name in ("glob", "format", "delimiter")}
+    sources, references = (open_sources(paths, **how) for paths in (inputs, against))
     page = (report,) if report is not None else ()
     for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
         if written is not None:
             check_before(written, sources, references, also)
     if output is not None:
-        check_room(output, sources, limit_of(max_document, on_error, Memory.wanted(memory)))
+        check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if report is not None:
         from ..files.names import shown
         from ..report.inputs import overlap_command
@@ -98,16 +79,10 @@ def overlap(
         check_report(report, [*sources, *references], force)
     note_skipped(quiet, sources, references)
     with progress(quiet) as said:
-        result = run(
-            sources, against=references, against_text=against_text, against_id=against_id, measure=measure, threshold=threshold,
-            passage=passage, text=text, id=id, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
-            encoding_errors=encoding_errors, glob=glob, format=format, delimiter=delimiter, max_document=max_document,
-            on_error=on_error,
-            threads=threads, memory=memory, progress=said,
-        )  # fmt: skip
+        result = run(sources, against=references, progress=said, **given)
         if report is not None:
-            given = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = overlap_command(result.provenance["parameters"], given, len(against))
+            named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
+            again = overlap_command(result.provenance["parameters"], named, len(against))
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             result.write(output, annotate=annotate, force=force)
@@ -121,7 +96,7 @@ def overlap(
         return
     tell = partial(say, err=beside)
     tell(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
-    what = f"{measure} >= {threshold:g}, exact"
+    what = f"{given['measure']} >= {given['threshold']:g}, exact"
     tell(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
     if found["skipped"]:
         tell(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def note_skipped(quiet: bool, *inputs: Any) -> None:
     """Say on standard error which files of folders and globs were not read, where there are any."""
-    from ..files.names import describe_skipped, skipped_in
+    from ..files.names import describe_skipped
+    from ..formats.split import skipped_in
 
     skipped = skipped_in(*inputs)
     if skipped["files"] and not quiet:

@@ -25,7 +25,7 @@ _TURNS, _TURN = 100, 0.05  # how often, and at which distance in seconds, a lock
 
 
 @contextmanager
-def reporting(path: Path) -> Iterator[None]:
+def reporting(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn the operating system's refusals into an OutputError that names the output."""
     try:
         yield

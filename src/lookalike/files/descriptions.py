@@ -19,11 +19,10 @@ from msgspec import Meta
 
 from .. import __version__
 from ..errors import InputDataError, OutputError, ParameterError
-from .folder import AnyPath, is_inside, path_of
 from .names import shown
 from .secrets import SECRET, new_secret, read_secret, write_secret
 from .streams import why
-from .urls import Url, as_url
+from .urls import AnyPath, Url, as_url, is_inside, path_of
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 FileName = Annotated[str, Meta(min_length=1, pattern=r"^[^\0]*\Z")]

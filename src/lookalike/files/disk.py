@@ -96,7 +96,9 @@ def check_sidecar(path: Path) -> None:
             )
 
 
-def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[str | Path] = (), *, single: bool) -> None:
+def check_apart(
+    output: str | Path, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = (), *, single: bool
+) -> None:
     """Check that outputs do not meet inputs or one another."""
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
@@ -142,29 +144,6 @@ def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Check that files written into one folder get different names, none of them that of the description."""
-    taken = set()
-    for name in names:
-        if name == SIDECAR:
-            raise OutputError(
-                f"an input is named {SIDECAR}, as the description of the output folder is; "
-                "rename the input, or write one file such as out.jsonl"
-            )
-        if name in taken:
-            raise OutputError(f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl")
-        taken.add(name)
-    for name in names:
-        folder = os.path.dirname(name)
-        while folder:
-            if folder in taken:
-                raise OutputError(
-                    f"one input would be written as the file {shown(folder)}, another into a folder of that name; "
-                    "rename one, or write one file such as out.jsonl"
-                )
-            folder = os.path.dirname(folder)
 
 
 def _recorded(folder: Path) -> list[str] | None:
@@ -239,10 +218,11 @@ def recover(path: Path) -> None:
 class NewFolder:
     """A folder that is being written, and the files in it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, inside: str = "", target: Path | None = None) -> None:
+        self.path, self.inside = path, inside  # the latter: below that of tasks
         self.files: list[str] = []
         self._folders = {path}
+        self._target, self._tasks = target or path, path
 
     @contextmanager
     def file(self, name: str, *, compress: bool = True) -> Iterator[BinaryIO]:
@@ -268,12 +248,31 @@ class NewFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
             self._folders.update(p for p in target.parents if p.is_relative_to(self.path))
 
-    def take(self, written: Path, name: str) -> None:
-        """Move a file that was written elsewhere on this file system into the folder; no other has its name."""
-        target = self.path / name
+    def apart(self, folder: str, name: str) -> str:
+        """Return the name of a file: that of the folder without the sign that hides it, and its own."""
+        return f"{folder.lstrip('_')}-{name}"
+
+    @contextmanager
+    def tasks(self, inside: str = "") -> Iterator[Path]:
+        """Give a folder beside the output, on its file system; a killed driver's is removed by the next run."""
+        import shutil  # here, for what is not needed to start
+
+        self._tasks, lock = create_temporary(self._target.absolute(), folder=True)
+        try:
+            yield self._tasks
+        finally:
+            shutil.rmtree(self._tasks, ignore_errors=True)  # with what lost attempts left; one that is late finds it gone
+            os.close(lock)
+
+    def take(self, written: str, name: str, n_bytes: int) -> str:
+        """Move a file that a task wrote into this folder; no other has its name."""
+        source, target = self._tasks / written, self.path / name
+        if (size := source.stat().st_size) != n_bytes:
+            raise OutputError(f"{shown(source)}: {n_bytes:,} bytes were written, {size:,} are there; write again")
         self._make_parents(target)
-        os.rename(written, target)
+        os.rename(source, target)
         self.files.append(name)
+        return name
 
     def sync(self) -> None:
         """Bring everything to the disk, each file and each folder once."""
@@ -309,7 +308,7 @@ def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
         temporary, lock = create_temporary(path, folder=True)
         held.callback(os.close, lock)
         held.callback(shutil.rmtree, temporary, ignore_errors=True)
-        folder = NewFolder(temporary)
+        folder = NewFolder(temporary, target=path)
         yield folder
         folder.sync()
         old: list[Path] = []

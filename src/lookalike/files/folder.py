@@ -1,93 +1,225 @@
-"""What is done with files on a disk and on an object store alike."""
+"""A folder on a disk or on an object store: here alone it is known how the two differ.
+
+On a disk an output is written beside its place and renamed when it is whole; on a store, where nothing is renamed, files get
+their names as they are written, and one that is written last says that the others are there (``.store``).
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pyarrow as pa
-
+from . import disk, store
 from .atomic import atomic_file
-from .urls import Url, as_url
+from .disk import SIDECAR, NewFolder
+from .inputs import Place
+from .store import reporting_at
+from .urls import AnyPath, Url, as_url
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-AnyPath = Path | Url
+
+class Unfinished(Protocol):
+    """A folder that is being written: where it is, and the names of the files that are in it."""
+
+    path: Any
+    files: list[str]
+
+    def file(self, name: str) -> AbstractContextManager[Any]:
+        """Open a new file."""
+        ...
+
+    def apart(self, folder: str, name: str) -> str:
+        """Return the name of a file that no reader of folders takes for documents."""
+        ...
+
+    def tasks(self, inside: str = "") -> AbstractContextManager[AnyPath]:
+        """Give the folder that tasks write to; what is not taken of it is gone in the end."""
+        ...
+
+    def take(self, written: str, name: str, n_bytes: int) -> str:
+        """Take a file that a task wrote into that folder, by a name where it can have another; return its name."""
+        ...
 
 
-def path_of(given: str | os.PathLike[str]) -> AnyPath:
-    """Return what is meant by a path: a URL if it is one, otherwise a path from the root, which workers elsewhere find too."""
-    return as_url(given) or Path(given).absolute()
+class Folder(Protocol):
+    """A folder on a disk or a store, which may not be there."""
+
+    path: Any
+
+    def exists(self) -> bool:
+        """Tell whether there is a folder of that name."""
+        ...
+
+    def sizes(self, names: Sequence[str]) -> Iterator[int]:
+        """Yield the bytes of files in it, all of which must be there."""
+        ...
+
+    def files(self, ending: str = "") -> list[AnyPath]:
+        """Return the files in it, if it is there, whose names have an ending."""
+        ...
+
+    def clear(self) -> None:
+        """Make it an empty folder; on a store another driver may be writing there, so that nothing is removed."""
+        ...
+
+    def remove(self) -> None:
+        """Remove it and what is in it, as far as that can be done."""
+        ...
+
+    def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Folder:
+        """Return where an output is to be written, links followed, if it may be; ``last`` says on a store that it is whole."""
+        ...
+
+    def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+        """Check that an output meets no input and no other output."""
+        ...
+
+    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[Unfinished]:
+        """Give a folder to write files of these names into, which counts when all is written."""
+        ...
+
+    def attempt(self, name: str) -> AbstractContextManager[NewFolder]:
+        """Give an attempt of a task a folder of its own on this machine, inside that of tasks: see ``Unfinished.tasks``."""
+        ...
 
 
-def is_inside(path: AnyPath, folder: AnyPath) -> bool:
-    """Tell whether a path is that of a folder, or inside of it."""
-    if isinstance(path, Url) or isinstance(folder, Url):
-        return f"{os.fspath(path).rstrip('/')}/".startswith(f"{os.fspath(folder).rstrip('/')}/")
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+def folder_of(given: str | os.PathLike[str]) -> Folder:
+    """Return the folder that a path or a URL means."""
+    url = as_url(given)
+    return Disk(given) if url is None else Store(url)
 
 
-def parquet_file(path: AnyPath) -> pq.ParquetFile:
-    """Open a Parquet file, of which row groups are read whole."""
+class Disk:
+    """A folder on a disk."""
+
+    def __init__(self, given: str | os.PathLike[str]) -> None:
+        self._given, self.path = os.fspath(given), Path(given)
+
+    def exists(self) -> bool:
+        """Tell whether there is a folder of that name."""
+        return self.path.is_dir()
+
+    def sizes(self, names: Sequence[str]) -> Iterator[int]:
+        """Yield the bytes of files."""
+        for name in names:
+            status = (self.path / name).stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(0, "not a file", os.fspath(self.path / name))
+            yield status.st_size
+
+    def files(self, ending: str = "") -> list[AnyPath]:
+        """Return files by the ends of their names."""
+        return [file for file in self.path.glob("*") if file.name.endswith(ending)]
+
+    def clear(self) -> None:
+        """Make it anew."""
+        self.remove()
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def remove(self) -> None:
+        """Remove it."""
+        import shutil  # here, for what is not needed to start
+
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Disk:
+        """Check what it would replace."""
+        return Disk(disk.check_output(self._given, force, single=False, suffixes=suffixes))
+
+    def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+        """Check by device and number, whatever the names."""
+        disk.check_apart(self._given, places, also, single=False)
+
+    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[NewFolder]:
+        """Write beside it, and rename in the end."""
+        return disk.atomic_directory(self.path, replace=replace)
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[NewFolder]:
+        """Make a folder in this one, from which the driver takes files."""
+        (self.path / name).mkdir()
+        yield NewFolder(self.path / name, inside=name)
+
+
+class Store:
+    """A folder on an object store, where it is there while something is in it."""
+
+    def __init__(self, url: Url) -> None:
+        self.path = url
+
+    def exists(self) -> bool:
+        """Tell whether there is anything in it."""
+        with reporting_at(self.path):
+            entry = self.path.entry()
+        return entry is not None and entry.is_folder
+
+    def sizes(self, names: Sequence[str]) -> Iterator[int]:
+        """Yield the bytes of files, which are asked for together."""
+        known = {entry.url: entry.status for entry in self.path.entries(recursive=True) if not entry.is_folder}
+        for name in names:
+            yield (known.get(self.path / name) or (self.path / name).stat()).st_size
+
+    def files(self, ending: str = "") -> list[AnyPath]:
+        """Return files by the ends of their names."""
+        return [entry.url for entry in self.path.entries() if entry.url.name.endswith(ending)]
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+    def remove(self) -> None:
+        """Remove it, twice: a task that is late may write while others are removed."""
+        for _ in range(2):
+            try:
+                self.path.filesystem.delete_dir(self.path.inside)
+            except OSError:
+                return
+
+    def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Store:
+        """Check whose files are there."""
+        store.check_output(self.path, force, last)
+        return self
+
+    def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+        """Check by names."""
+        store.check_apart(self.path, places, also)
+
+    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[store.NewObjects]:
+        """Write files where they stay."""
+        return store.new_folder(self.path, names, last)
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[NewFolder]:
+        """Give a temporary folder, and copy what is whole: attempts of a task write the same under the same names."""
+        import tempfile  # here, for what is not needed to start
+
+        with tempfile.TemporaryDirectory(prefix="lookalike-") as made:
+            folder = NewFolder(Path(made))
+            yield folder
+            for file in folder.files:
+                store.upload(folder.path / file, self.path / file)
+
+
+def parquet_file(path: AnyPath, *, checked: bool = False) -> pq.ParquetFile:
+    """Open a Parquet file, of which row groups are read whole, their pages ``checked`` as they are read."""
     import pyarrow.parquet as pq
 
-    if isinstance(path, Url):
-        return pq.ParquetFile(path.open_anywhere(), pre_buffer=True)
-    return pq.ParquetFile(path)
+    on_store = isinstance(path, Url)
+    source: Any = path.open_anywhere() if isinstance(path, Url) else path
+    return pq.ParquetFile(source, pre_buffer=on_store, page_checksum_verification=checked)
+
+
+def create(path: AnyPath) -> AbstractContextManager[Any]:
+    """Give a stream into a new file, which is there whole or not at all."""
+    return path.create() if isinstance(path, Url) else atomic_file(path, compress=False)
 
 
 def put(path: AnyPath, data: bytes) -> None:
     """Write a small file, which is there whole or not at all."""
-    if isinstance(path, Url):
-        path.write_bytes(data)
-        return
-    with atomic_file(path, compress=False) as stream:
+    with create(path) as stream:
         stream.write(data)
-
-
-@contextmanager
-def new_file(path: AnyPath) -> Iterator[Any]:
-    """Give a stream into a new file, which is on the disk, or whole on the store, in the end.
-
-    Of one that is not written to its end a part may be left.
-    """
-    if isinstance(path, Url):
-        with path.create() as stream:
-            yield stream
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with pa.OSFile(os.fsencode(path), "wb") as stream:
-        yield stream
-    with open(path, "rb") as written:
-        os.fsync(written.fileno())
-
-
-def new_folder(path: AnyPath) -> None:
-    """Make an empty folder; on a store, where it is there while something is in it, nothing is removed."""
-    if not isinstance(path, Url):
-        shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True, exist_ok=True)
-
-
-def files_in(path: AnyPath, ending: str) -> list[AnyPath]:
-    """Return the files in a folder, if there is one, whose names have an ending."""
-    if isinstance(path, Url):
-        return [entry.url for entry in path.entries() if entry.url.name.endswith(ending)]
-    return [file for file in path.glob("*") if file.name.endswith(ending)]
-
-
-def remove_tree(path: AnyPath) -> None:
-    """Remove a folder and what is in it, as far as that can be done."""
-    if not isinstance(path, Url):
-        shutil.rmtree(path, ignore_errors=True)
-        return
-    for _ in range(2):  # a task that is late may write while others are removed
-        try:
-            path.filesystem.delete_dir(path.inside)
-        except OSError:
-            return

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from ..errors import IndexFormatError, ParameterError
 from ..wording import printable
-from .folder import remove_tree
+from .folder import Store
 from .names import shown, some_of
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
 from .store import reporting_at
@@ -88,7 +88,7 @@ def _checksum(held: dict[str, Any]) -> int:
     return crc32(json.dumps([held[name] for name in ("job", "token")], sort_keys=True).encode())
 
 
-class WorkspaceAt:
+class StoreWorkspace:
     """A work folder on an object store: what job it holds, the secret of the job, and a folder for its tables.
 
     A store has no locks. Two drivers that resume one job in one folder, against all advice, write files of different names, and
@@ -152,7 +152,7 @@ class WorkspaceAt:
     def _remove(self) -> None:
         """Remove everything; last of all what says that it is waste."""
         (self.folder / JOB).unlink(missing_ok=True)
-        remove_tree(self.folder / TABLES)
+        Store(self.folder / TABLES).remove()
         (self.folder / SECRET).unlink(missing_ok=True)
         (self.folder / FINISHED).unlink(missing_ok=True)
         with suppress(OSError):  # what a store may keep of a folder that is empty

@@ -197,20 +197,3 @@ def describe_skipped(skipped: dict[str, Any]) -> str:
     """Say what ``Skipped.to_dict`` counted: "3 (1 .pdf, 1 .docx: of no known text format; 1 broken links: a, b, c)"."""
     names = ", ".join(map(printable, skipped["names"])) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
     return f"{skipped['files']:,} ({describe_reasons(skipped)}: {names})"
-
-
-class Inputs(list[Any]):
-    """Sources, and what was left out."""
-
-    def __init__(self, sources: Sequence[Any] = (), skipped: Skipped | None = None) -> None:
-        super().__init__(sources)
-        self.skipped = skipped or Skipped()
-
-
-def skipped_in(*inputs: Any) -> dict[str, Any]:
-    """Return what was left out of several inputs, as a dictionary."""
-    together = Skipped()
-    for some in inputs:
-        if isinstance(some, Inputs):
-            together.update(some.skipped)
-    return together.to_dict()

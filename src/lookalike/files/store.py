@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
 from .disk import SIDECAR
-from .folder import is_inside, path_of
 from .inputs import Place
 from .names import shown, some_of
 from .streams import why
-from .urls import Url
+from .urls import Url, is_inside, path_of
 
 PLANNED = "_lookalike_unfinished.json"
-_BLOCK = 8 << 20
 
 
 @contextmanager
@@ -58,7 +56,7 @@ def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
     return {name for name in names if name in listed or name.startswith(folders)}
 
 
-def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
+def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
     """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it."""
     with reporting_at(folder):
         entry = folder.entry()
@@ -76,7 +74,7 @@ def check_output_at(folder: Url, force: bool, last: str = SIDECAR) -> None:
             raise OutputError(f"{shown(folder)} exists; pass --force (force=True) to replace it, or choose another name")
 
 
-def check_apart_at(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
     """Check that an output folder meets no input and no other output."""
     for other in also:
         path = path_of(other)
@@ -109,30 +107,18 @@ def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
 
 def upload(file: Path, url: Url) -> None:
     """Copy a file from the disk to a store, where it is whole or not at all."""
-    with reporting_at(url), open(file, "rb") as source, url.create() as stream:
-        while block := source.read(_BLOCK):
-            stream.write(block)
+    with reporting_at(url):
+        url.upload(file)
 
 
-def publish(folder: Url, sizes: dict[str, int], provenance: dict[str, Any]) -> None:
-    """Check that all files are as they were written, and say, last of all, that the folder is complete."""
-    with reporting_at(folder):
-        found = _inside(folder)
-        for name, size in sizes.items():
-            if found.get(name) != size:
-                there = f"{found[name]:,}" if name in found else "none"
-                raise OutputError(f"{shown(folder / name)}: {size:,} bytes were written, {there} are there; write again")
-        described = provenance | {"files": sorted(sizes)}
-        (folder / SIDECAR).write_bytes(json.dumps(described, indent=2).encode() + b"\n")
-        (folder / PLANNED).unlink(missing_ok=True)
-
-
-class NewFolderAt:
+class NewObjects:
     """A folder on a store that is being written, and the files in it."""
 
     def __init__(self, path: Url) -> None:
         self.path = path
         self.files: list[str] = []
+        self._inside = ""
+        self._taken: dict[str, int] = {}
 
     @contextmanager
     def file(self, name: str) -> Iterator[Any]:
@@ -141,26 +127,41 @@ class NewFolderAt:
             yield stream
         self.files.append(name)
 
-    def take(self, inside: str, sizes: Mapping[str, int]) -> None:
-        """Take files into the folder that tasks wrote into one inside it, and remove what is there beside them."""
+    def apart(self, folder: str, name: str) -> str:
+        """Return the name of a file inside a folder that is hidden."""
+        return f"{folder}/{name}"
+
+    @contextmanager
+    def tasks(self, inside: str = "") -> Iterator[Url]:
+        """Give a folder inside this one, or this one itself, where what tasks write stays; check in the end what was taken."""
+        self._inside = inside
+        yield self.path / inside
         with reporting_at(self.path):
-            for entry in (self.path / inside).entries():
-                name = f"{inside}/{entry.url.name}"
-                if entry.status.st_size == sizes.get(name) and not entry.is_folder:
-                    self.files.append(name)
-                elif name not in sizes and not entry.is_folder:
-                    entry.url.unlink(missing_ok=True)
-            for name in sorted({*sizes} - {*self.files}):
-                raise OutputError(
-                    f"{shown(self.path / name)}: {sizes[name]:,} bytes were written, and are not there; write again"
-                )
-        self.files.append(f"{inside}/")  # all of it is ours, also what a task that is late may still write
+            found = _inside(self.path / inside)
+            sizes = {f"{inside}/{name}" if inside else name: n_bytes for name, n_bytes in found.items()}
+            for name, n_bytes in self._taken.items():
+                if sizes.get(name) != n_bytes:
+                    there = f"{sizes[name]:,}" if name in sizes else "none"
+                    raise OutputError(
+                        f"{shown(self.path / name)}: {n_bytes:,} bytes were written, {there} are there; write again"
+                    )
+            for name in sorted(sizes.keys() - self._taken.keys()) if inside else ():
+                (self.path / name).unlink(missing_ok=True)
+        self.files += sorted(self._taken)
+        if inside:
+            self.files.append(f"{inside}/")  # all of it is ours, also what a task that is late may still write
+
+    def take(self, written: str, name: str, n_bytes: int) -> str:
+        """Take a file that a task wrote, which keeps its name."""
+        name = f"{self._inside}/{written}" if self._inside else written
+        self._taken[name] = n_bytes
+        return name
 
 
 @contextmanager
-def folder_at(path: Url, names: Sequence[str], last: str) -> Iterator[NewFolderAt]:
+def new_folder(path: Url, names: Sequence[str], last: str) -> Iterator[NewObjects]:
     """Give a folder to write into, in place of what an earlier run wrote there."""
     prepare(path, [*names, last], last)
-    yield NewFolderAt(path)
+    yield NewObjects(path)
     with reporting_at(path):
         (path / PLANNED).unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError
@@ -162,24 +163,30 @@ class Url:
             held: bytes = file.read()
             return held
 
-    def write_bytes(self, data: bytes) -> None:
-        """Write a file, which is there whole or not at all."""
-        with self.create() as stream:
+    def write_bytes(self, data: Any) -> None:
+        """Write a file, which is there whole or not at all.
+
+        Arrow cannot abort an upload, and completes it when its stream is freed: so the stream gets all of it at once.
+        """
+        with self.filesystem.open_output_stream(self.inside, compression=None) as stream:  # whatever the name says
             stream.write(data)
 
     @contextmanager
     def create(self) -> Iterator[Any]:
-        """Give a stream into a file, which is there, whole, after the last line; after an error it is as it was before.
+        """Give a stream into a temporary file, which is uploaded once it is complete; after an error nothing is."""
+        import tempfile  # here, for what is not needed to start
 
-        The name does not say that it is compressed.
-        """
-        stream = self.filesystem.open_output_stream(self.inside, compression=None)
-        try:
-            yield stream
-        except BaseException:
-            _keep_open(stream)
-            raise
-        stream.close()
+        with tempfile.NamedTemporaryFile(prefix="lookalike-") as file:
+            yield file
+            file.flush()
+            self.upload(file.name)
+
+    def upload(self, file: str | os.PathLike[str]) -> None:
+        """Copy a complete file from the disk."""
+        import pyarrow as pa
+
+        with pa.memory_map(os.fspath(file)) as source:
+            self.write_bytes(source.read_buffer())
 
     def open_stream(self) -> Any:
         """Open a file that is read from its beginning to its end."""
@@ -200,13 +207,6 @@ class Url:
 
     def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
         """Do nothing: a folder is there while something is in it."""
-
-
-def _keep_open(stream: Any) -> None:
-    """Keep a stream open until the process ends: Arrow cannot abort an upload, and completes it when the stream is freed."""
-    import ctypes  # here, for what is not needed to start
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))
 
 
 def is_url(given: Any) -> bool:
@@ -294,3 +294,18 @@ def _filesystem(root: str, options: Options) -> Any:
     if scheme == "abfss":
         return fs.AzureFileSystem(account_name=store.partition("@")[2].partition(".")[0])
     return fs.FileSystem.from_uri(f"{root}/")[0]
+
+
+AnyPath = Path | Url
+
+
+def path_of(given: str | os.PathLike[str]) -> AnyPath:
+    """Return what is meant by a path: a URL if it is one, otherwise a path from the root, which workers elsewhere find too."""
+    return as_url(given) or Path(given).absolute()
+
+
+def is_inside(path: AnyPath, folder: AnyPath) -> bool:
+    """Tell whether a path is that of a folder, or inside of it."""
+    if isinstance(path, Url) or isinstance(folder, Url):
+        return f"{os.fspath(path).rstrip('/')}/".startswith(f"{os.fspath(folder).rstrip('/')}/")
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))

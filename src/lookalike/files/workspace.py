@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, LookalikeError, OutputError
 from .arrays import ArrayFile, write_arrays
 from .atomic import atomic_file, make_folders, reporting, sync_folder
-from .job import FINISHED, JOB, check_same, damaged, encoded_job, job_in, no_job, note_none
+from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job, note_none
 from .layout import Streamed
 from .names import shown
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
+from .urls import AnyPath, Url
 
 LOCK, SUFFIX = "lock", ".part"
 OUTPUTS = "outputs"  # the part that says which outputs are complete
@@ -176,6 +177,12 @@ class Workspace:
         raise damaged(path)
 
     @property
+    def tables(self) -> Path:
+        """The folder of the job's tables, where an engine keeps such."""
+        assert self.folder is not None
+        return self.folder / "tables"
+
+    @property
     def on_disk(self) -> bool:
         """Whether parts go to a folder."""
         return self.folder is not None
@@ -311,3 +318,11 @@ class Workspace:
                     os.rmdir(self.folder)
             if self._remove is not None:
                 self._remove.detach()
+
+
+AnyWorkspace = Workspace | StoreWorkspace
+
+
+def open_workspace(folder: AnyPath, job: dict[str, Any], resume: bool) -> AnyWorkspace:
+    """Open a work folder on a disk or a store: see ``Workspace``."""
+    return StoreWorkspace(folder, job, resume) if isinstance(folder, Url) else Workspace(folder, job, resume)

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.names import Inputs, expanded, is_glob, listed, suffix_of
+from ..files.names import expanded, is_glob, listed, suffix_of
 from ..files.urls import is_url
+from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
@@ -30,7 +31,7 @@ _TAKEN = "texts are taken as a path, a table, a data set, a dict of id to text, 
 _JSON = (str, int, float, list, dict, type(None))
 
 
-def own_id(splits: Sequence[Any]) -> str | None:
+def own_id(splits: Sequence[Split]) -> str | None:
     """Return the column of ids that all inputs have whatever they are; None if there is none."""
     found = {split.form.own_id for split in splits}
     return found.pop() if len(found) == 1 else None
@@ -206,12 +207,12 @@ def _record_split(rows: Sequence[Any]) -> Split:
     return Split(form=RECORDS, name="input", relative="input", data=rows)
 
 
-def _dict_sources(data: Mapping[Any, Any]) -> list[Any]:
+def _dict_sources(data: Mapping[Any, Any]) -> list[Split]:
     """Return a dict of id to text as a split, or a dict of name to table as one each."""
     if all(isinstance(text, str | None) for text in data.values()):
         rows = [{"id": id, "text": text} for id, text in data.items()]
         return [Split(form=TEXTS, name="input", relative="input", data=rows)]
-    splits: list[Any] = []
+    splits: list[Split] = []
     for name, value in data.items():
         if isinstance(value, str | bytes | list | tuple) or not isinstance(name, str) or not name or set(name) & set("/\0"):
             raise InputDataError(
@@ -293,7 +294,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 def as_sources(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None
-) -> list[Any]:  # fmt: skip
+) -> list[Split]:  # fmt: skip
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known

@@ -9,8 +9,9 @@ from operator import itemgetter
 
 from ..errors import InputDataError, ParameterError
 from ..files.inputs import SNIFFED, Place, find_places
-from ..files.names import Inputs, Skipped, describe_skipped, listed, suffix_of
+from ..files.names import Skipped, describe_skipped, listed, suffix_of
 from ..files.streams import read_blocks
+from ..formats.split import Inputs
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split

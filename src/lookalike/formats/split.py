@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.inputs import Place
+from ..files.names import Skipped
 from ..files.streams import MOST, Noted, read_lines, why
 from ..text.texts import Texts, without
 from ..values import Int64Array
@@ -236,3 +237,20 @@ def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataErr
 def numbers_from(first: int, count: int) -> Int64Array:
     """Row numbers ``first``, ``first + 1``, ..."""
     return np.arange(first, first + count, dtype=np.int64)
+
+
+class Inputs(list[Split]):
+    """Sources, and what was left out."""
+
+    def __init__(self, sources: Iterable[Split] = (), skipped: Skipped | None = None) -> None:
+        super().__init__(sources)
+        self.skipped = skipped or Skipped()
+
+
+def skipped_in(*inputs: Any) -> dict[str, Any]:
+    """Return what was left out of several inputs, as a dictionary."""
+    together = Skipped()
+    for some in inputs:
+        if isinstance(some, Inputs):
+            together.update(some.skipped)
+    return together.to_dict()

@@ -16,10 +16,11 @@ import pyarrow as pa
 from ..errors import OutputError, ParameterError
 from ..files import disk
 from ..files.atomic import atomic_file
-from ..files.disk import SIDECAR, NewFolder, as_listed, atomic_directory
+from ..files.disk import SIDECAR, as_listed, atomic_directory
+from ..files.folder import Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
-from ..files.store import check_apart_at
 from ..files.urls import as_url
+from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format, Selection
@@ -104,27 +105,50 @@ def check_table(output: str | Path, force: bool) -> Path:
     return check_output(output, force)
 
 
-def check_apart(output: str | Path, splits: Sequence[Any], also: Sequence[str | Path] = ()) -> None:
+def check_apart(output: str | Path, splits: Sequence[Split], also: Sequence[str | Path] = ()) -> None:
     """Check that an output, and ``also`` what else will be written, meet no input and not one another."""
     if is_stdout(output):
         return
-    places = [place for split in splits for place in getattr(split, "places", ())]
-    if (url := as_url(output)) is not None:
-        check_apart_at(url, places, also)
+    places = [place for split in splits for place in split.places]
+    if _single(output) is None:
+        folder_of(output).check_apart(places, also)
     else:
-        disk.check_apart(output, places, also, single=_single(output) is not None)
+        disk.check_apart(output, places, also, single=True)
 
 
 def check_before(
-    output: str | Path, splits: Sequence[Any], references: Sequence[Any] = (), also: Sequence[str | Path] = ()
+    output: str | Path, splits: Sequence[Split], references: Sequence[Split] = (), also: Sequence[str | Path] = ()
 ) -> None:
     """Check, before any work, that an output meets no input and no other output, and gives each input a name of its own."""
     check_apart(output, [*splits, *references], also)
     if _single(output) is None:
-        disk.check_names([name for split in splits for name in split.form.names_in_folder(split)])
+        check_names([name for split in splits for name in split.form.names_in_folder(split)])
 
 
-def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """Check that files written into one folder get different names, none of them that of the description."""
+    taken = set()
+    for name in names:
+        if name == SIDECAR:
+            raise OutputError(
+                f"an input is named {SIDECAR}, as the description of the output folder is; "
+                "rename the input, or write one file such as out.jsonl"
+            )
+        if name in taken:
+            raise OutputError(f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl")
+        taken.add(name)
+    for name in names:
+        folder = os.path.dirname(name)
+        while folder:
+            if folder in taken:
+                raise OutputError(
+                    f"one input would be written as the file {shown(folder)}, another into a folder of that name; "
+                    "rename one, or write one file such as out.jsonl"
+                )
+            folder = os.path.dirname(folder)
+
+
+def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:
     """Check, before any work, that all columns of the inputs can be written to an output within the limit."""
     form = _single(output)
     for split in splits:
@@ -133,7 +157,7 @@ def check_room(output: str | Path, splits: Sequence[Any], limit: Limit) -> None:
 
 
 def write_table(
-    output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Any] = (), force: bool = False
+    output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
 ) -> None:
     """Write a table of results, in the format that the suffix names; to standard output ("-"), as JSON lines.
 
@@ -152,7 +176,7 @@ def write_rows(
     selections: Sequence[Selection],
     provenance: Record,
     *,
-    sources: Sequence[Any] = (),
+    sources: Sequence[Split] = (),
     force: bool = False,
 ) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input."""
@@ -167,7 +191,7 @@ def write_rows(
         some = [selection for selection in selections if len(selection.mask)] or selections[:1]
         _write_file(path, form, some, provenance, force)
         return
-    disk.check_names([name for selection in selections for name in selection.split.form.names_in_folder(selection.split)])
+    check_names([name for selection in selections for name in selection.split.form.names_in_folder(selection.split)])
     with atomic_directory(path, replace=force) as folder:
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
@@ -181,7 +205,7 @@ def table_of(selections: Sequence[Selection]) -> pa.Table:
     return found.replace_schema_metadata(schema.metadata)
 
 
-def describe(folder: NewFolder, provenance: Record) -> None:
+def describe(folder: Unfinished, provenance: Record) -> None:
     """Write, last of all, how a folder was made and which files are in it."""
     described = provenance | {"files": as_listed(folder.files)}
     with folder.file(SIDECAR) as stream:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
-from ..formats.split import Batch
+from ..formats.split import Batch, Split
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings, to_arrow
@@ -44,11 +44,11 @@ class Labels:
         What ids are: int64 where all are integers, else strings.
     """
 
-    splits: tuple[Any, ...]
+    splits: tuple[Split, ...]
     kind: pa.DataType
 
     @classmethod
-    def of(cls, splits: Sequence[Any], named: bool, all_integers: bool) -> Labels:
+    def of(cls, splits: Sequence[Split], named: bool, all_integers: bool) -> Labels:
         """Return the labels of a job whose ids come from a column (``named``), or are made from file and row."""
         if named:
             return cls(splits=tuple(splits), kind=pa.int64() if all_integers else pa.large_string())

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.folder import AnyPath
 from ..files.inputs import real_of
 from ..files.names import shown
+from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array
@@ -120,7 +120,7 @@ def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) ->
 
 
 def read_documents(
-    splits: Sequence[Any], reading: Reading, rows_of: Int64Array | None = None
+    splits: Sequence[Split], reading: Reading, rows_of: Int64Array | None = None
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Yield (number of the input, texts, documents) of all inputs, references first, batch by batch.
 
@@ -228,7 +228,7 @@ BATCH_BYTES, ROW_BYTES = 64 << 20, 640  # what short documents are counted as: o
 
 
 def read_with_ids(
-    sources: list[Any], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
+    sources: list[Split], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
 ) -> Iterator[tuple[list[Any], pa.Array]]:
     """Yield (ids, texts) of many documents at a time; ids are those of a column, or ``file:row``.
 
@@ -273,7 +273,7 @@ def label_rows(source: Any, batch: Batch) -> list[Any]:
     return batch.ids if isinstance(batch.ids, list) else list(batch.ids.to_pylist())
 
 
-def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
+def file_in_both(sources: Sequence[Split], against: Sequence[Split]) -> str | None:
     """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
     known: dict[tuple[int, int], set[str]] = {}
     for place in (place for source in against for place in getattr(source, "places", ())):
@@ -284,7 +284,7 @@ def file_in_both(sources: Sequence[Any], against: Sequence[Any]) -> str | None:
     return None
 
 
-def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
+def check_apart(sources: Sequence[Split], against: Sequence[Split]) -> None:
     """Refuse a file that is both an input and a reference: all of its documents would be removed."""
     check_documents(sources)
     name = file_in_both(sources, against)
@@ -297,7 +297,7 @@ def check_apart(sources: Sequence[Any], against: Sequence[Any]) -> None:
         )
 
 
-def check_documents(sources: Sequence[Any]) -> None:
+def check_documents(sources: Sequence[Split]) -> None:
     """Refuse saved sketches where documents are read."""
     for source in sources:
         for place in () if is_saved(source) else getattr(source, "places", ()):

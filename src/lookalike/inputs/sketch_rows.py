@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
-from ..files.folder import AnyPath
+from ..files.folder import parquet_file
 from ..files.names import shown
 from ..files.streams import of_store
-from ..files.urls import Url
+from ..files.urls import AnyPath
 from ..formats.split import Split
 from ..text.texts import Texts
 from ..values.arrow import to_arrow, to_numpy
@@ -97,7 +97,7 @@ class SavedRows:
         for name, n in self.saved.files:
             if self.begin < first + n and first < self.end:
                 try:
-                    with _opened(self.saved.path(name)) as file:
+                    with parquet_file(self.saved.path(name), checked=True) as file:
                         known = self._columns(file.schema_arrow)
                         if file.metadata.num_rows != n:
                             raise ValueError(f"{n:,} rows were written, {file.metadata.num_rows:,} are there")
@@ -149,15 +149,6 @@ class SavedRows:
                     raise ValueError("it is cut short")
                 yield from table.combine_chunks().to_batches()
             first += n
-
-
-def _opened(path: AnyPath) -> Any:
-    """Open a file whose pages are checked as they are read; on a store, a row group is asked for at once."""
-    import pyarrow.parquet as pq  # here, for what is not needed to start
-
-    if isinstance(path, Url):
-        return pq.ParquetFile(path.open_anywhere(), pre_buffer=True, page_checksum_verification=True)
-    return pq.ParquetFile(path, page_checksum_verification=True)
 
 
 def no_texts(n: int) -> Texts:

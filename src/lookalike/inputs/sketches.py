@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,17 +19,17 @@ from ..errors import InputDataError, ParameterError
 from ..files.atomic import reporting
 from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
 from ..files.disk import SIDECAR, recover
-from ..files.folder import AnyPath, is_inside, path_of
+from ..files.folder import folder_of
 from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
-from ..files.names import Inputs, shown, suffix_of
+from ..files.names import shown, suffix_of
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
-from ..files.urls import Status, Url, as_url
+from ..files.urls import AnyPath, Status, Url, as_url, is_inside, path_of
 from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
-from ..formats.split import Split
+from ..formats.split import Inputs, Split
 from .sketch_rows import DESCRIPTION, ROWS, Saved, SavedRows, is_saved
 from .texts import SAVED
 
@@ -192,7 +191,7 @@ def _check_files(saved: Saved, said: _Sketches) -> None:
     """Check that the files of a folder are there, as long as they were, and have a row for each document."""
     done = 0
     try:
-        for done, size in enumerate(sizes_in(saved.folder, [file.name for file in said.files])):
+        for done, size in enumerate(folder_of(saved.folder).sizes([file.name for file in said.files])):
             file = said.files[done]
             if size != file.bytes:
                 raise damaged(saved.path(file.name), f"{file.bytes:,} bytes were written, {size:,} are there")
@@ -246,7 +245,7 @@ def description_of(split: Split) -> Place:
         raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
 
 
-def files_of_saved(splits: Sequence[Any]) -> list[AnyPath]:
+def files_of_saved(splits: Sequence[Split]) -> list[AnyPath]:
     """Return the folders of saved sketches among some inputs, and the files in them."""
     saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if is_saved(split)}
     names = ("", DESCRIPTION, SECRET, SIDECAR)
@@ -307,20 +306,6 @@ def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
         f"{shown(folder)} holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
         "name the folders of sketches one by one, or move the rest"
     )
-
-
-def sizes_in(folder: AnyPath, names: Sequence[str]) -> Iterator[int]:
-    """Yield the sizes of files in a folder."""
-    if not isinstance(folder, Url):
-        for name in names:
-            status = (folder / name).stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(0, "not a file", os.fspath(folder / name))
-            yield status.st_size
-        return
-    known = {entry.url: entry.status for entry in folder.entries(recursive=True) if not entry.is_folder}
-    for name in names:
-        yield (known.get(folder / name) or (folder / name).stat()).st_size
 
 
 class Found:

@@ -11,6 +11,7 @@ import numpy as np
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError
 from ..files.inputs import digest_of
+from ..formats.split import Split
 from ..inputs.overrides import Override, Overrides
 from ..inputs.read import Reading
 from ..steps.ids import EARLIEST, REPEATED, at_positions, repeated
@@ -22,7 +23,7 @@ from ..values.tables import SOURCE_BITS
 NAMED = 3  # ids that a message names
 
 
-def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: Reading) -> None:
+def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:
     """Refuse an id that comes twice among the inputs, or among the references."""
     rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
     again = engine.map(rows, partial(repeated, boundary=reading.boundary, unnamed=reading.unnamed), REPEATED)
@@ -35,7 +36,7 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Any], reading: R
         )
 
 
-def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: str) -> None:
+def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], column: str) -> None:
     """Refuse values of the keep policy's column that have no order among each other."""
     firsts = engine.fold(sketches.select(["position", "priority"]), KINDS)
     met = np.flatnonzero(firsts < np.iinfo(np.int64).max)
@@ -56,7 +57,7 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Any], column: 
 
 
 def check_overrides(
-    engine: Engine, sketches: Table, splits: Sequence[Any], overrides: Overrides, reading: Reading
+    engine: Engine, sketches: Table, splits: Sequence[Split], overrides: Overrides, reading: Reading
 ) -> None:  # fmt: skip
     """Refuse an override that names no document, or one of a file that is not what it was."""
     entries = overrides.entries
@@ -98,7 +99,7 @@ def _check_digest(split: Any, entries: Sequence[Override], overrides: Overrides)
                 )
 
 
-def _row(engine: Engine, sketches: Table, splits: Sequence[Any], position: int, name: str) -> tuple[str, Any]:
+def _row(engine: Engine, sketches: Table, splits: Sequence[Split], position: int, name: str) -> tuple[str, Any]:
     """Return (where a row is, its value in a column)."""
     columns = sketches.select(["position", "number", name])
     chosen = engine.map(columns, partial(at_positions, positions=(position,)), columns.schema)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..engines.engine import Engine, Table
 from ..methods.method import Method
+from ..settings.settings import Settings
 from ..steps.decide import settle, settled_schema
 from ..steps.pairs import MEMBERS, distinct, sides
 from ..steps.rounds import resolve
@@ -35,6 +36,12 @@ class Deciding:
     shingling: Shingling
     threshold: float
     empty: str = "keep"
+
+    @classmethod
+    def of(cls, settings: Settings) -> Deciding:
+        """Return how a job compares."""
+        method, shingling = settings.finder, settings.shingling
+        return cls(method=method, shingling=shingling, threshold=settings.threshold, empty=settings.empty)
 
 
 class Decider:

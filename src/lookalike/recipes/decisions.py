@@ -1,23 +1,33 @@
-"""Decisions and pairs as tables that are made when they are asked for."""
+"""Decisions and pairs as tables that are made when they are asked for, and the summary of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..engines.engine import Table
+from ..engines.memory import peak_memory
 from ..inputs.ids import Labels
-from ..results.rows import HeldRows, decisions_schema, pairs_schema, second_columns
+from ..results.rows import HeldRows, LaterRows, decisions_schema, pairs_schema, second_columns
+from ..results.summary import Summary
+from ..settings.settings import Settings
+from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
 from ..steps.decide import REMOVED, TALLIES, removed, tally
+from ..steps.override import SPARED, spared
 from ..steps.rows import POSITIONS, columns_needed, decision_rows, pair_rows
+from ..steps.totals import BYTES, EMPTY
+from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .decide import Decider
+from .opening import Opened
+from .search import count_rows
 
 Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
@@ -140,16 +150,12 @@ class Decisions:
         return Decisions(self._make, self.schema, min(self._begin + begin, self._end), min(self._begin + end, self._end))
 
 
-class Pairs:
+class Pairs(LaterRows):
     """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
 
     def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
-        self._decider, self._matches, self._labels = decider, matches, labels
-        self.schema = pairs_schema(labels.kind, second)
-
-    @cached_property
-    def _held(self) -> HeldRows:
-        return HeldRows(self.table(self._matches))
+        super().__init__(pairs_schema(labels.kind, second), lambda: HeldRows(self.table(matches)))
+        self._decider, self._labels = decider, labels
 
     @cached_property
     def _documents(self) -> Table:
@@ -170,19 +176,73 @@ class Pairs:
 
     def table(self, matches: Table) -> pa.Table:
         """Return some pairs, in the order of the input."""
-        told = self.told(matches)
-        found = pa.Table.from_batches(told.batches(), told.schema).combine_chunks()
-        left, right = (to_numpy(found[name]) for name in POSITIONS.names)
-        return found.take(to_arrow(np.lexsort((right, left)))).select(self.schema.names)
+        return in_order(self.told(matches)).select(self.schema.names)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows."""
-        return self._held.batches()
 
-    def select(self, names: Sequence[str]) -> HeldRows:
-        """Return some columns."""
-        return self._held.select(names)
+def in_order(told: Table) -> pa.Table:
+    """Return pairs that are told with the positions of their documents, in the order of the input."""
+    found = pa.Table.from_batches(told.batches(), told.schema).combine_chunks()
+    left, right = (to_numpy(found[name]) for name in POSITIONS.names)
+    return found.take(to_arrow(np.lexsort((right, left))))
 
-    def slice(self, begin: int, end: int) -> HeldRows:
-        """Return some rows."""
-        return self._held.slice(begin, end)
+
+def judge(
+    opened: Opened, decider: Decider, settings: Settings, count_told: Callable[[Told], dict[str, Any]]
+) -> tuple[Told, Summary]:
+    """Decide about all documents; return the decisions, and their summary, of which ``count_told`` makes the counts."""
+    engine, found, clock = opened.engine, decider.found, opened.clock
+    every = opened.settings.evidence == "all"
+    all_matches = decider.all_matches if every else decider.matches
+    matches = decider.kept_matches(all_matches) if every else all_matches
+    clock.lap("verification")
+    standing = decider.standing(matches)
+    told = Told(decider, all_matches, standing, opened.labels(found.totals), leaders=every)
+    counted = count_told(told)
+    clock.lap("keeping")
+    summary = Summary(
+        **counted,
+        empty=int(found.totals[EMPTY]),
+        text_bytes=int(found.totals[BYTES]),
+        candidate_pairs=count_rows(engine, found.pairs),
+        verified_pairs=count_rows(engine, all_matches),
+        crowded=count_rows(engine, found.crowded.select(["order"])),
+        recall_planned=settings.finder.recall(settings.threshold),
+        recall_vouched=vouched(decider, standing, settings, counted["kept"]),
+        verified_by=settings.verify,
+        threshold=settings.threshold,
+        score=settings.finder.score,
+        found_by=settings.finder.describe(),
+        seconds=dict(clock.seconds),
+        peak_memory=peak_memory(),
+        plan=settings.finder.plan_dict(),
+        skipped=opened.skipped,
+        kept_by_override=0 if settings.overrides is None else settings.overrides.keep,
+    )
+    return told, summary
+
+
+def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) -> float:
+    """Return the mean, over kept documents, of the probability that a near-duplicate at the threshold is found.
+
+    Notes
+    -----
+    Of documents outside of crowds it is the recall of the plan; of those in crowds ``theory.crowded_recall``. References are
+    left out.
+    """
+    method, found, engine = settings.finder, decider.found, decider.engine
+    planned = method.recall(settings.threshold)
+    if not found.counts.size or not kept:
+        return planned
+    bands, rows = method.n_keys, method.n_codes // method.n_keys
+    candidates = float(candidate_probability(settings.threshold, bands, rows))
+    vouching = partial(
+        vouch, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
+    )  # fmt: skip
+    if "override" in found.sketches.schema.names:  # these stay, too
+        kept_by_hand = engine.map(found.sketches.select(["order", "override"]), spared, SPARED)
+        standing = engine.join(standing, kept_by_hand, "order", "anti")
+    stays = engine.join(found.crowded, standing, "order", "anti")
+    each = engine.map(stays, vouching, VOUCHED)
+    sums = engine.fold(each, recall_sums(candidates, found.boundary))
+    n, total = int(sums[0]), sum_of_recalls(sums)
+    return planned * (total / candidates + max(0, kept - n)) / max(kept, n) if candidates else planned

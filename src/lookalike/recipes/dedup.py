@@ -2,15 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from ..errors import ParameterError
+from ..formats.split import Split
 from ..results.result import Result
+from ..results.rows import filtered, of_reason
+from ..results.summary import count
 from ..settings.option import front_door
 from ..settings.settings import Settings
-from .judging import decide
-from .opening import on_spark, open_job
+from ..values.arrow import to_arrow
+from .decide import Decider, Deciding
+from .decisions import judge
+from .opening import Opened, on_spark, open_job
 from .progress import no_progress, shown
+from .saved_sketches import Saving, write_rows
+from .search import Searching, search
+
+
+class OpenJob:
+    """A job whose inputs can be read again: see ``results.tables.Job``."""
+
+    def __init__(self, opened: Opened, decider: Decider) -> None:
+        self._opened, self._decider, self.closed = opened, decider, False
+        self.sources: Sequence[Split] = opened.splits
+        self.n_references = opened.reading.n_references
+        self.threshold = opened.settings.threshold
+        self.note: Callable[[str], None] | None = getattr(opened.workspace, "note", None)
+        self.engine = opened.engine
+
+    def result(self, decider: Decider, settings: Settings) -> Result:
+        """Decide, and tell it."""
+        told, summary = judge(self._opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
+        return Result(
+            decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
+            provenance=self._opened.provenance(settings), against=self.n_references > 0, job=self,
+            near_misses=told.near_misses,
+        )  # fmt: skip
+
+    def again(self, threshold: float) -> Result:
+        """Decide at another threshold about the candidates that were found."""
+        self._opened.clock.restart()
+        return self.result(self._decider.at(threshold), self._opened.settings.at(threshold))
+
+    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
+        """Compare some kept documents with all others."""
+        from .audit import Audit  # here, for what is not needed to start
+
+        return Audit(result.rows(), self.sources, result.settings).run(n, seed)
+
+    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+        """Save the sketches of the kept documents."""
+        engine = self.engine
+        orders = filtered(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, "kept")))
+        saving = Saving(
+            settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
+            key=self._decider.key, provenance=result.provenance,
+        )  # fmt: skip
+        path = saving.check(folder, force)
+        rows = saving.rows(engine, engine.rows(orders.select(["order"])))
+        if not engine.joins_in_place:
+            rows = engine.meet(rows, None, "position")
+        saving.write(path, force, engine, rows, partial(write_rows, saving, rows))
+
+    def close(self) -> None:
+        """Remove what the job keeps on the disk."""
+        self.closed = True
+        self.engine.close()
+
+
+def decide(opened: Opened) -> Result:
+    """Find candidates, decide who stays, and return the result."""
+    settings = opened.settings
+    found = search(opened.engine, opened.splits, opened.reading, Searching.of(settings), opened.key, opened.clock.lap)
+    decider = Decider(opened.engine, found, Deciding.of(settings), opened.key)
+    return OpenJob(opened, decider).result(decider, settings)
 
 
 @front_door(Settings)

@@ -20,7 +20,6 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
 from .decide import Decider
 from .decisions import Pairs
-from .judging import labels_of
 from .opening import Opened
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ def _cut(batches: list[pa.RecordBatch]) -> Scores:
 
 def _ids(opened: Opened, decider: Decider, rows: Int64Array) -> list[Any]:
     """Return the ids of some rows, which ascend."""
-    found, labels = decider.found, labels_of(opened, decider.found)
+    found, labels = decider.found, opened.labels(decider.found.totals)
     names = [name for name in ("order", "position", "number", "id") if name in found.sketches.schema.names]
     ids: dict[int, Any] = {}
     for batch in _chosen(found.sketches.select(names).batches(), rows):

@@ -7,22 +7,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from .. import __version__
 from ..engines.engine import Engine, check_engine
 from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
-from ..files.job import WorkspaceAt
-from ..files.names import skipped_in
 from ..files.urls import check_on_disk
-from ..files.workspace import Workspace
+from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
+from ..formats.split import Split, skipped_in
+from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
 from ..settings.settings import Settings, added_columns
+from ..steps.totals import TEXT_IDS
 from ..wording import printable
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
@@ -83,13 +86,22 @@ class Opened:
     """
 
     settings: Settings
-    splits: list[Any]
+    splits: list[Split]
     reading: Reading
     engine: Engine
-    workspace: Workspace | WorkspaceAt
+    workspace: AnyWorkspace
     clock: Clock
     skipped: dict[str, Any]
     key: bytes = field(repr=False)
+
+    def labels(self, totals: NDArray[Any]) -> Labels:
+        """Return what documents are called."""
+        return Labels.of(self.splits, self.reading.id is not None, not totals[TEXT_IDS])
+
+    def provenance(self, settings: Settings) -> dict[str, Any]:
+        """Return what is written beside every output: how it was made, and from what."""
+        inputs = [split.identity() for split in self.splits]
+        return {"lookalike": __version__, "parameters": settings.to_dict(), "inputs": inputs}
 
 
 def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
@@ -131,7 +143,7 @@ def reading_of(settings: Settings, n_references: int) -> Reading:
     )  # fmt: skip
 
 
-def identity_of(splits: Sequence[Any], n_references: int, settings: Settings) -> dict[str, Any]:
+def identity_of(splits: Sequence[Split], n_references: int, settings: Settings) -> dict[str, Any]:
     """Return what must be the same in a job that is resumed."""
     inputs = [split.identity() for split in splits]
     return {"lookalike": __version__, "parameters": settings.to_dict(), "reference": n_references, "inputs": inputs}
@@ -170,7 +182,7 @@ def engine_of(
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
-def _open_workspace(splits: list[Any], n_references: int, settings: Settings) -> Workspace:
+def _open_workspace(splits: list[Split], n_references: int, settings: Settings) -> Workspace:
     """Open the folder of a job that is to survive a crash, or a place in memory."""
     identities = [split.identity() for split in splits]
     if settings.work is not None:
@@ -183,7 +195,7 @@ def _open_workspace(splits: list[Any], n_references: int, settings: Settings) ->
     return Workspace(settings.work, identity_of(splits, n_references, settings), settings.resume)
 
 
-def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
+def expected_of(splits: Sequence[Split], text: str) -> tuple[int, int]:
     """Return about how many documents inputs have, and how many bytes in their columns of texts."""
     some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
     expected = [split.expected(text) for split in some]
@@ -191,7 +203,7 @@ def expected_of(splits: Sequence[Any], text: str) -> tuple[int, int]:
     return n, size
 
 
-def _check_room(splits: list[Any], settings: Settings, memory: Memory) -> None:
+def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None:
     """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small."""
     if settings.work is not None:
         check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")

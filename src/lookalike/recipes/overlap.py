@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from numbers import Integral
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,8 @@ from ..results.overlap import Corpus, Matches, OverlapResult
 from ..results.rows import collect
 from ..search.passages import Passages
 from ..settings.limits import check_skipping, limit_of
+from ..settings.option import check_values, front_door
+from ..settings.options import OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
 from ..steps.totals import of_inputs
@@ -34,53 +35,49 @@ from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from ..wording import counted, spelled
+from ..wording import counted
 from .checks import check_ids
 from .opening import engine_of
 from .progress import Progress, no_progress, shown
 
 MATCHED = "matched"
-MEASURES = ("containment", "resemblance")
 SHINGLE_BYTES = 80  # of a reference document, while the table of all is made
 
 
-@spelled
-def overlap(
-    data: Any, *, against: Any, against_text: str | None = None, against_id: str | None = None, measure: str = "containment",
-    threshold: float = 0.8, passage: int | None = None, text: str = "text", id: str | None = None, unit: str = "word",
-    width: int | None = None, normalization: str = "NFC", fold_case: bool = True, encoding_errors: str = "strict",
-    glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    max_document: int | str | None = None, on_error: str = "stop",
-    threads: int | None = None, memory: int | str | None = None, engine: Engine | str = "local", progress: Any = None,
-) -> OverlapResult:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class OverlapSettings(OverlapOptions):
+    """All that a user can choose about an overlap."""
+
+    def __post_init__(self) -> None:
+        """Check every parameter before any work is done."""
+        check_values(self)
+        if not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
+            raise ParameterError(f"threshold must be a number in (0, 1]; got {self.threshold!r}")
+        check_skipping(self.on_error, self.max_document)
+        _ = self.shingling
+
+    @cached_property
+    def shingling(self) -> Shingling:
+        """What a shingle is."""
+        return Shingling(unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case)
+
+    def to_dict(self, against: Sequence[Split]) -> dict[str, Any]:
+        """Return what a result depends on, for provenance."""
+        said = {
+            name: getattr(self, name)
+            for name in ("measure", "threshold", "passage", "text", "id", "against_text", "against_id")
+        }
+        more = {"encoding_errors": self.encoding_errors, "against": [source.identity() for source in against]}
+        return said | {"threshold": float(self.threshold), "shingling": self.shingling.to_dict()} | more
+
+
+@front_door(OverlapSettings)
+def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     """Find the documents of one corpus that contain documents of another, exactly.
 
     Parameters
     ----------
-    data, against
-        What ``lookalike.dedup`` takes; ``against`` (the reference documents) is held in memory as shingles, ``data`` is read
-        once.
-    against_text : str, optional
-        Column or field of ``against`` that holds the text; default: ``text``.
-    against_id : str, optional
-        Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a list
-        of texts, text files). The empty string means none: reference documents are then named by file and row.
-    measure : {"containment", "resemblance"}
-        What must reach the threshold. Containment is the share of the reference document's (or passage's) shingles that the
-        document has too, so that a test question inside a long page is found. Resemblance is the number of shingles in common
-        divided by the number in the union: it finds only documents of about the same length.
-    threshold : float in (0, 1], default 0.8
-    passage : int >= 1, optional
-        Cut reference documents into passages of this many shingles, each half in the next, and match these.
-    text, id, unit, width, normalization, fold_case, encoding_errors, glob, format, delimiter, threads, memory
-        As for ``lookalike.dedup``.
-    max_document, on_error
-        As for ``lookalike.dedup``. With "skip" a larger document of ``data`` is not compared, and not written; one of
-        ``against`` is always an error.
-    engine : str or Engine, optional
-        Where the job runs: "local", or an engine, which is not closed.
-    progress : bool or callable, optional
-        As for ``lookalike.dedup``.
+    data : as for ``lookalike.dedup``
 
     Returns
     -------
@@ -111,47 +108,51 @@ def overlap(
     >>> found.matches.to_pylist()
     [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0}]
     """
-    _check(measure, threshold, passage, encoding_errors, threads, text=text, id=id, against_text=against_text,
-           against_id=against_id, format=format, delimiter=delimiter)  # fmt: skip
-    shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
-    check_skipping(on_error, max_document)
-    cap = Memory.wanted(memory)
-    limit = limit_of(max_document, on_error, cap)
-    sources, others = (as_sources(d, glob=glob, format=format, delimiter=delimiter) for d in (data, against))
+    cap = Memory.wanted(settings.memory)
+    limit = limit_of(settings.max_document, settings.on_error, cap)
+    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    sources, others = (as_sources(given, **how) for given in (data, settings.against))
     check_documents([*sources, *others])
     sources = [replace(source, limit=limit) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False)) for source in others]
+    runner, progress = settings.engine, settings.progress
+    settings = _named(settings, sources, others)
+    if settings.text == settings.against_text:
+        _check_apart(sources, others)
+    strict = settings.encoding_errors == "strict"
+    hashing: Any = {"shingling": settings.shingling, "key": os.urandom(16), "strict": strict}
+    ours = Reading(
+        text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=limit.skip, once=True
+    )  # fmt: skip
+    theirs = replace(ours, text=str(settings.against_text), id=settings.against_id, skip=False, prefix="against-")
+    with shown(progress) as said:
+        report, threads = _Matching(said or no_progress), settings.threads or available_threads()
+        engine = engine_of(runner, threads=threads, memory=cap, workspace=Workspace(), progress=report)
+        hashed, named = _read(engine, others, theirs, partial(hash_references, **hashing), hashed_schema, "references")
+        references, known = _known(hashed, settings.passage, settings.threshold, cap)
+        report.begun = True
+        match = partial(
+            match_documents, passages=known, measure=settings.measure, threshold=settings.threshold, **hashing
+        )  # fmt: skip
+        matched, documents = _read(engine, sources, ours, match, matched_schema, MATCHED)
+    short = references.filter(to_arrow(to_numpy(references["tokens"]) < int(settings.shingling.width or 0)))
+    not_searchable = pa.table({"reference": named.ids(short), "tokens": short["tokens"]})
+    rows = engine.rank(matched, ("position",), 0)
+    counts = _by_order(rows, "n", documents.n)
+    skipped = _by_order(rows, "skipped", documents.n) if limit.skip else np.zeros(documents.n, np.bool_)
+    listed = Matches(engine, rows, documents, named, references, known, int(counts.sum()), settings.passage is None)
+    return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, settings.to_dict(others))
+
+
+def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence[Split]) -> OverlapSettings:
+    """Return the settings with the columns that texts and ids of both corpora are in."""
+    id, against_id = settings.id, settings.against_id
     against_id = own_id(others) if against_id is None else against_id
     if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
     id = own_id(sources) if id is None else id
-    against_text, against_id = text if against_text is None else against_text, against_id or None
-    if text == against_text:
-        _check_apart(sources, others)
-    passage = None if passage is None else int(passage)
-    parameters = {"measure": measure, "threshold": float(threshold), "passage": passage, "shingling": shingling.to_dict(),
-                  "text": text, "id": id, "against_text": against_text, "against_id": against_id,
-                  "encoding_errors": encoding_errors, "against": [source.identity() for source in others]}  # fmt: skip
-    how: Any = {"shingling": shingling, "key": os.urandom(16), "strict": encoding_errors == "strict"}
-    with shown(progress) as said:
-        report = _Matching(said or no_progress)
-        runner = engine_of(
-            engine, threads=threads or available_threads(), memory=cap, workspace=Workspace(), progress=report
-        )  # fmt: skip
-        theirs = Reading(text=against_text, id=against_id, encoding_errors=encoding_errors, prefix="against-", once=True)
-        hashed, named = _read(runner, others, theirs, partial(hash_references, **how), hashed_schema, "references")
-        references, known = _known(hashed, passage, threshold, cap)
-        report.begun = True
-        ours = Reading(text=text, id=id, encoding_errors=encoding_errors, skip=limit.skip, once=True)
-        match = partial(match_documents, passages=known, measure=measure, threshold=threshold, **how)
-        matched, documents = _read(runner, sources, ours, match, matched_schema, MATCHED)
-    short = references.filter(to_arrow(to_numpy(references["tokens"]) < int(shingling.width or 0)))
-    not_searchable = pa.table({"reference": named.ids(short), "tokens": short["tokens"]})
-    rows = runner.rank(matched, ("position",), 0)
-    counts = _by_order(rows, "n", documents.n)
-    skipped = _by_order(rows, "skipped", documents.n) if limit.skip else np.zeros(documents.n, np.bool_)
-    listed = Matches(runner, rows, documents, named, references, known, int(counts.sum()), passage is None)
-    return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, parameters)
+    text = settings.text if settings.against_text is None else settings.against_text
+    return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, engine=None, progress=None)
 
 
 class _Matching:
@@ -171,23 +172,7 @@ class _Matching:
             self._share("matching", done, total, unit)
 
 
-def _check(measure: Any, threshold: Any, passage: Any, encoding_errors: Any, threads: Any, **names: Any) -> None:
-    """Raise ParameterError unless the parameters are in their ranges."""
-    for name, value in names.items():
-        if value is not None and not isinstance(value, str):
-            raise ParameterError(f"{name} must be a str; got {value!r:.60}, of type {type(value).__name__}")
-    if measure not in MEASURES:
-        raise ParameterError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
-    if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
-        raise ParameterError(f"threshold must be a number in (0, 1]; got {threshold!r}")
-    for name, value in (("passage", passage), ("threads", threads)):
-        if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
-            raise ParameterError(f"{name} must be an integer of at least 1; got {value!r}")
-    if encoding_errors not in ("strict", "replace"):
-        raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
-
-
-def _check_apart(sources: list[Any], others: list[Any]) -> None:
+def _check_apart(sources: list[Split], others: list[Split]) -> None:
     """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
     twice = file_in_both(sources, others)
     if twice is not None:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .. import __version__
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
+from ..formats.split import Split
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
 from ..results.scored import Scored
@@ -27,13 +27,12 @@ from ..values import Float64Array, Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import MATCHES
 from ..wording import Brief, counted
-from .decide import Decider
+from .decide import Decider, Deciding
 from .decisions import Pairs
-from .judging import count_rows, deciding_of, labels_of, searching_of
 from .listing import Listing, scored_pairs
 from .opening import Opened, open_job
 from .progress import shown
-from .search import Searched, search
+from .search import Searched, Searching, count_rows, search
 
 
 class PairsResult(Brief):
@@ -48,7 +47,7 @@ class PairsResult(Brief):
     """
 
     def __init__(
-        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Any, ...],
+        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Split, ...],
         scored: Callable[[PairsResult], Scored] | None = None,
     ) -> None:  # fmt: skip
         self._rows, self._sources, self._scored = rows, sources, scored
@@ -140,17 +139,17 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     most = float("inf") if max_pairs is None else max_pairs
     secret = opened.key
     found = search(
-        opened.engine, opened.splits, opened.reading, searching_of(job, every_pair=True, limit=limit), secret, opened.clock.lap
+        opened.engine, opened.splits, opened.reading, Searching.of(job, every_pair=True, limit=limit), secret, opened.clock.lap
     )
     n_candidates = count_rows(opened.engine, found.pairs)
     if max_pairs is not None and n_candidates > max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
-    decider = Decider(opened.engine, found, deciding_of(job), secret)
+    decider = Decider(opened.engine, found, Deciding.of(job), secret)
     matches = found.pairs if job.verify == "none" else decider.all_matches
     cut = False
-    told = Pairs(decider, matches, labels_of(opened, found), second_columns(job.finder) if job.verify != "none" else [])
+    told = Pairs(decider, matches, opened.labels(found.totals), second_columns(job.finder) if job.verify != "none" else [])
     names = ["left_id", "right_id", *(["left_is_reference"] if opened.reading.n_references else [])]
     scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
     called = [*names, *(job.finder.added if scores else ())]
@@ -181,11 +180,7 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
     }
-    provenance = {
-        "lookalike": __version__,
-        "parameters": job.to_dict(),
-        "inputs": [source.identity() for source in opened.splits],
-    }
+    provenance = opened.provenance(job)
     listed = made.to_batches if max_pairs is not None else None
     scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
     return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)

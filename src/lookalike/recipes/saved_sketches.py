@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,13 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.descriptions import encoded
-from ..files.disk import SIDECAR, NewFolder, atomic_directory, check_apart, check_output
-from ..files.folder import AnyPath, is_inside
+from ..files.disk import SIDECAR
+from ..files.folder import Folder, Unfinished, folder_of
 from ..files.job import differences
 from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
-from ..files.store import NewFolderAt, check_apart_at, check_output_at, folder_at
-from ..files.urls import Url, as_url
-from ..formats.split import Columns
+from ..files.urls import is_inside
+from ..formats.split import Columns, Split
 from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_place
@@ -48,7 +46,7 @@ def sketching_of(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def agreed(settings: Settings, references: Sequence[Any]) -> tuple[Settings, bytes | None]:
+def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, bytes | None]:
     """Return the settings, and the secret, of a job that is run against saved sketches; None: there are none.
 
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
@@ -102,47 +100,27 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     return planned
 
 
-def rests_on_files(splits: Sequence[Any]) -> bool:
+def rests_on_files(splits: Sequence[Split]) -> bool:
     """Tell whether the texts of all inputs can be read again by a later job."""
     return all(split.places and all(place.spool is None for place in split.places) for split in splits)
 
 
 def check_saving(
-    folder: str | Path, force: bool, inputs: Sequence[Any], references: Sequence[Any], html: bool,
+    folder: str | Path, force: bool, inputs: Sequence[Split], references: Sequence[Split], html: bool,
     also: Sequence[str | Path] = (),
-) -> AnyPath:  # fmt: skip
+) -> Folder:  # fmt: skip
     """Return where sketches go, if they may go there, and meet nothing ``also`` named."""
     places = [place for split in (*references, *inputs) for place in split.places]
-    url = as_url(folder)
-    path: AnyPath
-    if url is None:
-        path = check_output(folder, force, single=False)
-    else:
-        path = url
-        check_output_at(url, force, DESCRIPTION)
+    found = folder_of(folder).check(force, last=DESCRIPTION)
     for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
-        if is_inside(used, path):
+        if is_inside(used, found.path):
             raise OutputError(f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder")
-    if url is None:
-        check_apart(folder, places, also, single=False)
-    else:
-        check_apart_at(url, places, also)
+    folder_of(folder).check_apart(places, also)
     if html and not rests_on_files(inputs):
         raise ParameterError(
             "sketches of web pages can be saved only if the pages are in files, from which later jobs extract the text again"
         )
-    return path
-
-
-@contextmanager
-def _new_folder(path: AnyPath, force: bool) -> Iterator[NewFolder | NewFolderAt]:
-    """Give a folder for sketches, which counts when all is written."""
-    if isinstance(path, Url):
-        with folder_at(path, [f"{ROWS}/", SECRET, SIDECAR], DESCRIPTION) as at:
-            yield at
-    else:
-        with atomic_directory(path, replace=force) as new:
-            yield new
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -158,7 +136,7 @@ class Saving:
     """
 
     settings: Settings
-    splits: Sequence[Any]
+    splits: Sequence[Split]
     n_references: int
     found: Searched
     key: bytes
@@ -169,7 +147,7 @@ class Saving:
         """Whether texts are saved too, as later jobs could not read them again."""
         return not rests_on_files(self.splits[self.n_references :])
 
-    def check(self, folder: str | Path, force: bool) -> AnyPath:
+    def check(self, folder: str | Path, force: bool) -> Folder:
         """Return where sketches go, if they may go there: see ``check_saving``."""
         return check_saving(
             folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
@@ -181,11 +159,11 @@ class Saving:
         return engine.join(self.found.sketches.select(["order", *names]), kept, "order", "semi")
 
     def write(
-        self, path: AnyPath, force: bool, engine: Engine, rows: Table, write_files: Callable[[NewFolder | NewFolderAt], Files]
+        self, folder: Folder, force: bool, engine: Engine, rows: Table, write_files: Callable[[Unfinished], Files]
     ) -> None:
         """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
         counts = engine.fold(rows.select(["position"]), of_inputs(len(self.splits)))[0]
-        with _new_folder(path, force) as new:
+        with folder.publish([f"{ROWS}/", SECRET, SIDECAR], replace=force, last=DESCRIPTION) as new:
             files = write_files(new)
             write_secret(new.path, self.key)
             new.files.append(SECRET)
@@ -211,11 +189,11 @@ class Saving:
                 }  # fmt: skip
 
 
-def write_rows(saving: Saving, rows: Table, new: NewFolder | NewFolderAt) -> Files:
+def write_rows(saving: Saving, rows: Table, new: Unfinished) -> Files:
     """Write rows, which come in the order of positions, to a file; return what it is."""
     import pyarrow.parquet as pq  # here, for what is not needed to start
 
-    name, n_rows = "sketches-00000.parquet" if isinstance(new, NewFolder) else f"{ROWS}/00000.parquet", 0
+    name, n_rows = new.apart(ROWS, "00000.parquet"), 0
     batches = rows.batches()
     schema = rows.schema
     if saving.texts:

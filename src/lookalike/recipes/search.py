@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, RowError
+from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
 from ..methods.method import Method
+from ..settings.settings import Settings
 from ..steps.crowds import CODE_HEADS, MARKS, code_counts, couple, hold, marks, rare
 from ..steps.exact import exact
 from ..steps.links import HEADS, bucket, near
@@ -31,6 +33,10 @@ from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES, S
 from .checks import check_ids, check_kinds, check_overrides
 
 FINGERPRINT_BITS = 64
+POLICIES = {
+    "first": ("position",), "last": ("-position",), "longest": ("-bytes", "position"), "shortest": ("bytes", "position"),
+    "largest": ("-priority", "position"), "smallest": ("priority", "position"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,26 @@ class Searching:
     threads: int = 1
     overrides: Overrides | None = None
 
+    @classmethod
+    def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
+        """Return how candidates are found.
+
+        With ``every_pair`` all matches among the pairs of all buckets are wanted, and references have copies of their own.
+        Pairs of a crowd that cannot match are left out if the exact resemblance decides and no limit is set.
+        """
+        finder = settings.finder
+        reaching = (
+            every_pair and limit is None and finder.exact and finder.score == "resemblance" and settings.verify == "exact"
+        )
+        return cls(
+            method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
+            by=POLICIES[settings.keep.partition(":")[0]],
+            max_bucket=settings.max_bucket if reaching or not every_pair else None,
+            reaching=settings.threshold if reaching else None,
+            least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
+            overrides=settings.overrides,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Searched:
@@ -98,8 +124,13 @@ class Searched:
         return int(self.totals[REFERENCES])
 
 
+def count_rows(engine: Engine, rows: Table) -> int:
+    """Return the number of rows."""
+    return int(engine.fold(rows, N_ROWS)[0])
+
+
 def search(
-    engine: Engine, splits: Sequence[Any], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
+    engine: Engine, splits: Sequence[Split], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
 ) -> Searched:
     """Sketch all documents and find the pairs that are to be compared."""
     documents = engine.source(splits, reading)
@@ -153,7 +184,7 @@ def _candidates(
     crowded = engine.join(live.select(coded), marked, "order", "semi")
     counts = np.zeros((0, 0), np.int32)
     found: Table = links
-    if crowds and (codes or reaching is not None) and engine.fold(crowded.select(["order"]), N_ROWS)[0]:
+    if crowds and (codes or reaching is not None) and count_rows(engine, crowded.select(["order"])):
         if reaching is not None:
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
@@ -168,7 +199,7 @@ def _candidates(
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
-    n_links = int(engine.fold(links, N_ROWS)[0]) if settings.limit is not None else 0
+    n_links = count_rows(engine, links) if settings.limit is not None else 0
     return engine.store(engine.map(both, cutting, PAIRS), "pairs"), crowded, counts, n_links
 
 

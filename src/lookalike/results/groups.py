@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,22 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
 def _taken(column: pa.ChunkedArray, rows: Int64Array, there: NDArray[np.bool_]) -> pa.ChunkedArray:
     """Return some values of a column, null for those that are not there."""
     return column.take(to_arrow(rows, ~there))
+
+
+def naming(against: bool) -> list[str]:
+    """Return the columns of decisions that name the kept document of a row."""
+    return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if against else ())]
+
+
+def annotating(scores: Mapping[str, str], against: bool) -> list[str]:
+    """Return the columns of decisions that annotations are made of."""
+    return ["kept", *naming(against), *scores, "cluster"]
+
+
+def annotated(decisions: pa.Table, scores: Mapping[str, str], against: bool) -> pa.Table:
+    """Return the columns that annotation adds to some rows."""
+    told = decisions.rename_columns([{"kept": "keep", **scores}.get(name, name) for name in decisions.column_names])
+    if not against:
+        return told
+    own = to_arrow(np.zeros(len(told), np.bool_), to_numpy(told["cluster"].is_null()))
+    return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))

@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.descriptions import check_trusted
-from ..files.folder import AnyPath, path_of
 from ..files.inputs import Place, digest_of, place_of
 from ..files.names import shown
-from ..files.urls import is_url
+from ..files.urls import AnyPath, is_url, path_of
 from ..formats.registry import format_named
 from ..formats.split import Split
 from ..inputs.read import Reading

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import cached_property
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import numpy as np
@@ -146,6 +148,56 @@ class ParquetRows:
         some = copy(self)
         some._begin, some._end = min(self._begin + begin, self._end), min(self._begin + end, self._end)
         return some
+
+
+class LaterRows:
+    """Rows that are brought to this machine when they are first asked for.
+
+    Parameters
+    ----------
+    fetch : callable
+        Gives the rows.
+    """
+
+    def __init__(self, schema: pa.Schema, fetch: Callable[[], Rows]) -> None:
+        self.schema, self._fetch = schema, fetch
+
+    @cached_property
+    def _here(self) -> Rows:
+        return self._fetch()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in their order."""
+        return self._here.batches()
+
+    def select(self, names: Sequence[str]) -> Rows:
+        """Return some columns."""
+        return self._here.select(names)
+
+    def slice(self, begin: int, end: int) -> Rows:
+        """Return some rows."""
+        return self._here.slice(begin, end)
+
+
+def spooled(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> ParquetRows:
+    """Put sorted batches, which come in any order, into that of a column of numbers, by way of temporary files."""
+    import pyarrow.parquet as pq
+
+    with TemporaryDirectory(prefix="lookalike-") as folder:
+        firsts = []
+        with pa.OSFile(f"{folder}/batches", "wb") as stream, pa.ipc.new_file(stream, schema) as writer:
+            for batch in batches:
+                if len(batch):
+                    firsts.append(batch[by][0].as_py())
+                    writer.write_batch(batch)
+        with (
+            pa.memory_map(f"{folder}/batches") as stream,
+            pq.ParquetWriter(f"{folder}/rows", schema, compression="zstd") as table,
+        ):
+            held = pa.ipc.open_file(stream)
+            for number in np.argsort(firsts).tolist():
+                table.write_batch(held.get_batch(number))
+        return ParquetRows(f"{folder}/rows")
 
 
 def collect(rows: Rows) -> pa.Table:

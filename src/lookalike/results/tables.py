@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -19,9 +19,9 @@ from ..settings.settings import Settings
 from ..steps.totals import of_inputs
 from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
-from ..values.arrow import no_rows, to_arrow, to_numpy
+from ..values.arrow import no_rows, to_numpy
 from ..wording import called, counted, printable
-from .groups import clusters_of, groups_of
+from .groups import annotated, annotating, clusters_of, groups_of, naming
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
 from .rows import Rows, collect, drawn, filtered, least_alike, rows_at
 from .summary import Summary
@@ -37,8 +37,6 @@ class Job(Protocol):
     """What only an open job can do, whose inputs can be read again; the results of one job share it."""
 
     n_references: int
-    threshold: float
-    """The lowest that ``again`` takes."""
     closed: bool
     note: Callable[[str], None] | None
     """Remembers that an output is complete, for a run that resumes the job."""
@@ -46,6 +44,11 @@ class Job(Protocol):
     @property
     def sources(self) -> Sequence[Split]:
         """All that was read, references first; positions in decisions count them."""
+        ...
+
+    @property
+    def threshold(self) -> float:
+        """The lowest that ``again`` takes."""
         ...
 
     def again(self, threshold: float) -> Result:
@@ -63,25 +66,6 @@ class Job(Protocol):
     def close(self) -> None:
         """Remove what the job keeps on the disk."""
         ...
-
-
-def naming(against: bool) -> list[str]:
-    """Return the columns of decisions that name the kept document of a row."""
-    return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if against else ())]
-
-
-def annotating(scores: Mapping[str, str], against: bool) -> list[str]:
-    """Return the columns of decisions that annotations are made of."""
-    return ["kept", *naming(against), *scores, "cluster"]
-
-
-def annotated(decisions: pa.Table, scores: Mapping[str, str], against: bool) -> pa.Table:
-    """Return the columns that annotation adds to some rows."""
-    told = decisions.rename_columns([{"kept": "keep", **scores}.get(name, name) for name in decisions.column_names])
-    if not against:
-        return told
-    own = to_arrow(np.zeros(len(told), np.bool_), to_numpy(told["cluster"].is_null()))
-    return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))
 
 
 class Tables:

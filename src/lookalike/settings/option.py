@@ -145,7 +145,9 @@ def _entries(options: Any) -> dict[str, Entry]:
 
 
 def check_values(options: Any) -> None:
-    """Refuse a value of a wrong type, or one that is no choice; make a number of NumPy's one of Python's."""
+    """Refuse a value of a wrong type, or beyond its limits, or that is no choice; make a number of NumPy's one of Python's."""
+    from ..values.arrays import whole  # here, for help needs no NumPy
+
     for entry in entries(type(options)).values():
         given = getattr(options, entry.name)
         value = given.item() if type(given).__module__ == "numpy" and hasattr(given, "item") else given
@@ -158,6 +160,8 @@ def check_values(options: Any) -> None:
             raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
         if entry.option.choices and value not in entry.option.choices:
             raise ParameterError(f"{entry.name} must be one of {', '.join(entry.option.choices)}; got {value!r}")
+        if entry.option.least is not None:
+            object.__setattr__(options, entry.name, whole(entry.name, value, entry.option.least, entry.option.most))
 
 
 def recorded(options: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling
 from ..theory.agreement import least_agreeing
 from ..theory.banding import candidate_probability
-from ..values.arrays import RANDOM, drawn_seed, whole
+from ..values.arrays import RANDOM, drawn_seed
 from .limits import check_skipping
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
@@ -54,10 +54,6 @@ class Settings(SearchOptions, DedupOptions):
             raise ParameterError(
                 f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
             )
-        for name, entry in entries(type(self)).items():
-            if entry.option.least is not None and getattr(self, name) is not None:
-                number = whole(name, getattr(self, name), entry.option.least, entry.option.most)
-                object.__setattr__(self, name, number)
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
         check_skipping(self.on_error, self.max_document)

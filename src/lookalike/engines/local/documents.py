@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputDataError
 from ...files.workspace import Workspace
+from ...formats.split import Split
 from ...inputs.read import Reading, read_documents
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
@@ -32,7 +32,7 @@ class Documents(Lazy):
     """
 
     def __init__(
-        self, splits: Sequence[Any], reading: Reading, *, threads: int, workspace: Workspace,
+        self, splits: Sequence[Split], reading: Reading, *, threads: int, workspace: Workspace,
         progress: Callable[[str, int], None],
     ) -> None:  # fmt: skip
         self.schema, self.threads = reading.schema, threads
@@ -132,7 +132,7 @@ class Amounts:
     Of saved sketches none count: few of their texts are read, and later.
     """
 
-    def __init__(self, splits: Sequence[Any]) -> None:
+    def __init__(self, splits: Sequence[Split]) -> None:
         sizes = [0 if is_saved(split) else sum(place.size for place in split.places) for split in splits]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self.total = int(self._starts[-1])

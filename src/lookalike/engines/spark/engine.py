@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ...errors import OutputError
-from ...files.folder import AnyPath, files_in, new_folder, path_of, remove_tree
+from ...files.folder import folder_of
+from ...files.urls import AnyPath, path_of
 from ...formats.split import Split
 from ...inputs.read import Reading
 from ...values import Int64Array
@@ -293,13 +294,12 @@ class SparkEngine:
         Spark sorts, or makes by a plan of the caller, are ``adaptive``: it determines how many tasks they take.
         """
         done, folder = self.folder / f"{name}.done", self.folder / name
-        files = None if again else TableFiles.load(done, folder)
-        if files is not None:
-            return files
+        if not again and (known := TableFiles.load(done, folder)) is not None:
+            return known
         if self._progress is not None:
             self._progress(name, 0)
         try:
-            new_folder(folder)
+            folder_of(folder).clear()
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
         writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
@@ -313,7 +313,7 @@ class SparkEngine:
     def discard_texts(self, files: TextFiles, name: str) -> None:
         """Remove texts that a driver left that died before the table of their places was whole: nothing names them."""
         if not (self.folder / f"{name}.done").exists():
-            remove_tree(files.folder)
+            folder_of(files.folder).remove()
 
     def read_back(self, rows: SparkTable) -> Batches:
         """Bring rows to the driver by files that are removed again."""
@@ -321,13 +321,13 @@ class SparkEngine:
         files = self.write(rows, name, again=True)
         yield from StoredTable(self, files, rows.schema).batches()
         (self.folder / f"{name}.done").unlink(missing_ok=True)
-        remove_tree(files.folder)
+        folder_of(files.folder).remove()
 
     def close(self) -> None:
         """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""
-        for done in files_in(self.folder, ".done"):
+        for done in folder_of(self.folder).files(".done"):
             done.unlink(missing_ok=True)
-        remove_tree(self.folder)
+        folder_of(self.folder).remove()
 
 
 def own(table: Table) -> SparkTable:

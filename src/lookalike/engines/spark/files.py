@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...files.folder import AnyPath, new_file, parquet_file, put
+from ...files.folder import create, parquet_file, put
+from ...files.urls import AnyPath
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ..engine import Batches
@@ -101,7 +102,7 @@ def write_file(batches: Batches, folder: AnyPath, number: int, schema: pa.Schema
     with ExitStack() as stack:
         writer: pq.ParquetWriter | None = None
         for group in _groups(batches, schema):
-            writer = writer or _writer(stack.enter_context(new_file(path)), schema)
+            writer = writer or _writer(stack.enter_context(create(path)), schema)
             writer.write_table(group, len(group))
             n_rows += len(group)
         if writer is None:

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputDataError, RowError
-from ...files.folder import AnyPath
 from ...files.inputs import Place
+from ...files.urls import AnyPath
 from ...formats.memory import table_split
 from ...formats.split import Limit, Split
 from ...inputs.read import Reading, read_split

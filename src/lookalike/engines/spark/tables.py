@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...files.folder import AnyPath
-from ...files.urls import Url
+from ...files.urls import AnyPath, Url
 from ...formats.split import Split
 from ...inputs.read import Reading
 from ...values import Int64Array

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from ... import __version__
 from ...errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
-from ...files.folder import AnyPath
+from ...files.urls import AnyPath
 from ...inputs.read import read_split
 from ...values.arrow import to_numpy
 from ..engine import Batches, Fold, Step

@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...files.folder import AnyPath, new_file, parquet_file
+from ...files.folder import create, parquet_file
+from ...files.urls import AnyPath
 from ...formats.split import Split
 from ...inputs.read import Reading, text_column
 from ...inputs.texts import reader_of
@@ -172,7 +173,7 @@ class Spool:
 
     def _write(self) -> None:
         if self._writer is None:
-            stream = self._file.enter_context(new_file(self._files.path(self.unit)))
+            stream = self._file.enter_context(create(self._files.path(self.unit)))
             self._writer = pq.ParquetWriter(stream, _TEXT, compression="lz4", use_dictionary=False)
         group = pa.Table.from_arrays([pa.chunked_array(self._held)], schema=_TEXT)
         self._writer.write_table(group, max(1, len(group)))

@@ -1,21 +1,18 @@
 """Cleaned files of a job on Spark: tasks write them under names of their own attempts, and the driver publishes them.
 
 All decisions about an input go to one task, which writes what ``Result.write`` would. A task may be run more than once, at the
-same time too: each attempt writes into folders of its own beside the output, and the rows that Spark takes from the tasks name
-the folders that count. Only the driver moves files out of them, into a folder that gets the output's name when all is in it.
-
-On an object store nothing is moved: attempts of a task write the same bytes under the same name, and the driver says in the end
-that all is there (see ``files.store``).
+same time too: each attempt writes into a folder of its own, and the rows that Spark takes from the tasks name those that count.
+Only the driver takes files out of them, into a folder that gets the output's name when all is in it. On an object store nothing
+is moved: attempts of a task write the same bytes under the same name, and the driver says in the end that all is there.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -28,23 +25,23 @@ import pyarrow as pa
 from ...engines.engine import Batches
 from ...engines.spark.tables import SparkTable, StoredTable
 from ...errors import OutputError, ParameterError
-from ...files.atomic import create_temporary, reporting
-from ...files.disk import NewFolder, atomic_directory
-from ...files.folder import remove_tree
+from ...files.atomic import reporting
+from ...files.disk import NewFolder
+from ...files.folder import Folder, Unfinished, folder_of
 from ...files.names import shown
-from ...files.store import check_output_at, prepare, publish, reporting_at, upload
-from ...files.urls import Url, as_url, check_url
+from ...files.urls import AnyPath, check_url
+from ...formats.registry import formats_by_suffix
+from ...formats.split import Split
 from ...formats.writers import (
     Selection,
     check_before,
     check_folder_name,
-    check_output,
     describe,
     folder_like,
     is_stdout,
     means_folder,
 )
-from ...results.tables import annotated, annotating
+from ...results.groups import annotated, annotating
 from ...settings.settings import added_columns
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
@@ -70,10 +67,8 @@ class Writing:
         References first.
     output : str
         What messages call the output.
-    attempts : Path, optional
-        The folder beside it, on the same file system, in which attempts have folders.
-    store : Url, optional
-        The output, where it is on an object store: attempts write on the disk of the worker, and copy what is whole.
+    attempts : Path or Url
+        The folder of the tasks: see ``files.folder``.
     scores : mapping of str to str, optional
         What the columns of scores are called, if rows are annotated.
     against : bool
@@ -82,12 +77,11 @@ class Writing:
         Columns that inputs must not have.
     """
 
-    splits: tuple[Any, ...]
+    splits: tuple[Split, ...]
     provenance: dict[str, Any]
     encoding_errors: str
     output: str
-    attempts: Path | None = None
-    store: Url | None = None
+    attempts: AnyPath
     scores: Mapping[str, str] | None = None
     against: bool = False
     free: tuple[str, ...] = ()
@@ -103,42 +97,31 @@ def check_folder(output: str | Path) -> None:
         )
 
 
-def check_where(output: str | Path, force: bool) -> Path | Url:
+def check_where(output: str | Path, force: bool) -> Folder:
     """Return the folder to write to, if it may be written to."""
     check_folder(output)
-    store = as_url(output)
-    if store is None:
-        return check_output(output, force)
-    with reporting_at(store):
-        entry = store.entry()
-    if entry is None or not entry.is_folder:
+    folder = folder_of(output)
+    if not folder.exists():
         check_folder_name(output)
-    check_output_at(store, force)
-    return store
+    return folder.check(force, suffixes=formats_by_suffix())
 
 
 def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
     """Write the rows of a job's inputs: see ``SparkResult.write``."""
-    path = check_where(output, force)
+    folder = check_where(output, force)
     references, inputs = job.splits[: job.n_references], job.splits[job.n_references :]
     check_before(output, inputs, references)
-    writing = Writing(
-        splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
-        output=shown(output), scores=scores if annotate else None, against=job.n_references > 0,
-        free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
-    )  # fmt: skip
-    if isinstance(path, Url):
-        prepare(path, [name for split in inputs for name in split.form.names_in_folder(split)])
-        with _written(job, replace(writing, store=path)) as files:
-            publish(path, {name: size for _, name, size in _files(files, len(inputs))}, job.provenance)
-        return
-    with (
-        atomic_directory(path, replace=force) as folder,
-        attempts_beside(path) as attempts,
-        _written(job, replace(writing, output=shown(path), attempts=attempts.absolute())) as files,
-    ):
-        _publish(files, attempts, folder, len(inputs))
-        describe(folder, job.provenance)
+    names = [name for split in inputs for name in split.form.names_in_folder(split)]
+    with folder.publish(names, replace=force) as new:
+        with new.tasks() as attempts:
+            writing = Writing(
+                splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
+                output=shown(folder.path), attempts=attempts, scores=scores if annotate else None, against=job.n_references > 0,
+                free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
+            )  # fmt: skip
+            with _written(job, writing) as files:
+                take_files(files, new, len(inputs))
+        describe(new, job.provenance)
 
 
 @contextmanager
@@ -147,18 +130,7 @@ def _written(job: Finished, writing: Writing) -> Iterator[Batches]:
     told, engine = _told(job, writing.scores), job.engine
     told_of = engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
     yield StoredTable(engine, told_of, WRITTEN).batches()
-    remove_tree(told_of.folder)
-
-
-@contextmanager
-def attempts_beside(path: Path) -> Iterator[Path]:
-    """Give a folder beside the output for what tasks write; a killed driver's is removed by the next run."""
-    folder, lock = create_temporary(path, folder=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)  # with what lost attempts left; one that is late finds it gone
-        os.close(lock)
+    folder_of(told_of.folder).remove()
 
 
 def _told(job: Finished, scores: Mapping[str, str] | None) -> SparkTable:
@@ -182,34 +154,28 @@ def write_inputs(batches: Batches, writing: Writing) -> Batches:
     """Write inputs, in a task; yield rows of ``WRITTEN``."""
     token = os.urandom(8).hex()
     for source, some in groupby(_by_source(batches), itemgetter(0)):
-        with _folder_of(writing, f"{token}-{source}") as folder:
-            files = _write_input(writing, source, (rows for _, rows in some), NewFolder(folder))
-            sizes = [*(os.stat(folder / name).st_size for name in files), None]
-            if writing.store is not None:
-                for name in files:
-                    upload(folder / name, writing.store / name)
-        columns = [[source] * (len(files) + 1), [folder.name] * (len(files) + 1), [*map(os.fsencode, files), None], sizes]
+        with _attempt(writing, f"{token}-{source}") as folder:
+            files = _write_input(writing, source, (rows for _, rows in some), folder)
+            sizes = [*(os.stat(folder.path / name).st_size for name in files), None]
+        n = len(files) + 1
+        columns = [[source] * n, [folder.inside] * n, [*map(os.fsencode, files), None], sizes]
         yield pa.RecordBatch.from_arrays(
             [pa.array(values, field.type) for values, field in zip(columns, WRITTEN, strict=True)], schema=WRITTEN
         )
 
 
 @contextmanager
-def _folder_of(writing: Writing, name: str) -> Iterator[Path]:
+def _attempt(writing: Writing, name: str) -> Iterator[NewFolder]:
     """Give the folder of an attempt."""
-    if writing.attempts is None:
-        with tempfile.TemporaryDirectory(prefix="lookalike-") as made:
-            yield Path(made)
-        return
-    with reporting(Path(writing.output)):
+    with reporting(writing.output), ExitStack() as stack:
         try:
-            (writing.attempts / name).mkdir()
+            folder = stack.enter_context(folder_of(writing.attempts).attempt(name))
         except FileNotFoundError:
             raise OutputError(
                 f"{writing.output}: Spark's workers do not see {writing.attempts}: name a folder on an object store, or on "
                 "storage that the driver and all workers have mounted"
             ) from None
-        yield writing.attempts / name
+        yield folder
 
 
 def _by_source(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -271,23 +237,15 @@ class _Spooled:
         return pa.ipc.open_file(pa.memory_map(self._file.name)).read_all()
 
 
-def _files(written: Batches, n_inputs: int) -> Iterator[tuple[str, str, int]]:
-    """Yield folder, name and size of each file of the attempts that count."""
+def take_files(written: Batches, new: Unfinished, n_inputs: int) -> None:
+    """Take the files of the attempts that count into a folder."""
     done = 0
     for batch in written:
         for row in batch.to_pylist():
             if row["name"] is None:
                 done += 1
             else:
-                yield row["folder"], os.fsdecode(row["name"]), row["bytes"]
+                name = os.fsdecode(row["name"])
+                new.take(os.path.join(row["folder"], name), name, row["bytes"])
     if done != n_inputs:
         raise OutputError(f"of {n_inputs:,} inputs, {done:,} were written: Spark lost rows of tasks; write again")
-
-
-def _publish(written: Batches, attempts: Path, folder: NewFolder, n_inputs: int) -> None:
-    """Move the files of the attempts that count into the folder."""
-    for inside, name, n_bytes in _files(written, n_inputs):
-        file = attempts / inside / name
-        if (size := file.stat().st_size) != n_bytes:
-            raise OutputError(f"{shown(file)}: {n_bytes:,} bytes were written, {size:,} are there; write again")
-        folder.take(file, name)

@@ -14,29 +14,26 @@ from ...engines.spark.frames import FrameInput, Frames
 from ...engines.spark.session import is_local, session_of, spark_sql
 from ...engines.spark.tasks import NUMBERS, in_tasks
 from ...errors import InputDataError, ParameterError
-from ...files.folder import is_inside, path_of, put
-from ...files.job import WorkspaceAt
-from ...files.names import Skipped, skipped_in
-from ...files.urls import Url
-from ...files.workspace import Workspace
+from ...files.folder import put
+from ...files.names import Skipped
+from ...files.urls import is_inside, path_of
+from ...files.workspace import AnyWorkspace, Workspace, open_workspace
 from ...formats.memory import as_sources
-from ...formats.split import Limit
+from ...formats.split import Limit, Split, skipped_in
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
-from ...results.rows import second_columns
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
 from ...settings.settings import Settings
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..decide import Decider
-from ..decisions import Told
-from ..judging import deciding_of, judge, provenance_of, searching_of
+from ..decide import Decider, Deciding
+from ..decisions import Told, judge
 from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import agreed
-from ..search import search
+from ..search import Searching, search
 from .result import Finished, SparkResult, SparkSummary
 
 TASK_MEMORY = "1500MB"
@@ -55,7 +52,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     """Find near-duplicates on a cluster, and decide which documents to keep.
 
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
-    tried again. Nothing gathers on the driver but counts.
+    tried again. Nothing gathers on the driver but counts, until it is asked for.
     """
     if settings.threads is not None:
         raise ParameterError(THREADS)
@@ -71,9 +68,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     clock.lap("starting Spark")
     workspace = _workspace(splits, n_references, settings, session)
     with workspace.left_on_error():
-        assert workspace.folder is not None
-        tables = workspace.tables if isinstance(workspace, WorkspaceAt) else workspace.folder / "tables"
-        engine = SparkEngine(session, tables, partial(report_stage, tell))
+        engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
         tell("starting workers", 0)
         clock.lap("opening")
         check_workers(engine)
@@ -129,13 +124,13 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
     return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
 
 
-def _files(splits: Sequence[Any], limit: Limit) -> list[Any]:
+def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
     """Return inputs that workers can read, as they read them."""
     _check_files(splits)
     return [_anywhere(replace(split, limit=limit)) for split in splits]
 
 
-def _id_type(inputs: Sequence[Any], name: str) -> str:
+def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
     """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
     kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
     if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
@@ -150,7 +145,7 @@ def _anywhere(split: Any) -> Any:
     return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
 
 
-def _check_files(splits: Sequence[Any]) -> None:
+def _check_files(splits: Sequence[Split]) -> None:
     """Check that workers can read all inputs."""
     for split in splits:
         if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
@@ -185,7 +180,7 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
         )
 
 
-def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, session: Any) -> Workspace | WorkspaceAt:
+def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, session: Any) -> AnyWorkspace:
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
@@ -206,7 +201,7 @@ def _workspace(splits: Sequence[Any], n_references: int, settings: Settings, ses
                 f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
                 "resumed; name a folder outside it"
             )
-    return WorkspaceAt(folder, job, settings.resume) if isinstance(folder, Url) else Workspace(folder, job, settings.resume)
+    return open_workspace(folder, job, settings.resume)
 
 
 def _run(opened: Opened, id_type: str | None) -> Finished:
@@ -215,8 +210,8 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, searching_of(settings), key, opened.clock.lap)
-    decider = Decider(engine, found, deciding_of(settings), key)
+    found = search(engine, opened.splits, opened.reading, Searching.of(settings), key, opened.clock.lap)
+    decider = Decider(engine, found, Deciding.of(settings), key)
     stored: dict[str, Any] = {}
 
     def count(told: Told) -> dict[str, Any]:
@@ -241,10 +236,9 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
     return Finished(
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
-        summary=_of_driver(summary, opened.clock.seconds), provenance=provenance_of(settings, opened.splits),
+        summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
-        second=tuple(field.name for field in second_columns(settings.finder)),
-        id_type=id_type, close=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
+        id_type=id_type, finish=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
     )  # fmt: skip
 
 

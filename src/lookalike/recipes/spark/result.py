@@ -9,15 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pyarrow as pa
+
 from ...engines.memory import peak_memory
 from ...engines.progress import Clock
 from ...errors import ParameterError
+from ...formats.split import Split
+from ...results.groups import naming
+from ...results.inputs import Inputs
+from ...results.result import Result
+from ...results.rows import HeldRows, LaterRows, ParquetRows, pairs_schema, second_columns, spooled
 from ...results.summary import Summary
-from ...results.tables import naming
 from ...settings.settings import Settings
 from ...steps.totals import of_inputs
 from ...values import Int64Array
-from ...wording import counted
+from ..decisions import in_order
 from ..search import Searched
 from .files import write_files
 from .sketches import save_sketches
@@ -30,9 +36,9 @@ class SparkSummary(Summary):
     peak_of: ClassVar[str] = "peak memory of the driver"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Finished:
-    """What a job on Spark has made.
+    """What a job on Spark has made, and can still do: see ``results.tables.Job``.
 
     Parameters
     ----------
@@ -42,11 +48,9 @@ class Finished:
         References first.
     n_references : int
         How many of the splits hold references.
-    second : tuple of str
-        Columns that stand beside scores.
     id_type : str, optional
         Spark's type of the ids in a data frame; None: as they are.
-    close : callable
+    finish : callable
         Removes the work folder.
     note : callable, optional
         Remembers that an output is complete, for a run that resumes the job.
@@ -60,21 +64,72 @@ class Finished:
     settings: Settings
     summary: Summary
     provenance: dict[str, Any]
-    splits: list[Any]
+    splits: list[Split]
     n_references: int
-    second: tuple[str, ...]
     id_type: str | None
-    close: Callable[[], None]
+    finish: Callable[[], None]
     note: Callable[[str], None] | None
     found: Searched
     key: bytes
+    closed: bool = False
+
+    @property
+    def sources(self) -> Sequence[Split]:
+        """All that was read, references first."""
+        return self.splits
+
+    @property
+    def threshold(self) -> float:
+        """The lowest that ``again`` would take."""
+        return self.settings.threshold
+
+    def again(self, threshold: float) -> Result:
+        """Refuse it: candidates are not compared again."""
+        raise ParameterError(
+            'rethreshold on Spark needs all verified pairs: run dedup with evidence="all", or again at the threshold'
+        )
+
+    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
+        """Compare some kept documents with all others, on the driver."""
+        if self.id_type is not None:
+            raise ParameterError(
+                "an audit reads the inputs again on one machine, and this result is that of a data frame: write the frame to "
+                "files, and deduplicate these"
+            )
+        from ..audit import Audit  # here, for what is not needed to start
+
+        return Audit(result.rows(), self.splits, self.settings).run(n, seed)
+
+    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+        """Let the tasks save the sketches of the kept documents."""
+        save_sketches(self, folder, force=force)
+
+    def close(self) -> None:
+        """Remove the work folder."""
+        self.closed = True
+        self.finish()
+
+    def rows(self) -> ParquetRows:
+        """Bring the decisions to the driver, in the order of the input: they come in runs, each of which is sorted."""
+        return spooled(self.decisions.batches(), self.decisions.schema, "position")
+
+    def rows_of_pairs(self) -> HeldRows:
+        """Bring the pairs to the driver, in the order of the input."""
+        return HeldRows(in_order(self.pairs).select(self.pairs_schema.names))
+
+    @property
+    def pairs_schema(self) -> pa.Schema:
+        """The columns of pairs that are saved."""
+        return pairs_schema(self.decisions.schema.field("id").type, second_columns(self.settings.finder))
 
 
-class SparkResult:
+class SparkResult(Result):
     """The result of ``lookalike.dedup`` on Spark.
 
     Its tables are data frames over files in the work folder, so that they are read as often as they are asked for, until
-    ``close``. ``id`` and ``duplicate_of`` have the type that the ids have in the input.
+    ``close``. ``id`` and ``duplicate_of`` have the type that the ids have in the input. All else is as on one machine: for what
+    is no data frame (``report``, ``save``, ``sample``, ``audit``, ``keep``, ...) the decisions come to the driver once, as a
+    temporary file.
 
     Attributes
     ----------
@@ -86,17 +141,16 @@ class SparkResult:
     """
 
     def __init__(self, finished: Finished) -> None:
-        self._job, self._closed = finished, False
-        self.settings, self.summary, self.provenance = finished.settings, finished.summary, finished.provenance
+        super().__init__(
+            decisions=LaterRows(finished.decisions.schema, finished.rows), settings=finished.settings,
+            matches=LaterRows(finished.pairs_schema, finished.rows_of_pairs), summary=finished.summary,
+            provenance=finished.provenance, against=finished.n_references > 0, job=finished,
+        )  # fmt: skip
+        self._finished = finished
 
     def __repr__(self) -> str:
         """Name the counts that matter."""
-        s = self.summary
-        return f"<SparkResult: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.settings.threshold:g}>"
-
-    def __len__(self) -> int:
-        """Return the number of documents judged."""
-        return self.summary.documents
+        return super().__repr__().replace("<Result", "<SparkResult", 1)
 
     def __enter__(self) -> SparkResult:
         """Return the result itself."""
@@ -106,60 +160,68 @@ class SparkResult:
         """Close it."""
         self.close()
 
+    def __reduce__(self) -> Any:
+        """Pickle as a result of tables, which come to the driver for that."""
+        return Result.__new__, (Result,), self.__getstate__()
+
     def close(self) -> None:
         """Remove the files of the work folder; the data frames cannot be read after that."""
-        if not self._closed:
-            self._closed = True
-            self._job.close()
+        if not self._finished.closed:
+            self._finished.close()
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._finished.closed:
             raise ParameterError("this result is closed: write, or cache, its data frames before close()")
 
     @property
-    def note(self) -> Callable[[str], None] | None:
-        """What remembers that an output is complete, for a run that resumes the job."""
-        return self._job.note
+    def is_open(self) -> bool:
+        """Whether candidates can be compared again: never on Spark."""
+        return False
 
     @property
-    def _against(self) -> bool:
-        return self._job.n_references > 0
+    def inputs(self) -> Inputs:
+        """The files that were read, and the way back to their texts; of data frames there is none."""
+        found = super().inputs
+        return found if self._finished.id_type is None else found.noted
 
-    @property
-    def _scores(self) -> dict[str, str]:
-        name = self.summary.score if self.summary.verified_by == "exact" else f"estimated_{self.summary.score}"
-        return {"resemblance": name, **{second: second for second in self._job.second}}
+    def _walked(self, threshold: float) -> Result:
+        """Walk all verified pairs again; what is found is a result of tables alone."""
+        walked = super()._walked(threshold)
+        walked._job, walked._noted = None, self.inputs.noted
+        return walked
 
     def by_input(self) -> tuple[Int64Array, list[str]]:
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
         self._check_open()
         names = [identity["name"] for identity in self.provenance["inputs"]]
-        found = self._job.engine.fold(self._job.decisions.select(["position", "kept"]), of_inputs(len(names), kept=True))
-        found[:, : self._job.n_references] = 0
+        found = self._finished.engine.fold(
+            self._finished.decisions.select(["position", "kept"]), of_inputs(len(names), kept=True)
+        )
+        found[:, : self._finished.n_references] = 0
         return found, names
 
     @cached_property
     def decisions(self) -> Any:
         """Data frame of all decisions, a row for each document, references too: see the reference of files."""
         self._check_open()
-        return self._with_ids(self._job.decisions.for_callers(), ("id", "duplicate_of", "cluster"))
+        return self._with_ids(self._finished.decisions.for_callers(), ("id", "duplicate_of", "cluster"))
 
     def _with_ids(self, frame: Any, names: Sequence[str]) -> Any:
         """Give ids the type that they have in the input."""
-        kind = self._job.id_type
+        kind = self._finished.id_type
         return frame if kind is None else frame.withColumns({name: frame[name].cast(kind) for name in names})
 
-    def _told(self, frame: Any, names: Sequence[str]) -> Any:
-        return frame.select(*names).withColumnsRenamed(self._scores)
+    def _named(self, frame: Any, names: Sequence[str]) -> Any:
+        return frame.select(*names).withColumnsRenamed(self.score_names)
 
     @property
-    def _own(self) -> Any:
+    def _judged(self) -> Any:
         return self.decisions.filter(self.decisions["reason"] != "reference")
 
     @property
     def kept(self) -> Any:
         """Data frame ``id, n_exact, n_duplicates`` of the kept documents."""
-        return self._own.filter("kept").select("id", "n_exact", "n_duplicates")
+        return self._judged.filter("kept").select("id", "n_exact", "n_duplicates")
 
     @property
     def removed(self) -> Any:
@@ -169,7 +231,7 @@ class SparkResult:
         documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
         left out as too large, or removed by an override have nulls.
         """
-        return self._told(self._own.filter("not kept"), ["id", *naming(self._against), *self._scores])
+        return self._named(self._judged.filter("not kept"), ["id", *naming(self.against), *self.score_names])
 
     @property
     def groups(self) -> Any:
@@ -184,7 +246,7 @@ class SparkResult:
         lists = removed.agg(functions.array_sort(functions.collect_list(functions.struct("position", "id"))).alias("found"))
         joined = decisions.filter("n_duplicates > 0").join(lists.withColumnRenamed("keeper", "__keeper"),
                                                            functions.col("order") == functions.col("__keeper"))  # fmt: skip
-        reference = [(functions.col("reason") == "reference").alias("is_reference")] if self._against else []
+        reference = [(functions.col("reason") == "reference").alias("is_reference")] if self.against else []
         return joined.select("id", *reference, "n_exact", "n_duplicates", functions.col("found.id").alias("duplicates"))
 
     @property
@@ -195,10 +257,10 @@ class SparkResult:
         With reference documents ``left_is_reference`` (bool) follows ``right_id``.
         """
         self._check_open()
-        frame = self._with_ids(self._job.pairs.for_callers(), ("left_id", "right_id"))
-        return self._told(frame, ["left_id", "right_id", *(["left_is_reference"] if self._against else []), *self._scores])
+        frame = self._with_ids(self._finished.pairs.for_callers(), ("left_id", "right_id"))
+        return self._named(frame, ["left_id", "right_id", *(["left_is_reference"] if self.against else []), *self.score_names])
 
-    def clean(self, frame: Any) -> Any:
+    def clean(self, frame: Any) -> Any:  # type: ignore[override]
         """Return the rows of a data frame whose documents are kept: those with the ids that ``kept`` has.
 
         Parameters
@@ -240,13 +302,13 @@ class SparkResult:
             frame.
         """
         self._check_open()
-        if self._job.id_type is not None:
+        if self._finished.id_type is not None:
             raise ParameterError(
                 "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which are "
                 "written as any data frame is: result.clean(frame).write.parquet(...)"
             )
         with self._timed("writing"):
-            write_files(self._job, output, self._scores, annotate=annotate, force=force)
+            write_files(self._finished, output, self.score_names, annotate=annotate, force=force)
 
     def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
         """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
@@ -271,7 +333,7 @@ class SparkResult:
         """
         self._check_open()
         with self._timed("saving sketches"):
-            save_sketches(self._job, folder, force=force)
+            save_sketches(self._finished, folder, force=force)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

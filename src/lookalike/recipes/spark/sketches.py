@@ -1,7 +1,6 @@
 """Sketches of a job on Spark, saved by its tasks; the driver publishes their files.
 
-Tasks write under names of their own attempts. On storage that all have mounted the driver moves the files that count into the
-folder; on an object store, where nothing is moved, they are written where they stay, and the description names them.
+Tasks write under names of their own attempts, and the driver takes the files that count into the folder: see ``files.folder``.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ import pyarrow as pa
 
 from ...engines.engine import Batches
 from ...engines.spark.files import WRITTEN, write_file
-from ...files.disk import NewFolder
-from ...files.folder import AnyPath
-from ...files.store import NewFolderAt
+from ...files.folder import Unfinished
+from ...files.urls import AnyPath
 from ...inputs.sketch_rows import ROWS
 from ...steps.pairs import MEMBERS
 from ...steps.sketch import kept, kept_sketches, kept_sketches_schema
@@ -28,7 +26,6 @@ from ...values import Int64Array
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ..saved_sketches import Files, Saving
-from .files import attempts_beside
 
 if TYPE_CHECKING:
     from .result import Finished
@@ -41,12 +38,12 @@ def save_sketches(job: Finished, folder: str | Path, *, force: bool) -> None:
         settings=job.settings, splits=job.splits, n_references=job.n_references, found=job.found, key=job.key,
         provenance=job.provenance,
     )  # fmt: skip
-    path = saving.check(folder, force)
+    place = saving.check(folder, force)
     rows = saving.rows(engine, engine.map(job.decisions.select(["order", "reason"]), kept, MEMBERS))
-    saving.write(path, force, engine, rows, partial(_write, saving, rows, path))
+    saving.write(place, force, engine, rows, partial(_write, saving, rows))
 
 
-def _write(saving: Saving, rows: Any, path: AnyPath, new: NewFolder | NewFolderAt) -> Files:
+def _write(saving: Saving, rows: Any, new: Unfinished) -> Files:
     """Let the tasks write rows, and take the files that count into the folder, in the order of the rows."""
     engine = rows.engine
     if saving.texts:
@@ -59,16 +56,9 @@ def _write(saving: Saving, rows: Any, path: AnyPath, new: NewFolder | NewFolderA
         return sorted(engine.act(told.frame.collect), key=lambda row: str(row.name))
 
     files: Files = []
-    if isinstance(new, NewFolderAt):
-        for row in written(new.path / ROWS):
-            files.append({"name": f"{ROWS}/{row.name}", "rows": row.rows, "bytes": row.bytes})
-        new.take(ROWS, {file["name"]: file["bytes"] for file in files})
-        return files
-    assert isinstance(path, Path)
-    with attempts_beside(path) as attempts:
-        for row in written(attempts.absolute()):
-            name = f"sketches-{len(files):05}.parquet"
-            new.take(attempts / row.name, name)
+    with new.tasks(ROWS) as folder:
+        for row in written(folder):
+            name = new.take(row.name, new.apart(ROWS, f"{len(files):05}.parquet"), row.bytes)
             files.append({"name": name, "rows": row.rows, "bytes": row.bytes})
     return files
 

@@ -1,0 +1,118 @@
+"""What is done with files and folders is the same on a disk and on a store."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lookalike.errors import OutputError, ParameterError
+from lookalike.files.folder import create, folder_of, parquet_file, put
+from lookalike.files.urls import path_of
+from lookalike.formats.writers import describe
+
+
+@pytest.fixture(params=["disk", "store"])
+def root(request, tmp_path):
+    """A folder that is not there yet."""
+    return tmp_path / "root" if request.param == "disk" else request.getfixturevalue("bucket") / "root"
+
+
+def names(root, ending=""):
+    return sorted(path.name for path in folder_of(root).files(ending))
+
+
+def test_files_are_written_and_removed(root):
+    folder = folder_of(root)
+    assert names(root) == [] and not folder.exists()
+    folder.clear()
+    put(root / "a.done", b"12")
+    put(root / "a.done", b"345")
+    with create(root / "sub/b.gz") as stream:
+        stream.write(b"plain")
+    assert (root / "a.done").read_bytes() == b"345" and (root / "sub/b.gz").read_bytes() == b"plain"
+    assert names(root, ".done") == ["a.done"] and folder.exists()
+    assert list(folder.sizes(["sub/b.gz", "a.done"])) == [5, 3]
+    with pytest.raises(OSError, match="none"):
+        list(folder.sizes(["none"]))
+    folder.remove()
+    folder.remove()
+    assert names(root) == [] and not (root / "sub/b.gz").exists() and not folder.exists()
+
+
+def test_parquet_is_read_by_row_groups(root):
+    table = pa.table({"n": range(100), "text": [f"text {i}" * 9 for i in range(100)]})
+    with create(root / "t.parquet") as stream:
+        pq.write_table(table, stream, row_group_size=30)
+    with parquet_file(root / "t.parquet") as file:
+        assert file.num_row_groups == 4
+        assert pa.concat_tables(file.read_row_group(i, ["text"]) for i in range(4)).equals(table.select(["text"]))
+
+
+def test_a_cleared_folder_is_empty_on_a_disk_alone(root, tmp_path):
+    """On a store another driver may be writing there."""
+    put(root / "old", b"")
+    folder_of(root).clear()
+    assert names(root) == ([] if root.parent == tmp_path else ["old"])
+
+
+def test_a_file_that_is_not_written_to_its_end_is_not_there(root):
+    put(root / "x", b"earlier")
+    for name in ("x", "y"):
+        with pytest.raises(ZeroDivisionError), create(root / name) as stream:
+            stream.write(b"half")
+            raise ZeroDivisionError
+    assert names(root) == ["x"] and (root / "x").read_bytes() == b"earlier"
+
+
+def published(root, attempts):
+    """Publish what attempts of tasks wrote; return the names of all files."""
+    folder = folder_of(root).check(True)
+    with folder.publish([f"{i}.csv" for i in range(len(attempts))], replace=True) as new:
+        with new.tasks() as place:
+            for i, data in enumerate(attempts):
+                for name in (f"a{i}", f"b{i}"):  # the second is run again, and counts
+                    with folder_of(place).attempt(name) as attempt, attempt.file(f"{i}.csv") as stream:
+                        stream.write(data)
+                assert new.take(f"{attempt.inside}/{i}.csv".lstrip("/"), f"{i}.csv", len(data)) == f"{i}.csv"
+        describe(new, {})
+    return new.files
+
+
+def test_what_tasks_wrote_is_published(root):
+    """In place of what was published before, and nothing is left of tasks."""
+    for attempts in ([b"1", b"22"], [b"333"]):
+        wanted = [f"{i}.csv" for i in range(len(attempts))]
+        assert published(root, attempts) == [*wanted, "_lookalike.json"]
+        assert names(root) == ["_lookalike.json"] * 0 + sorted([*wanted, "_lookalike.json"])
+        assert [(root / name).read_bytes() for name in wanted] == attempts
+        assert names(root.parent) in ([], ["root"])
+    with pytest.raises(OutputError, match="root exists; pass --force"):
+        folder_of(root).check(False)
+
+
+def test_what_tasks_wrote_apart(root):
+    """Rows of sketches, which no reader of folders takes for documents."""
+    folder = folder_of(root)
+    with folder.publish(["_rows/"], replace=False) as new:
+        with new.tasks("_rows") as place:
+            put(place / "of-a-task", b"12")
+            put(place / "of-an-attempt-that-does-not-count", b"3")
+            name = new.take("of-a-task", new.apart("_rows", "0"), 2)
+        describe(new, {})
+    assert (root / name).read_bytes() == b"12" and name in ("_rows/of-a-task", "rows-0")
+    assert not (root / "_rows/of-an-attempt-that-does-not-count").exists()
+
+
+def test_a_file_of_a_task_that_is_not_as_it_was_written_is_not_published(root):
+    folder = folder_of(root)
+    with pytest.raises(OutputError, match="5 bytes were written, 4 are there; write again"):  # noqa: SIM117
+        with folder.publish(["a"], replace=False) as new, new.tasks() as place:
+            put(place / "a", b"half")
+            new.take("a", "a", 5)
+    assert "_lookalike.json" not in names(root)
+
+
+def test_paths_are_from_the_root(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert path_of("a/b") == tmp_path / "a/b" and path_of(tmp_path) == tmp_path
+    with pytest.raises(ParameterError, match="no store is known for ftp://"):
+        path_of("ftp://x/y")
