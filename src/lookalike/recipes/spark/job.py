@@ -133,7 +133,7 @@ def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
 def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
     """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
     kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
-    if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
+    if any(isinstance(one, Split) and is_saved(one) and one.data.saved.text_ids for one in inputs):
         kinds.add("string")
     if len(kinds) == 1:
         return str(*kinds)
