@@ -78,6 +78,21 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
         return SparkResult(_run(opened, id_type))
 
 
+def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEngine:
+    """Return an engine on Spark for a job whose tables are on this machine, its workers tried."""
+    spark_sql()
+    session = session_of(None if given == "spark" else given, [], tell)
+    if not is_local(session):
+        raise ParameterError(
+            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it by "
+            "an engine, engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
+        )
+    workspace.move_to_disk()
+    engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
+    check_workers(engine)
+    return engine
+
+
 def check_workers(engine: SparkEngine) -> None:
     """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
 
@@ -126,8 +141,13 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
 
 def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
     """Return inputs that workers can read, as they read them."""
+    return for_workers([replace(split, limit=limit) for split in splits])
+
+
+def for_workers(splits: Sequence[Split]) -> list[Split]:
+    """Return inputs under names by which workers find them; refuse those that they cannot read."""
     _check_files(splits)
-    return [_anywhere(replace(split, limit=limit)) for split in splits]
+    return [_anywhere(split) for split in splits]
 
 
 def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
