@@ -31,11 +31,11 @@ BUDGETS = {
     "settings": 1000,
 }  # fmt: skip
 MOST = {
-    "parameters of type Any": 75,
+    "parameters of type Any": 57,
     "imports by string": 3,
-    "private modules and attributes of other rooms": 60,
-    "circles of imports": 9,
-    "files imported by exactly one other": 106,
+    "private modules and attributes of other rooms": 0,
+    "circles of imports": 4,
+    "files imported by exactly one other": 75,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too.
 ALLOWED: set[str] = {

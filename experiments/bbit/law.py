@@ -10,7 +10,7 @@ from report import Section
 
 import lookalike as la
 from bbit import laws
-from lookalike.theory import bbit
+from lookalike.theory import bbit, chance
 
 BITS = (1, 2, 3, 4)
 UNIVERSES = (20, 50, 100, 200, 500)
@@ -120,26 +120,26 @@ def _fall(section: Section, quick: bool) -> dict[int, np.ndarray]:
 
 
 def _limits(section: Section) -> None:
-    rows = [[f"{r:g}", *(f"{bbit.chance_match(b, r):.6f}" for b in BITS)] for r in (0.0, *GRID)]
+    rows = [[f"{r:g}", *(f"{chance.chance_match(b, r):.6f}" for b in BITS)] for r in (0.0, *GRID)]
     section.table(["r", *(f"A, b = {b}" for b in BITS)], rows)
     summed = np.array([[laws.chance(b, r) for r in GRID] for b in BITS])
     section.equals(
         "A is the sum of r (1 - r)^(m 2^b - 1) over m, relative to it",
-        np.array([bbit.chance_match(b, GRID) for b in BITS]) / summed, 1.0, 1e-12,
+        np.array([chance.chance_match(b, GRID) for b in BITS]) / summed, 1.0, 1e-12,
     )  # fmt: skip
     section.holds("the sums fall in r and in b, and are at most 2^-b", bool(
         (np.diff(summed, axis=1) < 0).all() and (np.diff(summed, axis=0) < 0).all()
         and (summed <= 2.0 ** -np.array(BITS)[:, None]).all()
     ))  # fmt: skip
     sparse = measured(1 << 16, 8, 8, 0, 1 << 17)[:-1]
-    chance = 2.0 ** -np.array(BITS)
+    by_chance = 2.0 ** -np.array(BITS)
     section.agrees(
         "(8): bits of two disjoint sets of density 0.0001 agree with probability 2^-b under permutations of the library",
-        sparse, chance, np.sqrt(chance * (1 - chance) / (1 << 17)),
+        sparse, by_chance, np.sqrt(by_chance * (1 - by_chance) / (1 << 17)),
     )  # fmt: skip
-    section.holds("with 32 bits A is below 3e-10, so that it can be taken as 0", bool(bbit.chance_match(32, 0.0) < 3e-10))
+    section.holds("with 32 bits A is below 3e-10, so that it can be taken as 0", bool(chance.chance_match(32, 0.0) < 3e-10))
     exact = np.array([[laws.slopes(b, r) for r in GRID] for b in BITS])
-    found = np.stack([np.stack(bbit.chance_match_slopes(b, GRID), axis=1) for b in BITS])
+    found = np.stack([np.stack(chance.chance_match_slopes(b, GRID), axis=1) for b in BITS])
     section.equals("dA/db and dA/dr are those of differences in fifty digits, relative to them", found / exact, 1.0, 1e-11)
     section.holds("both are negative: A falls in b and in r", bool((exact < 0).all()))
     printed = laws.printed_slope(2, 0.1)
@@ -171,11 +171,11 @@ def _draw(axes: Any, fall: dict[int, np.ndarray], permutations: int) -> None:
     name_lines(axes[1])
     r = np.linspace(0.0, 0.3, 100)
     for bits in BITS:
-        axes[2].plot(r, bbit.chance_match(bits, r), label=f"b = {bits}")
+        axes[2].plot(r, chance.chance_match(bits, r), label=f"b = {bits}")
     axes[2].set(xlabel="density r", ylabel="A", title="chance match", yscale="log", ylim=(1e-3, 1))
     name_lines(axes[2])
     r = np.linspace(0.002, 0.98, 60)
-    axes[3].plot(r, bbit.chance_match_slopes(2, r)[0], label="right")
+    axes[3].plot(r, chance.chance_match_slopes(2, r)[0], label="right")
     axes[3].plot(r, [laws.printed_slope(2, x) for x in r], "--", label="printed")
     axes[3].plot(r[::5], [laws.slopes(2, x)[0] for x in r[::5]], "k.", ms=5, label="_differences")
     axes[3].set(xlabel="density r", ylabel="dA/db", title="b = 2; dots: differences")

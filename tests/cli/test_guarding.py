@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from lookalike.cli.guarding import check_removed
 from lookalike.cli.main import main
+from lookalike.cli.outputs import check_removed
 from lookalike.errors import LookalikeError
 
 PAGE = " ".join(f"word{i}" for i in range(40))

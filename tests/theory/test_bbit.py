@@ -7,7 +7,7 @@ import pytest
 from theory.sampler import minima
 
 import lookalike as la
-from lookalike.theory import bbit, quantization
+from lookalike.theory import bbit, chance, quantization
 
 DENSE = (0.570, 0.554, 0.771)  # OF and AND, Table 1
 TABLE_1 = [
@@ -47,22 +47,22 @@ def test_theorem_1_errs_by_about_half_over_the_universe(universe, bits):
 
 def test_chance_matches_at_the_limits():
     for bits in (1, 2, 4, 8, 16, 32, 52):
-        assert bbit.chance_match(bits, 1e-18) == pytest.approx(2.0**-bits, rel=1e-12)
-        assert bbit.chance_match(bits, 0.0) == 2.0**-bits
-        assert bbit.chance_match(bits, 1.0) == 0.0
-    assert bbit.chance_match(60, 0.3) == 0.0
+        assert chance.chance_match(bits, 1e-18) == pytest.approx(2.0**-bits, rel=1e-12)
+        assert chance.chance_match(bits, 0.0) == 2.0**-bits
+        assert chance.chance_match(bits, 1.0) == 0.0
+    assert chance.chance_match(60, 0.3) == 0.0
     grid = np.linspace(1e-6, 0.9, 400)  # beyond, many bits underflow to 0
     for bits in (1, 2, 3, 8):
-        assert (np.diff(bbit.chance_match(bits, grid)) < 0).all()
-        assert (bbit.chance_match(bits, grid) > bbit.chance_match(bits + 1, grid)).all()
-    np.testing.assert_allclose(bbit.chance_match(1, grid), (1 - grid) / (2 - grid), rtol=1e-12)
+        assert (np.diff(chance.chance_match(bits, grid)) < 0).all()
+        assert (chance.chance_match(bits, grid) > chance.chance_match(bits + 1, grid)).all()
+    np.testing.assert_allclose(chance.chance_match(1, grid), (1 - grid) / (2 - grid), rtol=1e-12)
 
 
 def test_exponent_of_the_chance_match():
     """2^b - 1, not 2 b: the two agree for small b only, and the limit 2^-b tells them apart."""
     r = 0.2
-    assert bbit.chance_match(4, r) == pytest.approx(r * (1 - r) ** 15 / (1 - (1 - r) ** 16))
-    assert bbit.chance_match(4, r) != pytest.approx(r * (1 - r) ** 7 / (1 - (1 - r) ** 8))
+    assert chance.chance_match(4, r) == pytest.approx(r * (1 - r) ** 15 / (1 - (1 - r) ** 16))
+    assert chance.chance_match(4, r) != pytest.approx(r * (1 - r) ** 7 / (1 - (1 - r) ** 8))
 
 
 @pytest.mark.parametrize("row", range(10))
@@ -84,7 +84,7 @@ def test_theorem_2():
             r = np.linspace(max(0.01, 2 * density - 0.999), 0.999, 50)
             r = r[(2 * density) / (1 + r) <= 1]
             ratio = bbit.storage_ratio(one, two, r, density, density)
-            a1, a2 = bbit.chance_match(one, density), bbit.chance_match(two, density)
+            a1, a2 = chance.chance_match(one, density), chance.chance_match(two, density)
             printed = one / two * (a1 * (1 - r) + r) / (a2 * (1 - r) + r) * (1 - a2) / (1 - a1)
             np.testing.assert_allclose(ratio, printed, rtol=1e-9)
             assert (np.diff(ratio) > 0).all(), "increasing in R"
@@ -145,7 +145,7 @@ def test_variance_tends_to_that_of_whole_values():
 def test_quantized_densities(rng, r, density, levels):
     """Section 5.2: bias, variance, and its change, of the 1-bit estimate with stored densities; some are far off, to tell formulas apart."""
     n, k = 20_000, 200
-    stored = bbit.quantized(density, levels)
+    stored = quantization.quantized(density, levels)
     assert abs(stored - density) <= 0.5 / levels
     z_left, z_right = minima(rng, r, density, density, (n, k))
     share = ((z_left ^ z_right) & 1 == 0).mean(1)
@@ -161,8 +161,8 @@ def test_quantized_densities(rng, r, density, levels):
 
 def test_quantized_densities_are_middles_of_steps():
     grid = np.linspace(0, 1, 1001)
-    assert np.abs(bbit.quantized(grid, 16) - grid).max() <= 1 / 32 + 1e-12
-    assert np.abs(bbit.quantized(grid, 256) - grid).max() <= 1 / 512 + 1e-12
+    assert np.abs(quantization.quantized(grid, 16) - grid).max() <= 1 / 32 + 1e-12
+    assert np.abs(quantization.quantized(grid, 256) - grid).max() <= 1 / 512 + 1e-12
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_quantized_densities_are_middles_of_steps():
         lambda: bbit.match_probability(0.5, 1, -0.1, 0.1), lambda: bbit.match_probability(0.5, 1, 0.1, 1.1),
         lambda: bbit.match_probability(0.9, 1, 0.1, 0.5), lambda: bbit.match_probability(0.1, 1, 0.9, 0.9),
         lambda: bbit.variance(0.5, 1, 0), lambda: bbit.exact_match_probability(5, 4, 4, 1, 1),
-        lambda: bbit.quantized(0.5, 0),
+        lambda: quantization.quantized(0.5, 0),
     ],
 )  # fmt: skip
 def test_arguments_out_of_range_are_refused(call):

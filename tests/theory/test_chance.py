@@ -5,7 +5,7 @@ from math import log
 
 import pytest
 
-from lookalike.theory import bbit
+from lookalike.theory import chance
 
 STEP = Decimal("1e-15")
 
@@ -28,7 +28,7 @@ def difference(along, bits, density):
 @pytest.mark.parametrize("bits", [1, 1.1, 2, 3, 4, 8, 12])
 @pytest.mark.parametrize("density", [1e-6, 1e-4, 0.0074, 0.0076, 0.01, 0.1, 0.3, 0.554, 0.9])
 def test_derivatives_are_those_of_differences(bits, density):
-    by_bits, by_density = bbit.chance_match_slopes(bits, density)
+    by_bits, by_density = chance.chance_match_slopes(bits, density)
     assert by_bits == pytest.approx(difference("bits", bits, density), rel=1e-11, abs=1e-300)
     assert by_density == pytest.approx(difference("density", bits, density), rel=1e-11, abs=1e-300)
 
@@ -41,23 +41,23 @@ def test_printed_derivative_in_bits_is_wrong():
         1 - q**n
     ) ** 2
     assert printed == pytest.approx(-0.026460, abs=5e-7)
-    assert bbit.chance_match_slopes(2, r)[0] == pytest.approx(-0.180064, abs=5e-7)
+    assert chance.chance_match_slopes(2, r)[0] == pytest.approx(-0.180064, abs=5e-7)
 
 
 def test_derivatives_at_the_ends():
     """At density 0 the limits of both; at 1 only one bit still falls: A = (1 - r) / (2 - r)."""
-    by_bits, by_density = bbit.chance_match_slopes([1, 2, 64], 0.0)
+    by_bits, by_density = chance.chance_match_slopes([1, 2, 64], 0.0)
     assert by_bits.tolist() == pytest.approx([-log(2) / 2, -log(2) / 4, -log(2) * 2.0**-64])
     assert by_density.tolist() == pytest.approx([-1 / 4, -3 / 8, -1 / 2])
-    by_bits, by_density = bbit.chance_match_slopes([1, 2, 64], 1.0)
+    by_bits, by_density = chance.chance_match_slopes([1, 2, 64], 1.0)
     assert by_bits.tolist() == [0.0, 0.0, 0.0]
     assert by_density.tolist() == [-1.0, 0.0, 0.0]
-    assert bbit.chance_match_slopes(64, 1e-25) == pytest.approx(bbit.chance_match_slopes(64, 0.0), rel=1e-5)
-    assert bbit.chance_match_slopes(60, 0.3) == (0.0, 0.0)
+    assert chance.chance_match_slopes(64, 1e-25) == pytest.approx(chance.chance_match_slopes(64, 0.0), rel=1e-5)
+    assert chance.chance_match_slopes(60, 0.3) == (0.0, 0.0)
 
 
 def test_slopes_at_full_density():
     """One bit: A = (1 - r) / (2 - r), which falls with slope 1 at r = 1; more bits: flat. In b all are flat there."""
-    by_bits, by_density = bbit.chance_match_slopes([1, 2, 3, 8], 1.0)
+    by_bits, by_density = chance.chance_match_slopes([1, 2, 3, 8], 1.0)
     assert by_bits.tolist() == [0.0] * 4
     assert by_density.tolist() == [-1.0, 0.0, 0.0, 0.0]

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.theory import banding, bbit, choose, fractional, minhash, mixture, one_permutation, set_distance, xor_bits
+from lookalike.theory import (
+    banding,
+    bbit,
+    chance,
+    choose,
+    fractional,
+    minhash,
+    mixture,
+    one_permutation,
+    set_distance,
+    xor_bits,
+)
 
 SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
 
@@ -18,7 +29,7 @@ SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
         lambda: bbit.scheme_variance(0.1, 0.5, 65, 10),
         lambda: bbit.constants(1, 1.5, 0.5),
         lambda: bbit.constants(1, 0.5, 1.5),
-        lambda: bbit.chance_match(0, 0.5),
+        lambda: chance.chance_match(0, 0.5),
         lambda: bbit.match_probability(-0.1, 1),
         lambda: mixture.Part(slots=10, bits=65),
         lambda: mixture.Part(slots=0),
@@ -68,10 +79,10 @@ def test_sampling_without_replacement_is_hypergeometric(universe):
     for distance in range(universe + 1):
         for samples in range(1, universe + 1):
             hits = np.arange(max(0, samples + distance - universe), min(samples, distance) + 1)
-            chance = [
+            weights = [
                 comb(distance, x) * comb(universe - distance, samples - x) / comb(universe, samples) for x in hits.tolist()
             ]
-            exact = np.average((universe / samples * hits - distance) ** 2, weights=chance)
+            exact = np.average((universe / samples * hits - distance) ** 2, weights=weights)
             found = set_distance.sampling_variance(distance, universe, samples, replacement=False)
             assert found == pytest.approx(exact, abs=1e-12)
 

@@ -115,7 +115,7 @@ def dedup(
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
     from .interrupts import explained
-    from .outputs import Outputs
+    from .outputs import Outputs, check_removed
     from .progress import progress
 
     work, against = given["work"], against or ()
@@ -156,8 +156,6 @@ def dedup(
 
         def guard() -> None:
             if fail_if_removed is not None:
-                from .guarding import check_removed
-
                 before = [path for path in (report, save) if path is not None]
                 check_removed(result.by_input(), fail_if_removed, work is not None, outputs.feeding, before)
 

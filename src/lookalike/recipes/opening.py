@@ -24,6 +24,7 @@ from ..inputs.read import Reading, check_apart
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
+from ..settings.options import OverlapOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
@@ -154,7 +155,7 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "mapInArrow")
 
 
-def on_spark(data: Any, settings: Settings) -> bool:
+def on_spark(data: Any, settings: Settings | OverlapOptions) -> bool:
     """Tell whether a job runs on a cluster: as it says, by a session, or by a function that returns one; or as its data do."""
     engine = settings.engine
     if engine is None:

@@ -37,7 +37,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .checks import check_ids
-from .opening import engine_of
+from .opening import engine_of, on_spark
 from .progress import Progress, no_progress, shown
 
 MATCHED = "matched"
@@ -115,7 +115,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     check_documents([*sources, *others])
     sources = [replace(source, limit=limit) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False)) for source in others]
-    runner, progress = settings.engine, settings.progress
+    workspace, given = Workspace(), settings
     settings = _named(settings, sources, others)
     if settings.text == settings.against_text:
         _check_apart(sources, others)
@@ -125,9 +125,15 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
         text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=limit.skip, once=True
     )  # fmt: skip
     theirs = replace(ours, text=str(settings.against_text), id=settings.against_id, skip=False, prefix="against-")
-    with shown(progress) as said:
+    with shown(given.progress) as said:
         report, threads = _Matching(said or no_progress), settings.threads or available_threads()
-        engine = engine_of(runner, threads=threads, memory=cap, workspace=Workspace(), progress=report)
+        if on_spark(data, given):
+            from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
+
+            sources, others = for_workers(sources), for_workers(others)
+            engine: Engine = engine_on_spark(given.engine, workspace, report)
+        else:
+            engine = engine_of(given.engine, threads=threads, memory=cap, workspace=workspace, progress=report)
         hashed, named = _read(engine, others, theirs, partial(hash_references, **hashing), hashed_schema, "references")
         references, known = _known(hashed, settings.passage, settings.threshold, cap)
         report.begun = True
@@ -141,7 +147,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     counts = _by_order(rows, "n", documents.n)
     skipped = _by_order(rows, "skipped", documents.n) if limit.skip else np.zeros(documents.n, np.bool_)
     listed = Matches(engine, rows, documents, named, references, known, int(counts.sum()), settings.passage is None)
-    return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, settings.to_dict(others))
+    return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, settings.to_dict(others), workspace)
 
 
 def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence[Split]) -> OverlapSettings:

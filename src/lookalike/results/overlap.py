@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..engines.engine import Engine, Table
+from ..files.workspace import Workspace
 from ..formats.split import Split
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.ids import Labels
@@ -163,9 +164,10 @@ class OverlapResult(Brief):
 
     def __init__(
         self, listed: Matches, overlaps: NDArray[np.bool_], skipped: NDArray[np.bool_], not_searchable: pa.Table,
-        parameters: dict[str, Any],
+        parameters: dict[str, Any], workspace: Workspace,
     ) -> None:  # fmt: skip
         self._listed, self._skipped, self._parameters = listed, skipped, parameters
+        self._workspace = workspace  # tables of an engine may be in its folder, which goes with it
         self.overlaps, self.not_searchable = overlaps, not_searchable
         self.n_documents, self.n_references = listed.documents.n, listed.theirs.n
 

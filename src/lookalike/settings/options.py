@@ -291,8 +291,9 @@ class OverlapOptions(TextOptions):
         help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N",
     )] = None  # fmt: skip
     engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine, or an engine, which stays open. The result does not depend on it.',
-        group=RUN, range="str or Engine", repeats=False,
+        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
+        "result does not depend on it.",
+        group=RUN, range="str, SparkSession or Engine", repeats=False,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
 

@@ -13,26 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ._check import Float, count, resemblance_of, within
-from .chance import chance_match, chance_match_slopes
-from .quantization import quantization_bias, quantization_variance_ratio, quantized
-
-__all__ = [
-    "best_bits",
-    "chance_match",
-    "chance_match_slopes",
-    "constants",
-    "exact_match_probability",
-    "match_probability",
-    "quantization_bias",
-    "quantization_variance_ratio",
-    "quantized",
-    "resemblance",
-    "scheme_variance",
-    "storage_factor",
-    "storage_ratio",
-    "storage_ratio_limit",
-    "variance",
-]
+from .chance import chance_match
 
 
 def constants(bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> tuple[Float, Float]:

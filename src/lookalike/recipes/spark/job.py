@@ -78,6 +78,21 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
         return SparkResult(_run(opened, id_type))
 
 
+def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEngine:
+    """Return an engine on Spark for a job whose tables are on this machine, its workers tried."""
+    spark_sql()
+    session = session_of(None if given == "spark" else given, [], tell)
+    if not is_local(session):
+        raise ParameterError(
+            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it by "
+            "an engine, engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
+        )
+    workspace.move_to_disk()
+    engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
+    check_workers(engine)
+    return engine
+
+
 def check_workers(engine: SparkEngine) -> None:
     """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
 
@@ -126,14 +141,19 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
 
 def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
     """Return inputs that workers can read, as they read them."""
+    return for_workers([replace(split, limit=limit) for split in splits])
+
+
+def for_workers(splits: Sequence[Split]) -> list[Split]:
+    """Return inputs under names by which workers find them; refuse those that they cannot read."""
     _check_files(splits)
-    return [_anywhere(replace(split, limit=limit)) for split in splits]
+    return [_anywhere(split) for split in splits]
 
 
-def _id_type(inputs: Sequence[Split], name: str) -> str:
+def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
     """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
     kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
-    if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
+    if any(isinstance(one, Split) and is_saved(one) and one.data.saved.text_ids for one in inputs):
         kinds.add("string")
     if len(kinds) == 1:
         return str(*kinds)
