@@ -46,7 +46,7 @@ class Unit:
 
     number: int
     first: int
-    split: Any
+    split: Split
 
     @property
     def start(self) -> int:
