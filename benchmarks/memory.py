@@ -35,7 +35,7 @@ from lookalike.engines.memory import parse_bytes
 
 EVERY = 0.01
 MOST = 1.05
-LIBRARY = "import sys; from lookalike.kernels._compile import MODE; print(MODE)"
+LIBRARY = "import sys; from lookalike.kernels.compiler import MODE; print(MODE)"
 
 
 class Watched(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import lookalike as la
-from lookalike.kernels._compile import popcount
+from lookalike.kernels.compiler import popcount
 from lookalike.kernels.hashing import K0, fold_multiply
 
 Array = NDArray[Any]

@@ -15,8 +15,8 @@ import numpy as np
 from crowd_rule import Array, Corpus, Found, Rule, compiled, cut, find, least, make_codes, packed
 
 import lookalike as la
-from lookalike.kernels._compile import popcount
 from lookalike.kernels.banding import band_keys
+from lookalike.kernels.compiler import popcount
 from lookalike.kernels.hashing import fmix64
 
 WIDTH, WORDS = 5, 200

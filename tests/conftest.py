@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from lookalike.kernels._compile import MODE
+from lookalike.kernels.compiler import MODE
 
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="lookalike-tests-")  # nor tests the state of who runs them

@@ -31,17 +31,22 @@ BUDGETS = {
     "settings": 1000,
 }  # fmt: skip
 MOST = {
-    "parameters of type Any": 75,
-    "imports by string": 3,
-    "private modules and attributes of other rooms": 60,
-    "circles of imports": 9,
-    "files imported by exactly one other": 106,
+    "parameters of type Any": 57,
+    "imports by string": 0,
+    "private modules and attributes of other rooms": 0,
+    "circles of imports": 4,
+    "files imported by exactly one other": 75,
 }
-# What remains, each as "file: name"; an entry that nothing needs any more is an error too.
+# What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
+# and the page reads results: the method imports it when it is called.
 ALLOWED: set[str] = {
-    "results/overlap.py: lookalike.report.page",
-    "recipes/pairs.py: lookalike.report.page",
-    "results/result.py: lookalike.report.page",
+    f"{file}: lookalike.report.page{what}"
+    for file, name in (
+        ("results/overlap.py", "write_scored"),
+        ("recipes/pairs.py", "write_scored"),
+        ("results/result.py", "write_report"),
+    )
+    for what in ("", f".{name}")
 }
 
 Found = Iterator[tuple[str, int, str]]

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 ERASED = {"split", "splits", "source", "sources", "engine", "method", "table", "settings", "reading"}
+OF_TUPLES = {"_fields", "_asdict", "_replace"}  # public, of named tuples
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -56,7 +57,7 @@ class Module:
                 found.add(node.name)
             elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
                 found.add(node.attr if isinstance(node, ast.Attribute) else node.id)
-        return {name for name in found if name.startswith("_") and not name.startswith("__")}
+        return {name for name in found if name.startswith("_") and not name.startswith("__")} - OF_TUPLES
 
     @cached_property
     def erased(self) -> list[tuple[int, str]]:
@@ -69,25 +70,24 @@ class Module:
         ]
         return [(one.lineno, one.arg) for one, said in plain if "Any" in said]
 
-    def docstrings(self) -> Iterator[tuple[str, int]]:
-        """Yield (dotted name, lines) of each docstring; the module's own has no name."""
+    @cached_property
+    def docstrings(self) -> list[tuple[str, int, int]]:
+        """(Dotted name, first line, last line) of each docstring; the file's own has no name."""
 
-        def below(node: ast.AST, owner: str) -> Iterator[tuple[str, int]]:
+        def below(node: ast.AST, owner: str) -> Iterator[tuple[str, int, int]]:
+            if isinstance(node, DEFINITIONS | ast.Module) and ast.get_docstring(node):
+                yield owner, node.body[0].lineno, node.body[0].end_lineno or 0
             for child in ast.iter_child_nodes(node):
-                name = f"{owner}.{child.name}" if isinstance(child, DEFINITIONS) else owner
-                if isinstance(child, DEFINITIONS) and ast.get_docstring(child):
-                    yield name.removeprefix("."), 1 + (child.body[0].end_lineno or 0) - child.body[0].lineno
-                yield from below(child, name)
+                yield from below(child, f"{owner}.{child.name}".strip(".") if isinstance(child, DEFINITIONS) else owner)
 
-        if ast.get_docstring(self.tree):
-            yield "", self.tree.body[0].end_lineno or 0
-        yield from below(self.tree, "")
+        return list(below(self.tree, ""))
 
     @property
     def code_lines(self) -> int:
         """Lines that are no docstring, no comment and not empty."""
-        lines = [line.strip() for line in self.text.splitlines()]
-        return sum(bool(line) and not line.startswith("#") for line in lines) - sum(n for _, n in self.docstrings())
+        told = {line for _, first, last in self.docstrings for line in range(first, last + 1)}
+        lines = ((number, line.strip()) for number, line in enumerate(self.text.splitlines(), 1))
+        return sum(bool(line) and not line.startswith("#") and number not in told for number, line in lines)
 
 
 def modules(root: Path) -> list[Module]:
@@ -164,7 +164,8 @@ def internal_docstrings(some: list[Module], public: dict[str, str]) -> int:
     for one in some:
         home = ".".join(one.inside.with_suffix("").parts)
         own = {name for name, where in public.items() if home == where or home.startswith(where + ".")}
-        total += sum(lines for name, lines in one.docstrings() if name.split(".")[0] not in own or "._" in name)
+        inner = [lines for lines in one.docstrings if lines[0].split(".")[0] not in own or "._" in lines[0]]
+        total += sum(last - first + 1 for _, first, last in inner)
     return total
 
 

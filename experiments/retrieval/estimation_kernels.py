@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from lookalike.kernels._compile import popcount
+from lookalike.kernels.compiler import popcount
 
 Array = NDArray[Any]
 compiled = njit(nogil=True, error_model="numpy", cache=True)

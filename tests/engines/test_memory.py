@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.engines import memory
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, FLOORS, LEAST_ROOM, MOST, Memory, Valve
-from lookalike.kernels._compile import MODE
+from lookalike.kernels.compiler import MODE
 
 LEAST = FLOOR + LEAST_ROOM
 

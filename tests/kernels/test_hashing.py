@@ -50,7 +50,7 @@ def test_mix_keys_is_one_to_one():
 def test_instructions_have_the_meaning_of_their_twins():
     from numba import njit
 
-    from lookalike.kernels._compile import load64, multiply_high, popcount, trailing_zeros
+    from lookalike.kernels.compiler import load64, multiply_high, popcount, trailing_zeros
 
     @njit
     def run(data, a, b):

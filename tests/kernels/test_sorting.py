@@ -63,7 +63,7 @@ class Counting(list):
 
 def test_no_order_costs_a_square():
     """The kernel's own source, run over lists that count: a hundred thousand reads, not four million."""
-    source = Path(sorting.__file__).read_text().replace("from ._compile import inlined", "")
+    source = Path(sorting.__file__).read_text().replace("from .compiler import inlined", "")
     plain = {"inlined": lambda signature: lambda function: function}
     exec(source, plain)
     for order in (killer(2000).tolist(), list(range(2000)), np.random.default_rng(1).permutation(2000).tolist()):

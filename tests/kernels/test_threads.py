@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from lookalike.kernels._threads import in_order
+from lookalike.kernels.threads import in_order
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -11,7 +11,7 @@ SOUND = {
     "errors.py": "class E(Exception): pass\n",
     "kernels/_jit.py": "import numba\n",
     "kernels/buckets.py": (
-        "from ._compile import compiled, inlined\n"
+        "from .compiler import compiled, inlined\n"
         '@inlined("uint64(uint64)")\ndef mix(x): return x\n'
         '@compiled("Tuple((int64, int64))(const uint64[:, ::1], const int64[::1], Hits, boolean)", Hits)\n'
         "def find(keys, rows, hits, first_only):\n    out = hits.left\n    out[:2].sort()\n    return 0, len(keys.ravel())\n"

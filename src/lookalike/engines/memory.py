@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import ParameterError
-from ..kernels._compile import MODE
+from ..kernels.compiler import MODE
 from ..values.arrow import give_back
 from .engine import Batches, Step
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import IncompatibleSketchError, ParameterError
-from ..kernels._threads import in_order
+from ..kernels.threads import in_order
 from ..text.hashes import KeyedHashes
 from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
 from ..values import Float64Array, Int64Array

@@ -152,7 +152,7 @@ class Kernel(CPUDispatcher):
 
 
 def compiled(signature, *tuples):
-    """Compile a function on its first call, keep it on the disk where a folder allows: see ``_compile.compiled``."""
+    """Compile a function on its first call, keep it on the disk where a folder allows: see ``compiler.compiled``."""
 
     def decorate(function):
         kernel = Kernel(py_func=function, targetoptions=dict(_OPTIONS))

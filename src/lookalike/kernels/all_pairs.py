@@ -5,7 +5,7 @@ block by loops over neighbouring words, of which the processor does several at o
 mismatches already, the rest of their words is left out.
 """
 
-from ._compile import compiled, popcount
+from .compiler import compiled, popcount
 from .constants import ZERO
 from .hits import Hits
 

@@ -8,7 +8,7 @@ keys differ only there are told apart by the keys themselves.
 
 import numpy as np
 
-from ._compile import compiled, inlined
+from .compiler import compiled, inlined
 from .constants import ONE
 from .hashing import K0, fmix64, fold_multiply
 

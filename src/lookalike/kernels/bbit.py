@@ -6,7 +6,7 @@ the planes differ in any bit: an OR of XORs, whose population count is the numbe
 
 import numpy as np
 
-from ._compile import compiled, inlined, popcount
+from .compiler import compiled, inlined, popcount
 from .constants import ONE, ZERO
 from .hashing import fmix64
 

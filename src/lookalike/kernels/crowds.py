@@ -7,7 +7,7 @@ of one member after the other, a member's links with earlier ones only, so that 
 
 from typing import Annotated, NamedTuple
 
-from ._compile import compiled, typed
+from .compiler import compiled, typed
 
 
 @typed

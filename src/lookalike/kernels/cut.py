@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, popcount, typed
+from .compiler import compiled, inlined, load64, popcount, typed
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _FOUR = np.uint64(4)

@@ -11,7 +11,7 @@ probability (2^-64 + (3 n / 256 + 7) / p)^2 at most, whoever wrote them, as long
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, multiply_high
+from .compiler import compiled, inlined, load64, multiply_high
 from .constants import ONE, ZERO
 from .folding import load_last
 

@@ -9,7 +9,7 @@ texts keep 31 bits; the later rounds, which only short texts reach, share the up
 
 import numpy as np
 
-from ._compile import compiled
+from .compiler import compiled
 from .constants import EMPTY, GOLDEN, LOW31, LOW32, ODD, S32, ZERO
 from .hashing import fmix64, is_new
 

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import (
+from .compiler import (
     compiled,
     different_bytes,
     fold_ascii,

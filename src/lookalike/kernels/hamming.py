@@ -7,7 +7,7 @@ much as the comparison of two fingerprints.
 
 import numpy as np
 
-from ._compile import compiled, inlined, popcount
+from .compiler import compiled, inlined, popcount
 from .constants import ONE, ZERO
 from .hits import Hits
 

@@ -6,7 +6,7 @@ These functions fix the values of all signatures: they are a contract, held by t
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, multiply_high, trailing_zeros
+from .compiler import compiled, inlined, load64, multiply_high, trailing_zeros
 from .constants import EIGHT, ONE, ZERO
 
 K0 = np.uint64(0xA0761D6478BD642F)

@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import typed
+from .compiler import typed
 
 
 @typed

@@ -10,7 +10,7 @@ The value is mixed one to one. A token's coefficients make one number; shingles 
 
 import numpy as np
 
-from ._compile import compiled, inlined
+from .compiler import compiled, inlined
 from .constants import ONE, ZERO
 from .digests import P, folded, reduced, times
 from .hashing import fmix64

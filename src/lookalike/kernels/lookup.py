@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, popcount, prefetch, typed
+from .compiler import compiled, inlined, popcount, prefetch, typed
 from .constants import ONE
 from .hits import Hits
 from .sorting import sort_range

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._compile import compiled
+from .compiler import compiled
 from .constants import EMPTY, S32
 
 

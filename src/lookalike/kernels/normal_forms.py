@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, load64, store64, typed
+from .compiler import compiled, inlined, load64, store64, typed
 from .folding import Characters, decode, load_last
 
 FEW_MARKS = 24  # that many in a row are sorted by insertion

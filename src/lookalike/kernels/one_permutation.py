@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._compile import compiled
+from .compiler import compiled
 from .constants import EMPTY, GOLDEN, LOW31, ODD, S32, WIDE_EMPTY
 from .hashing import fmix64
 

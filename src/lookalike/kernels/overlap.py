@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, prefetch, typed
+from .compiler import compiled, inlined, prefetch, typed
 from .constants import ONE, ZERO
 from .hashing import K0, shift_of
 from .hits import Hits

@@ -1,6 +1,6 @@
 """Keyed true permutations of a finite universe."""
 
-from ._compile import compiled
+from .compiler import compiled
 from .constants import FULL, ONE
 from .hashing import fmix64
 

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, typed
+from .compiler import compiled, inlined, typed
 from .sorting import sort_range
 
 _LOW32 = 0xFFFFFFFF

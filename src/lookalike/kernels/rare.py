@@ -5,7 +5,7 @@ As in ``crowds``, links are written until ``left`` and ``right`` are full; ``at`
 
 import numpy as np
 
-from ._compile import compiled, inlined
+from .compiler import compiled, inlined
 from .constants import S32
 from .hashing import K0, fold_multiply
 

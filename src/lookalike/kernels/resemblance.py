@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, inlined, popcount, typed
+from .compiler import compiled, inlined, popcount, typed
 from .hashing import K0, shift_of
 from .sorting import sort_range
 

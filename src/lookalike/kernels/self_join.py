@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._compile import compiled, popcount, prefetch
+from .compiler import compiled, popcount, prefetch
 from .constants import ONE, ZERO
 from .hashing import M1, M2
 from .hits import Hits

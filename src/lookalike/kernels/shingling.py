@@ -6,7 +6,7 @@ the text, with one multiplication for the token that enters and one for the toke
 
 import numpy as np
 
-from ._compile import compiled, different_bytes, load64, prefetch, store64, trailing_zeros
+from .compiler import compiled, different_bytes, load64, prefetch, store64, trailing_zeros
 from .constants import FULL, ONE, ZERO
 from .folding import Characters, decode, fold_spaces, fold_words
 from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, shift_of

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, typed
+from .compiler import compiled, typed
 
 
 @typed

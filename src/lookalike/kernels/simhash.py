@@ -7,7 +7,7 @@ through the others. The sign of a sum, whether more than half of the features ha
 
 import numpy as np
 
-from ._compile import compiled, inlined
+from .compiler import compiled, inlined
 from .constants import FULL, GOLDEN, ONE, ZERO
 from .hashing import fmix64
 

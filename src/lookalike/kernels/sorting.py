@@ -1,6 +1,6 @@
 """Sorting inside kernels: NumPy's own, as Numba compiles it, allocates its stack."""
 
-from ._compile import inlined
+from .compiler import inlined
 
 FEW = 16
 BAD = 8  # partitions that may leave less than an eighth on one side before the rest is sorted by a heap

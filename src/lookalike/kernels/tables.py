@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, popcount, prefetch, typed
+from .compiler import compiled, popcount, prefetch, typed
 from .constants import ZERO
 from .hashing import M1, M2
 from .hits import Hits

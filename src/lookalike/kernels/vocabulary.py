@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, different_bytes, inlined, load64, trailing_zeros, typed
+from .compiler import compiled, different_bytes, inlined, load64, trailing_zeros, typed
 from .constants import LOW32, ONE, S32, ZERO
 from .digests import token_key
 from .folding import Characters, decode, fold_spaces, fold_words

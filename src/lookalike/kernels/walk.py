@@ -3,7 +3,7 @@
 All rows of a bundle are there, and come in keep order; who is kept is known of all rows before the one whose turn it is.
 """
 
-from ._compile import compiled
+from .compiler import compiled
 from .resemblance import Rows, score
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from ..errors import MissingExtraError
-from . import _compile
+from . import compiler
 
 
 def warm_up() -> str:
@@ -16,13 +16,13 @@ def warm_up() -> str:
     MissingExtraError
         If there is neither a library of kernels nor a compiler.
     """
-    if _compile.MODE == "library":
+    if compiler.MODE == "library":
         from . import _native
 
         return f"kernels were compiled when this package was built; here they are those for {_native.levels[_native.best]}"
-    if _compile.MODE == "python":
+    if compiler.MODE == "python":
         return "kernels are plain Python, as the environment asks: there is nothing to compile"
-    if _compile.MODE != "jit":
+    if compiler.MODE != "jit":
         raise MissingExtraError("there is no compiler for kernels: pip install 'lookalike[jit]'")
     from ._jit import Kernel
 

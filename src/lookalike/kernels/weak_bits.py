@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ._compile import compiled, popcount, prefetch, trailing_zeros, typed
+from .compiler import compiled, popcount, prefetch, trailing_zeros, typed
 from .constants import ONE, ZERO
 from .hamming import bits_at
 from .hits import Hits

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ._compile import compiled, inlined
+from .compiler import compiled, inlined
 from .constants import FULL, GOLDEN, S32
 from .hashing import fmix64
 

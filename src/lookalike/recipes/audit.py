@@ -16,7 +16,7 @@ from ..formats.split import Split
 from ..inputs.read import Reading, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
-from ..kernels._threads import in_order
+from ..kernels.threads import in_order
 from ..results.rows import Rows, drawn, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings

@@ -15,7 +15,7 @@ from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from ..errors import ParameterError
 from ..formats.row_groups import MOST_BYTES
-from ..kernels._compile import MODE
+from ..kernels.compiler import MODE
 from ..settings.settings import Settings
 from ..values.arrays import number, whole
 from ..values.tables import LINKS, PAIRS

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +64,9 @@ class PairsResult(Brief):
         """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``."""
         if self._scored is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
-        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
-        page.write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
+        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
+
+        write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
 
     @property
     def listing(self) -> Listing:

@@ -20,6 +20,8 @@ IN_MATRIX = 12
 OUTCOMES = ("kept", "exact", "near", "empty", "override", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
 
+AT_A_TIME = 1 << 20  # documents
+_OUTCOME_OF = np.array([(*OUTCOMES, "reference").index(reason) for reason in REASONS])
 Counts = NDArray[np.int64]
 
 
@@ -110,13 +112,19 @@ def gather(
     thresholds = threshold + np.arange(ABOVE + 1) / 100
     thresholds = np.round(thresholds[thresholds <= 1.0], 10)
     thresholds[0] = threshold
-    own = numbers.where(*OUTCOMES)
-    outcome = np.array([(*OUTCOMES, "reference").index(reason) for reason in REASONS])[numbers.reason[own]]
-    source, size = numbers.source[own], numbers.n_bytes[own]
-    length = np.where(size > 0, np.frexp(size.astype(np.float64))[1], 0).clip(0, LENGTHS - 1)
-    sources = _counted(outcome, source, (len(OUTCOMES) + 1, n_sources))
-    gone = (outcome >= REMOVED.start) & (outcome < REMOVED.stop)
-    sources[-1] = np.bincount(source[gone], size[gone], n_sources)
+    lengths = np.zeros((len(OUTCOMES) + 1, LENGTHS), np.int64)  # the last outcome: references
+    sources, n_bytes = np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), np.zeros(len(OUTCOMES) + 1, np.int64)
+    removed_bytes = np.zeros(n_sources, np.int64)
+    for begin in range(0, len(numbers), AT_A_TIME):
+        some = slice(begin, begin + AT_A_TIME)
+        outcome, source, size = _OUTCOME_OF[numbers.reason[some]], numbers.source[some], numbers.n_bytes[some]
+        length = np.where(size > 0, np.frexp(size.astype(np.float64))[1], 0).clip(0, LENGTHS - 1)
+        lengths += _counted(outcome, length, lengths.shape)
+        sources += _counted(outcome, source, sources.shape)
+        n_bytes += np.bincount(outcome, size, len(n_bytes)).astype(np.int64)
+        gone = (outcome >= REMOVED.start) & (outcome < REMOVED.stop)
+        removed_bytes += np.bincount(source[gone], size[gone], n_sources).astype(np.int64)
+    sources[-1] = removed_bytes
     near = numbers.where("near")
     scores, bins = numbers.score[near], score_bins(threshold)
     draw = Draw(n_audit, seed, "report")
@@ -126,8 +134,7 @@ def gather(
     return Facts(
         threshold, bins, binned(scores, bins), thresholds, still=(scores[:, None] >= thresholds).sum(axis=0),
         supported=_supported(numbers, near, thresholds),
-        lengths=_counted(outcome, length, (len(OUTCOMES), LENGTHS)),
-        n_bytes=np.bincount(outcome, size, len(OUTCOMES)).astype(np.int64), sources=sources, stands_for=stands_for,
+        lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, stands_for=stands_for,
         shown=shown, matrix=_matrix(numbers, shown, n_sources),
         groups=[_group(members, bins, seed) for members in numbers.largest_groups(n_groups)[1]],
         least=near[np.argsort(scores, kind="stable")[:n_least]], audit=draw.rows,

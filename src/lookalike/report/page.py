@@ -80,7 +80,8 @@ def write_report(
     Time: the decisions are read once; the inputs for their digests, and up to the last text that is shown. While the job
     is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
     thresholds. A result that was loaded or unpickled has no near misses; texts and digests where the inputs are as they were,
-    else the page says what is missing. Memory: 34 bytes per document, which the job itself no longer needs.
+    else the page says what is missing. Memory: 34 bytes per document, and up to 35 more
+    while they are sorted; the job itself no longer needs its own then.
     """
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")

@@ -113,7 +113,7 @@ class Numbers:
 
     def where(self, *reasons: str) -> Int64Array:
         """Return the rows whose reason is one of some."""
-        return np.flatnonzero(np.isin(self.reason, [REASONS.index(reason) for reason in reasons]))
+        return np.flatnonzero(np.array([reason in reasons for reason in REASONS])[self.reason])
 
     @cached_property
     def _removed(self) -> tuple[Int64Array, NDArray[np.int32]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -217,8 +216,9 @@ class OverlapResult(Brief):
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows the matches: one HTML file that needs no network."""
-        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
-        page.write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
+        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
+
+        write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.

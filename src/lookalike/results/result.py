@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -332,8 +331,9 @@ class Result(Tables):
         ParameterError, MissingExtraError, OutputError, InputDataError
             As ``lookalike.write_report``, which says more.
         """
-        page = import_module("lookalike.report.page")  # by its name: the page is made a layer above the jobs
-        page.write_report(self, output, texts=texts, force=force, title=title, command=command)
+        from ..report.page import write_report  # a layer above: methods of results are where users look for it
+
+        write_report(self, output, texts=texts, force=force, title=title, command=command)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ..kernels import banding as kernel
-from ..kernels._threads import in_order
+from ..kernels.threads import in_order
 from ..values import Int64Array, UInt64Array
 
 PART_ROWS_BITS = 20

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..kernels import all_pairs as kernel
-from ..kernels._threads import in_order
 from ..kernels.hits import room_for
+from ..kernels.threads import in_order
 from ..theory import bbit
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
 from ..values.arrays import number, whole

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels._threads import in_order
+from ..kernels.threads import in_order
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 from .chunked_file import ChunkedFile

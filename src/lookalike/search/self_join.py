@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import self_join as kernel
-from ..kernels._threads import in_order
 from ..kernels.hits import room_for
+from ..kernels.threads import in_order
 from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
 

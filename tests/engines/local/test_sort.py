@@ -1,4 +1,4 @@
-"""Rows of equal keys meet by sorting: whole groups, in order, in portions of about so many rows."""
+"""Rows of equal keys meet by sorting, in whole groups and portions of about so many rows; and documents get their places."""
 
 import itertools
 from collections import Counter
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local.columns import arrays_of, streamed
-from lookalike.engines.local.sort import all_together, by_bytes, by_list, one_stream, portions
+from lookalike.engines.local.sort import all_together, by_bytes, by_list, one_stream, places, portions
 from lookalike.engines.local.tables import Lazy, Stored
 from lookalike.files.workspace import Workspace
 
@@ -20,18 +20,23 @@ members = st.sampled_from([1, 4, 1 << 20])
 cuts = st.lists(st.integers(0, 30), max_size=3)
 
 
-def stored(rows, schema, cuts, data):
-    """Rows in some parts, ranked, perhaps in another order than they came and with some left out; (table, {order: row})."""
+def parted(rows, schema, cuts):
+    """Rows in some parts of a workspace, and where each begins."""
     space, starts = Workspace(), [0]
     bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    kept = pa.schema([field for field in schema if field.name != "order"])
     for begin, end in itertools.pairwise(bounds):
-        space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(rows[begin:end], kept))]))
+        space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(rows[begin:end], schema))]))
         starts.append(end)
+    return space, np.array(starts)
+
+
+def stored(rows, schema, cuts, data):
+    """Rows in some parts, ranked, perhaps in another order than they came and with some left out; (table, {order: row})."""
+    space, starts = parted(rows, pa.schema([field for field in schema if field.name != "order"]), cuts)
     n = len(rows)
     place = np.array(data.draw(st.permutations(range(n))), np.int64) if data.draw(st.booleans()) else None
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), np.bool_) if data.draw(st.booleans()) else None
-    table = Stored(space, space.numbered("rows"), np.array(starts), schema, 1, place=place, mask=mask, ranked=True)
+    table = Stored(space, space.numbered("rows"), starts, schema, 1, place=place, mask=mask, ranked=True)
     there = [row for row in range(n) if mask is None or mask[row]]
     return table, {int(row if place is None else place[row]): rows[row] for row in there}
 
@@ -150,3 +155,54 @@ def test_a_stream_is_one_piece_to_a_step():
     assert sum(1 for _ in table.mapped(counting, table.schema).batches()) == len(calls) == 3
     calls.clear()
     assert sum(1 for _ in one_stream(table).mapped(counting, table.schema).batches()) == 3 and len(calls) == 1
+
+
+SKETCHES = pa.schema([("position", pa.int64()), ("bytes", pa.int64()), ("priority", pa.large_binary())])
+VALUES = st.tuples(st.integers(0, 4), st.sampled_from([b"", b"\0", b"\1", b"\1a", b"\1ab", b"\1b", b"\xff"]))
+
+
+def ranked(rows, cuts, by, references):
+    """The places of rows in some parts."""
+    space, starts = parted(rows, SKETCHES, cuts)
+    return places(Stored(space, space.numbered("rows"), starts, SKETCHES, 1), by, references)
+
+
+class Reversed:
+    """Bytes that are ordered the other way round."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __lt__(self, other):
+        return self.value > other.value
+
+    def __eq__(self, other):
+        return self.value == other.value
+
+
+KEYS = {
+    ("-position",): lambda row: -row["position"],
+    ("bytes", "position"): lambda row: (row["bytes"], row["position"]),
+    ("-bytes", "position"): lambda row: (-row["bytes"], row["position"]),
+    ("priority", "position"): lambda row: (row["priority"] == b"", row["priority"], row["position"]),
+    ("-priority", "position"): lambda row: (row["priority"] == b"", Reversed(row["priority"]), row["position"]),
+}
+
+
+@pytest.mark.parametrize("by", KEYS)
+@given(
+    values=st.lists(VALUES, min_size=1, max_size=25),
+    cuts=st.lists(st.integers(0, 25), max_size=3),
+    references=st.integers(0, 25),
+)
+def test_documents_have_the_places_that_sorting_gives(by, values, cuts, references):
+    """References first, as they came; no bytes come last either way."""
+    references = min(references, len(values))
+    rows = [{"position": 7 * i, "bytes": size, "priority": priority} for i, (size, priority) in enumerate(values)]
+    wanted = rows[:references] + sorted(rows[references:], key=KEYS[by])
+    found = ranked(rows, cuts, by, references)
+    assert found.tolist() == [wanted.index(row) for row in rows]
+
+
+def test_in_the_order_of_positions_nothing_is_kept():
+    assert ranked([{"position": 3, "bytes": 1, "priority": b""}], [], ["position"], 0) is None

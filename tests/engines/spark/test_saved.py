@@ -1,5 +1,6 @@
-"""Jobs on clusters save sketches, and are run against those of other jobs, with the decisions of one machine."""
+"""Jobs on clusters save sketches, on a disk or an object store, and are run against those of others, as one machine does."""
 
+import json
 import random
 from contextlib import closing
 
@@ -8,12 +9,19 @@ import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
+from object_store import held, put_folder
 from toy_frames import ToySession
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, said, weeks, written
 
 import lookalike as la
+from lookalike.files.disk import SIDECAR
+from lookalike.files.store import PLANNED, NewObjects
+from lookalike.files.urls import Url
+from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
+from lookalike.inputs.sketches import saved_in
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
+PLACES = pytest.mark.parametrize("place", ["disk", "store"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
@@ -22,14 +30,35 @@ def small(monkeypatch):
     cut_small(monkeypatch)
 
 
-def on_spark(data, folder, *, against=None, save=None, session=None, **given):
+@pytest.fixture
+def place(request, tmp_path):
+    """Where inputs, work folders and sketches are: a folder of the disk, or of an object store."""
+    return tmp_path if getattr(request, "param", "disk") == "disk" else request.getfixturevalue("bucket")
+
+
+@pytest.fixture
+def files(place, tmp_path):
+    """Files of three weeks."""
+    (tmp_path / "in").mkdir()
+    paths = [written(table, tmp_path / "in", f"week{i}") for i, table in enumerate(weeks(1))]
+    if place != tmp_path:
+        put_folder(tmp_path / "in", place / "in")
+    return [[named(place / "in" / path.name) for path in some] for some in paths]
+
+
+def named(where):
+    """A place, or several, or data, as users give them."""
+    return [named(one) for one in where] if isinstance(where, list) else str(where) if isinstance(where, Url) else where
+
+
+def on_spark(data, place, *, against=None, save=None, session=None, **given):
     """What a job on a cluster says, of files or a table as a frame; sketches are saved."""
     session = session or ToySession(**SESSION)
     data = session.frame(data, 3) if isinstance(data, pa.Table) else data
-    against = session.frame(against, 2) if isinstance(against, pa.Table) else against
-    with closing(la.dedup(data, against=against, engine=session, work=folder / "work", **HOW | given)) as result:
+    against = session.frame(against, 2) if isinstance(against, pa.Table) else named(against)
+    with closing(la.dedup(data, against=against, engine=session, work=named(place / "work"), **HOW | given)) as result:
         if save is not None:
-            result.save_sketches(save)
+            result.save_sketches(named(save))
         job = result._job
         decisions = pa.Table.from_batches(job.decisions.batches(), job.decisions.schema).sort_by("position")
         counts = {name: getattr(result.summary, name) for name in COUNTS}
@@ -38,32 +67,14 @@ def on_spark(data, folder, *, against=None, save=None, session=None, **given):
 
 def locally(data, *, against=None, save=None, write=None, **given):
     """The same on one machine."""
-    with closing(la.dedup(data, against=against, threads=1, **HOW | given)) as result:
+    with closing(la.dedup(data, against=named(against), threads=1, **HOW | given)) as result:
         if save is not None:
-            result.save_sketches(save)
+            result.save_sketches(named(save))
         if write is not None:
             result.write(write)
         decisions = result.decisions.select([*TOLD, "resemblance"]).to_pylist()
         said(result)
         return decisions, {name: getattr(result.summary, name) for name in COUNTS}
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("weeks")
-    return [written(table, folder, f"week{i}") for i, table in enumerate(weeks(1))]
-
-
-@pytest.mark.parametrize("variant", ["longest", "crowds", "estimates"])
-def test_files(variant, files, tmp_path):
-    """Each week on the other engine."""
-    given, seen, clean = VARIANTS[variant], tmp_path / "seen", tmp_path / "clean"
-    on_spark(files[0], tmp_path, save=seen / "w0", **given)
-    locally(files[0], write=clean / "w0", **given)
-    found = locally(files[1], against=seen, save=seen / "w1", write=clean / "w1", **given)
-    assert found == locally(files[1], against=clean / "w0", **given)
-    wanted = locally(files[2], against=[clean / "w0", clean / "w1"], **given)
-    assert on_spark(files[2], tmp_path, against=seen, **given) == wanted
 
 
 def by_id(table):
@@ -77,29 +88,64 @@ def kept_of(found, table):
     return pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
 
 
-@pytest.mark.parametrize("variant", ["first", "within", "crowds", "fingerprints"])
-def test_frames(variant, tmp_path):
-    """Against saved frames as against the frames of what was kept."""
-    given, seen, tables = VARIANTS[variant], tmp_path / "seen", weeks(4, 40)
-    first = on_spark(tables[0], tmp_path, save=seen / "w0", **given)
+def assert_whole(folder):
+    """There is what the description names, and no more."""
+    names = held(folder)
+    described = json.loads(names[DESCRIPTION])
+    rows = [file["name"] for file in described["files"]]
+    assert set(names) == {DESCRIPTION, SIDECAR, "secret", *rows}
+    assert all(name.startswith(f"{ROWS}/") for name in rows) and rows == sorted(rows)
+    assert {*json.loads(names[SIDECAR])["files"]} == {DESCRIPTION, "secret", f"{ROWS}/", *rows}
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("place", "variant"),
+    [("disk", "longest"), ("disk", "crowds"), ("disk", "estimates"), ("store", "longest"), ("store", "crowds")],
+    indirect=["place"],
+)
+def test_files(variant, files, place, tmp_path):
+    """Each week on the other engine; of its two attempts each task leaves one file."""
+    given, seen, clean = VARIANTS[variant], place / "seen", tmp_path / "clean"
+    on_spark(files[0], place, save=seen / "w0", **given)
+    locally(files[0], write=clean / "w0", **given)
+    found = locally(files[1], against=seen, save=seen / "w1", write=clean / "w1", **given)
+    assert found == locally(files[1], against=clean / "w0", **given)
+    wanted = locally(files[2], against=[clean / "w0", clean / "w1"], **given)
+    assert on_spark(files[2], place, against=seen, save=seen / "w2", **given) == wanted
+    if isinstance(place, Url):
+        assert len(assert_whole(seen / "w0")) >= 2 and assert_whole(seen / "w2")
+        assert {name.split("/")[0] for name in held(place)} == {"in", "seen"}
+
+
+@pytest.mark.parametrize(
+    ("place", "variant"),
+    [("disk", "first"), ("disk", "within"), ("disk", "crowds"), ("disk", "fingerprints"), ("store", "within")],
+    indirect=["place"],
+)
+def test_frames(variant, place):
+    """Against saved frames, whose texts lie beside the sketches, as against the frames of what was kept."""
+    given, seen, tables = VARIANTS[variant], place / "seen", weeks(4, 40)
+    first = on_spark(tables[0], place, save=seen / "w0", **given)
     wanted = locally(by_id(tables[1]), against=by_id(kept_of(first, tables[0])), **given)
-    second = on_spark(tables[1], tmp_path, against=seen, save=seen / "w1", **given)
+    second = on_spark(tables[1], place, against=seen, save=seen / "w1", **given)
     assert second == wanted
     clean = pa.concat_tables([by_id(kept_of(f, t)) for f, t in ((first, tables[0]), (second, tables[1]))])
     wanted = locally(by_id(tables[2]), against=clean, **given)
-    assert on_spark(tables[2], tmp_path, against=[seen], **given) == wanted
+    assert on_spark(tables[2], place, against=[seen], **given) == wanted
     assert locally(by_id(tables[2]), against=seen, **given) == wanted
 
 
-def test_frames_against_files_and_files_against_frames(files, tmp_path):
+@PLACES
+def test_frames_against_files_and_files_against_frames(files, place):
     tables = weeks(1)
-    on_spark(files[0], tmp_path, save=tmp_path / "files")
-    found = on_spark(tables[1], tmp_path, against=tmp_path / "files", save=tmp_path / "frames")
+    on_spark(files[0], place, save=place / "files")
+    found = on_spark(tables[1], place, against=place / "files", save=place / "frames")
     clean = kept_of(locally(files[0]), tables[0])
     assert found == locally(by_id(tables[1]), against=clean)
-    both = [tmp_path / "files", tmp_path / "frames"]
     clean = pa.concat_tables([clean, by_id(kept_of(found, tables[1]))])
-    assert on_spark(files[2], tmp_path, against=both) == locally(files[2], against=clean)
+    both = [place / "files", place / "frames"]
+    assert on_spark(files[2], place, against=both) == locally(files[2], against=clean)
 
 
 def test_old_clusters_write_runs_in_any_order(files, tmp_path):
@@ -138,3 +184,30 @@ def test_what_is_refused(files, tmp_path):
     with pytest.raises(la.OutputError, match="exists; pass --force"):
         on_spark(files[1], tmp_path / "b", save=tmp_path / "seen")
     assert not list(tmp_path.glob(".seen*"))
+
+
+def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
+    """What one leaves is no folder of sketches, and the next one replaces it; one that is whole it replaces on demand alone."""
+    table, seen = weeks(1)[0], bucket / "seen"
+    session = ToySession(**SESSION)
+    with closing(la.dedup(session.frame(table, 3), engine=session, work=str(bucket / "work"), **HOW)) as result:
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(NewObjects, "take", stopped)  # all tasks have written, each of them twice
+            result.save_sketches(str(seen / "w0"))
+        left = set(held(seen / "w0"))
+        assert PLANNED in left and DESCRIPTION not in left and len(left) > 3 and saved_in(str(seen)) == []
+        result.save_sketches(str(seen / "w0"))
+        assert not left & set(assert_whole(seen / "w0")) and saved_in(str(seen)) == [seen / "w0"]
+        before = held(seen)
+        with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
+            result.save_sketches(str(seen / "w0"))
+        assert held(seen) == before
+        (seen / "w0" / ROWS / "00000000-late.parquet").write_bytes(b"of a task that is late, and counts for nothing")
+        result.save_sketches(str(seen / "w0"), force=True)
+        assert not set(before) & {f"w0/{name}" for name in assert_whole(seen / "w0")}
+        with pytest.raises(la.ParameterError, match="wasb://lake/seen: no store is known"):
+            result.save_sketches("wasb://lake/seen")
+
+
+def stopped(*args):
+    raise KeyboardInterrupt

@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
-from ...kernels._threads import in_order
 from ...kernels.sift import Halves
+from ...kernels.threads import in_order
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import runs

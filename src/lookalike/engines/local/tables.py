@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import IndexFormatError
 from ...files.workspace import Workspace
-from ...kernels._threads import in_order
+from ...kernels.threads import in_order
 from ...values import Int64Array
 from ...values.arrow import to_arrow
 from ..engine import Batches, Step

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputDataError, RowError
+from ...files.inputs import Place
 from ...files.urls import AnyPath
 from ...formats.memory import table_split
 from ...formats.split import Limit, Split
@@ -49,7 +50,7 @@ class FrameInput:
     name: str
     frame: Any
     limit: Limit = field(default_factory=Limit)
-    places: tuple[Any, ...] = ()
+    places: tuple[Place, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the frame behind: tasks have no use for it."""
@@ -71,7 +72,7 @@ class FrameInput:
         return 0, 0
 
 
-class Frames(list[Any]):
+class Frames(list[Split | FrameInput]):
     """Data frames as the inputs of a job, references first, among them those of saved sketches."""
 
 
@@ -84,10 +85,10 @@ class FrameSource(SparkTable):
         With ids.
     """
 
-    def __init__(self, engine: Cluster, inputs: Sequence[Split], reading: Reading) -> None:
+    def __init__(self, engine: Cluster, inputs: Sequence[Split | FrameInput], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
         self.spooled = TextFiles(engine.folder / "spooled")
-        saved = InputTexts(units_of([one for one in inputs if is_saved(one)], UNIT_BYTES), reading)
+        saved = InputTexts(units_of([one for one in inputs if isinstance(one, Split) and is_saved(one)], UNIT_BYTES), reading)
         self.texts = FrameTexts(saved, self.spooled)
         self.sketched: FromFrames | None = None
         super().__init__(engine, None, pa.schema([*reading.schema, *WHERE]))

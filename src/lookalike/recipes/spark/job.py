@@ -150,10 +150,10 @@ def for_workers(splits: Sequence[Split]) -> list[Split]:
     return [_anywhere(split) for split in splits]
 
 
-def _id_type(inputs: Sequence[Split], name: str) -> str:
+def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
     """Return the type of Spark that the ids of all frames have, or can be given without loss; of saved ones too."""
     kinds = {dict(one.frame.dtypes)[name] for one in inputs if isinstance(one, FrameInput)}
-    if any(is_saved(one) and one.data.saved.text_ids for one in inputs):
+    if any(isinstance(one, Split) and is_saved(one) and one.data.saved.text_ids for one in inputs):
         kinds.add("string")
     if len(kinds) == 1:
         return str(*kinds)
