@@ -154,8 +154,13 @@ class Pairs(LaterRows):
     """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
 
     def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
-        super().__init__(pairs_schema(labels.kind, second), lambda: HeldRows(self.table(matches)))
-        self._decider, self._labels = decider, labels
+        self.schema = pairs_schema(labels.kind, second)
+        self._decider, self._labels, self._matches = decider, labels, matches
+
+    @cached_property
+    def _here(self) -> HeldRows:
+        """All pairs; made by a method, for a function that knows the pairs would keep a work folder open with them."""
+        return HeldRows(self.table(self._matches))
 
     @cached_property
     def _documents(self) -> Table:
