@@ -27,7 +27,8 @@ from numba import njit
 
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM
-from lookalike.formats.split import Batch, Columns
+from lookalike.formats import Format
+from lookalike.formats.split import Batch, Columns, Split
 from lookalike.text.texts import Texts
 
 ROOT = Path(__file__).parents[1]
@@ -104,10 +105,7 @@ def write_rows(kind, first, count, words_each, far, ranks, words, bounds, out, o
 
 
 class Generated:
-    """A source of generated rows."""
-
-    name = relative = "generated"
-    format = "memory"
+    """Rows that are made anew whenever they are read."""
 
     def __init__(self, n: int, kind: str = "mixed", words_each: int = WORDS_EACH, far: int = 1 << 40) -> None:
         self.n, self.kind, self.words_each, self.far = n, kind, words_each, far
@@ -137,38 +135,50 @@ class Generated:
         )
         return Texts(out[: offsets[-1]].copy(), offsets)
 
-    def batches(self, columns: Columns):
+    def batches(self):
         """Make all rows."""
         for first in range(0, self.n, ROWS):
             count = min(ROWS, self.n - first)
             yield Batch(self.texts(first, count), np.arange(first, first + count))
 
-    def label(self, number: int) -> int:
-        """The row number."""
-        return number
+    def split(self) -> Split:
+        """Return them as an input."""
+        return Split(form=GeneratedFormat(), name="generated", relative="generated", data=self)
 
-    def identity(self) -> dict[str, Any]:
-        """What tells this input from another."""
-        return {"name": "generated", "kind": self.kind, "documents": self.n, "words": self.words_each, "far": self.far}
 
-    def file(self, number: int) -> None:
-        """There is no file."""
+class GeneratedFormat(Format):
+    """How generated rows are read."""
 
-    def records(self, encoding_errors: str = "strict"):
+    name, written_as, counts_rows, has_columns = "generated", "jsonl", True, False
+
+    def read(self, split: Split, columns: Columns):
+        """Make all rows."""
+        return split.data.batches()
+
+    def rows(self, split: Split, encoding_errors: str):
         """Make all rows as dictionaries, each with its number."""
-        for batch in self.batches(Columns()):
+        for batch in split.data.batches():
             for i, number in enumerate(batch.numbers.tolist()):
                 yield number, {"text": batch.texts.row(i).decode()}
 
-    def check_free(self, names) -> None:
-        """There are no columns."""
+    def label(self, split: Split, number: int) -> int:
+        """The row number."""
+        return number
 
-    def expected(self, text: str) -> tuple[int, int]:
+    def file(self, split: Split, number: int) -> None:
+        """There is no file."""
+
+    def identity(self, split: Split) -> dict[str, Any]:
+        """What tells this input from another."""
+        made = split.data
+        return {"name": "generated", "kind": made.kind, "documents": made.n, "words": made.words_each, "far": made.far}
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Rows, and about their bytes."""
-        return self.n, self.n * self.words_each * 7
+        return split.data.n, split.data.n * split.data.words_each * 7
 
-    def check_unchanged(self) -> None:
-        """The same row is made alike each time."""
+    def check_free(self, split: Split, names) -> None:
+        """There are no columns."""
 
 
 def planted(source: Generated, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -195,16 +205,16 @@ def watch(folder: Path, seen: list[int], stop: threading.Event) -> None:
 
 def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
     """Run one job in this process and print what came of it."""
-    la.dedup([Generated(2000, kind)], threads=threads, work=f"{folder}/warm").close()
+    la.dedup([Generated(2000, kind).split()], threads=threads, work=f"{folder}/warm").close()
     source, seen, stop = Generated(n, kind), [0], threading.Event()
     start = time.perf_counter()
-    for _ in source.batches(Columns()):
+    for _ in source.batches():
         pass
     making = time.perf_counter() - start
     watcher = threading.Thread(target=watch, args=(Path(folder), seen, stop))
     watcher.start()
     start = time.perf_counter()
-    result = la.dedup([source], memory=memory, work=folder, threads=threads)
+    result = la.dedup([source.split()], memory=memory, work=folder, threads=threads)
     seconds = time.perf_counter() - start
     stop.set()
     watcher.join()
@@ -216,7 +226,7 @@ def work(n: int, kind: str, memory: str, folder: str, threads: int) -> None:
         left, right, resemblance = planted(source, 20_000)
         near = (resemblance >= 0.8) & (resemblance < 1)
         wanted = dict.fromkeys(zip(left[near].tolist(), right[near].tolist(), strict=True), False)
-        for batch in result._matches.select(["left", "right"]).batches():  # the bases are kept, so that their pairs are told
+        for batch in result.pairs.select(["left_id", "right_id"]).to_batches():  # the bases are kept: their pairs are told
             for pair in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 if pair in wanted:
                     wanted[pair] = True

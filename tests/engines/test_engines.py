@@ -37,7 +37,6 @@ def test_an_engine_of_another_package():
     ("engine", "said"),
     [
         ("toy", "engine must be one of local, spark; got 'toy'"),
-        ("spark", r"call lookalike\.spark\.dedup .* or the command lookalike dedup --engine spark"),
         (Half(), "engine Half lacks rows, map, meet, join, union, fold, rank, store, close, slices, components"),
     ],
 )

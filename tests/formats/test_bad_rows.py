@@ -1,10 +1,18 @@
-"""Rows that cannot be read, ids that are none, columns that are there already: errors that name file and row."""
+"""Rows and files that cannot be read: the error names file and row; long texts are decoded part by part, to what they are."""
 
+import gzip
+import json
+
+import msgspec
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from row_files import A, lines, read, write
 
 import lookalike as la
+from lookalike.formats import jsonl, rows
+from lookalike.formats.rows import text_of
 
 B = "another text altogether, of nine words or so, yes"
 
@@ -101,3 +109,77 @@ def test_annotation_columns_must_be_free(tmp_path):
         with pytest.raises(la.InputDataError, match="'cluster' is there already"):
             la.dedup(data).write(tmp_path / "x.jsonl", annotate=True)
     assert not (tmp_path / "x.jsonl").exists()
+
+
+LINES = [b'{"id": "a", "text": "one two three four five six"}\n', b'{"id": "b", "text": "else"}\n']
+
+
+@pytest.mark.parametrize("name", ["in.parquet", "in.jsonl.gz", "in.jsonl.zst"])
+def test_damaged_files(tmp_path, name):
+    (tmp_path / name).write_bytes(b"not what it says")
+    with pytest.raises(la.InputDataError, match=name):
+        la.dedup(tmp_path / name)
+
+
+def test_cut_short_gzip(tmp_path):
+    data = gzip.compress(b"".join(LINES * 100))
+    (tmp_path / "in.jsonl.gz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(la.InputDataError, match="damaged or cut short"):
+        la.dedup(tmp_path / "in.jsonl.gz")
+
+
+def test_gzip_of_several_members(tmp_path):
+    (tmp_path / "in.jsonl.gz").write_bytes(b"".join(gzip.compress(line) for line in LINES))
+    assert len(la.dedup(tmp_path / "in.jsonl.gz")) == 2
+
+
+def test_missing_and_unknown_inputs(tmp_path):
+    for path, message in (
+        ("none.jsonl", "no file of that name"),
+        ("*.jsonl", "no file matches"),
+        (".", "no file with a known"),
+    ):
+        with pytest.raises(la.InputDataError, match=message):
+            la.dedup(str(tmp_path / path))
+    (tmp_path / "data.xyz").write_text("x")
+    with pytest.raises(la.InputDataError, match="unrecognized suffix"):
+        la.dedup(str(tmp_path / "data.xyz"))
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"".join(LINES))
+    with pytest.raises(la.InputDataError, match="given twice"):
+        la.dedup([source, source])
+
+
+@given(
+    st.text(st.sampled_from('ab"\\\n/é中𝄞\ud83d😀\u2028') | st.characters(exclude_categories=["Cs"])),
+    st.booleans(),
+    st.integers(1, 20),
+)
+def test_cut_anywhere(text, escaped, chunk):
+    text = text.replace("\ud83d", "")
+    line = json.dumps(text, ensure_ascii=escaped).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "CHUNK", chunk)
+        assert text_of(msgspec.Raw(line)) == text.encode()
+
+
+@pytest.mark.parametrize("line", [b"1", b"[]", b'"\\ud83d"', b'"\\ude00 x"', b'"\xff"', b'"a\\q"', b'"a\x00"'])
+def test_what_is_no_text_is_refused(line):
+    assert text_of(msgspec.Raw(b"null")) is None
+    with pytest.raises((msgspec.DecodeError, UnicodeError)):
+        text_of(msgspec.Raw(line))
+
+
+@pytest.mark.parametrize("value", ["null", "5", '"a \\ud83d b"', '"\\ud83d\\ude00 \\\\ud83d é"', '"\xff"'])
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors):
+    """The same texts, or the same error."""
+    (tmp_path / "in.jsonl").write_bytes(f'{{"id": 7, "text": {value}}}\n'.encode("latin-1" if "\xff" in value else "utf-8"))
+    found = []
+    for long in (1 << 20, 3):
+        monkeypatch.setattr(jsonl, "LONG", long)
+        try:
+            found.append(la.dedup(tmp_path / "in.jsonl", id="id", encoding_errors=errors).decisions.to_pylist())
+        except la.InputDataError as error:
+            found.append(str(error))
+    assert found[0] == found[1]

@@ -1,4 +1,4 @@
-"""Inputs of many formats: their order, and what is not read."""
+"""Opening inputs: which splits files, folders and globs are."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 from format_samples import packed, sample
 
 import lookalike as la
+from lookalike.formats import Columns, txt
 from lookalike.formats.registry import formats_by_suffix
 from lookalike.formats.sources import open_sources
-from lookalike.formats.split import Columns
 from lookalike.values.arrow import to_numpy
 
 A, B = "one two three four five six seven", "quite another text of several words"
@@ -86,3 +86,17 @@ def test_what_lookalike_wrote_beside_outputs_is_no_input(tmp_path):
     for given in ([tmp_path], sorted(tmp_path.iterdir())):
         result = la.dedup(given)
         assert result.keep.tolist() == [True, False, False] and result.summary.skipped["by_reason"] == {"marker": 1}
+
+
+@pytest.mark.parametrize(("n_bytes", "files", "sizes"), [(10, 1024, [3, 3, 1]), (11, 1024, [3, 3, 1]), (12, 1024, [4, 3]),
+                                                        (10, 2, [2, 2, 2, 1]), (0, 9, [1] * 7), (28, 7, [7])])  # fmt: skip
+def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkeypatch, n_bytes, files, sizes):
+    """Of seven files of four bytes."""
+    for i in range(7):
+        (tmp_path / f"{i}.txt").write_text(f"no {i}")
+    monkeypatch.setattr(txt, "BLOCK", n_bytes)
+    monkeypatch.setattr(txt, "BATCH_FILES", files)
+    (split,) = open_sources([tmp_path])
+    batches = list(split.batches(Columns()))
+    assert [len(batch.texts) for batch in batches] == sizes
+    assert [number for batch in batches for number in batch.numbers.tolist()] == list(range(1, 8))

@@ -59,7 +59,7 @@ def kill_and_resume(runner, inputs, expected, folder, kill):
     return code
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 8])
 def test_killed_at_parts(runner, inputs, expected, tmp_path, every):
     """Before and after each part is written, or one of some, until there is no part more."""
     number, codes = 1, [-9]
@@ -82,7 +82,7 @@ def moments(runner, inputs, expected, folder, n):
 
 
 def test_killed_at_random_moments(runner, inputs, expected, tmp_path):
-    moments(runner, inputs, expected, tmp_path, 20)
+    moments(runner, inputs, expected, tmp_path, 8)
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_killed_again_and_again(runner, inputs, expected, tmp_path):
     output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
     output.parent.mkdir()
     runs = 1
-    while runner(inputs, output, ["put", 5, "after"], work=str(work), resume=True, **FIXED) != 0:
+    while runner(inputs, output, ["put", 9, "after"], work=str(work), resume=True, **FIXED) != 0:
         runs += 1
     assert 4 < runs < 100
     check_clean(output, work, expected)

@@ -26,7 +26,7 @@ def as_utf8(label: Any) -> str:
     return str(label).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def default_ids(split: Any, numbers: Int64Array) -> list[str | int]:
+def default_ids(split: Split, numbers: Int64Array) -> list[str | int]:
     """Return the default ids of rows, as the values of a column."""
     labels = map(split.label, numbers.tolist())
     return [label if isinstance(label, int) else as_utf8(label) for label in labels]
@@ -66,13 +66,13 @@ class Labels:
     def files(self, positions: Int64Array, numbers: Int64Array) -> pa.Array:
         """Return the file that each document comes from, null for those from memory."""
 
-        def file(split: Any, number: int) -> str | None:
+        def file(split: Split, number: int) -> str | None:
             name = split.file(number)
             return None if name is None else as_utf8(name)
 
         return self._made(positions, numbers, file)
 
-    def _made(self, positions: Int64Array, numbers: Int64Array, make: Callable[[Any, int], str | None]) -> pa.Array:
+    def _made(self, positions: Int64Array, numbers: Int64Array, make: Callable[[Split, int], str | None]) -> pa.Array:
         sources = (positions >> SOURCE_BITS).tolist()
         return strings([make(self.splits[s], n) for s, n in zip(sources, numbers.tolist(), strict=True)])
 
@@ -127,7 +127,7 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
     return [column, to_arrow(np.full(len(column), n_texts > 0))]
 
 
-def column_keys(source: Any, batch: Batch, column: str) -> list[bytes]:
+def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
     """Return the key of each value of a column: see ``cell_keys``."""
     try:
         return cell_keys(batch.others[column], untyped=source.form.untyped)

@@ -85,7 +85,7 @@ class Reading:
         return None if self.unnamed[number >= self.n_references] else self.id
 
 
-def check_encoding(source: Any, numbers: Int64Array, texts: Texts) -> None:
+def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
     """Refuse texts that are not UTF-8."""
     invalid = texts.find_invalid()
     if invalid is not None:
@@ -97,7 +97,7 @@ def not_utf8(place: int) -> str:
     return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to continue"
 
 
-def read_batches(source: Any, columns: Columns, html: bool, skipped: int = 0) -> Iterator[Batch]:
+def read_batches(source: Split, columns: Columns, html: bool, skipped: int = 0) -> Iterator[Batch]:
     """Yield the batches of a source beyond some rows, web pages turned into their text."""
     for batch in source.batches(columns):
         if skipped >= len(batch.texts):
@@ -135,7 +135,7 @@ def read_documents(
 
 
 def read_split(
-    source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
+    source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield (texts, documents) of one input, or a piece of it, beyond some rows, batch by batch."""
     reads = saved_documents if is_saved(source) else read_texts
@@ -143,7 +143,7 @@ def read_split(
 
 
 def read_texts(
-    source: Any, number: int, reading: Reading, row: int = 0, first: int = 0
+    source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
     given = (reading.priority, reading.order_by, reading.within)
@@ -158,7 +158,7 @@ def read_texts(
         del documents, texts
 
 
-def documents_of(source: Any, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
+def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
     """Return the rows of a batch as documents."""
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
@@ -178,7 +178,7 @@ def documents_of(source: Any, number: int, row: int, batch: Batch, reading: Read
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
 
 
-def with_ids(source: Any, batch: Batch) -> Batch:
+def with_ids(source: Split, batch: Batch) -> Batch:
     """Name those rows after file and row whose id was left out with the rest of the row."""
     if batch.skipped is None or not isinstance(batch.ids, list):
         return batch
@@ -194,7 +194,7 @@ def text_column(texts: Texts) -> pa.Array:
 
 
 def saved_documents(
-    split: Split, number: int, reading: Any, row: int = 0, first: int = 0
+    split: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants."""
     data: SavedRows = split.data
@@ -265,7 +265,7 @@ def _without_skipped(batch: Batch) -> Batch:
     return Batch(texts, batch.numbers[kept], None if ids is None else [ids[i] for i in kept.tolist()])
 
 
-def label_rows(source: Any, batch: Batch) -> list[Any]:
+def label_rows(source: Split, batch: Batch) -> list[Any]:
     """Return the ids of a batch: those of the column that was read, or ``file:row``."""
     if batch.ids is None:
         return [source.label(number) for number in batch.numbers.tolist()]
@@ -276,9 +276,9 @@ def label_rows(source: Any, batch: Batch) -> list[Any]:
 def file_in_both(sources: Sequence[Split], against: Sequence[Split]) -> str | None:
     """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
     known: dict[tuple[int, int], set[str]] = {}
-    for place in (place for source in against for place in getattr(source, "places", ())):
+    for place in (place for source in against for place in source.places):
         known.setdefault((place.device, place.inode), set()).add(real_of(place.path))
-    for place in (place for source in sources for place in getattr(source, "places", ())) if known else ():
+    for place in (place for source in sources for place in source.places) if known else ():
         if real_of(place.path) in known.get((place.device, place.inode), ()):
             return str(place.name)
     return None
@@ -300,7 +300,7 @@ def check_apart(sources: Sequence[Split], against: Sequence[Split]) -> None:
 def check_documents(sources: Sequence[Split]) -> None:
     """Refuse saved sketches where documents are read."""
     for source in sources:
-        for place in () if is_saved(source) else getattr(source, "places", ()):
+        for place in () if is_saved(source) else source.places:
             if (folder := _folder_of_sketches(place.path)) is not None:
                 raise InputDataError(
                     f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "

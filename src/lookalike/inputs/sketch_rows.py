@@ -37,26 +37,8 @@ _WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job 
 class Saved:
     """A folder of saved sketches.
 
-    Parameters
-    ----------
-    folder : Path or Url
-        Absolute.
-    name : str
-        As it was given, for messages.
-    checksum : str
-        Of its description.
-    token : str
-        What tells its secret from others.
-    settings : dict
-        How the documents were sketched.
-    text : str
-        The column of the inputs that holds the text.
-    id : str or None
-        The column that ids came from.
-    text_ids : bool
-        Whether some ids are no integers.
-    files : tuple of (str, int)
-        Names, and the rows of each.
+    ``name`` is as it was given, for messages; ``token`` tells its secret from others; ``settings`` are those of the job;
+    ``text`` and ``id`` are columns of the inputs; ``text_ids``: some ids are no integers; ``files``: names, and rows of each.
     """
 
     folder: AnyPath
@@ -76,14 +58,9 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class SavedRows:
-    """Some rows of saved sketches: those of one input, or of a piece of it.
+    """Some rows of saved sketches, by their places in all files: those of one input, or of a piece of it.
 
-    Parameters
-    ----------
-    begin, end : int
-        Which rows of all files.
-    origin : Split or None
-        The input that the documents came from; None: their texts were saved.
+    ``origin`` is the input that the documents came from; None: their texts were saved.
     """
 
     saved: Saved

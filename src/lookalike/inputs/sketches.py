@@ -26,6 +26,7 @@ from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
 from ..files.urls import AnyPath, Status, Url, as_url, is_inside, path_of
+from ..formats.format import Format
 from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
@@ -99,7 +100,7 @@ class _Sketches(Struct):
 def as_references(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
     trust: Trusted = (),
-) -> list[Any]:  # fmt: skip
+) -> list[Split]:  # fmt: skip
     """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
     items = list(data) if isinstance(data, list | tuple) else [data]
     if not isinstance(data, list | tuple) or any(isinstance(one, os.PathLike) for one in items):
@@ -224,7 +225,7 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
         begin = end
 
 
-def _format_of(saved: Saved, one: _Input) -> Any:
+def _format_of(saved: Saved, one: _Input) -> Format:
     """Return the format of an input that lies in files."""
     try:
         form = format_named(str(one.format))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..inputs.ids import Labels
-from ..results.rows import HeldRows, LaterRows, decisions_schema, pairs_schema, second_columns
+from ..results.rows import HeldRows, LaterRows, Rows, decisions_schema, pairs_schema, second_columns
 from ..results.summary import Summary
 from ..settings.settings import Settings
 from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
@@ -154,8 +154,12 @@ class Pairs(LaterRows):
     """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
 
     def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
-        super().__init__(pairs_schema(labels.kind, second), lambda: HeldRows(self.table(matches)))
-        self._decider, self._labels = decider, labels
+        super().__init__(pairs_schema(labels.kind, second))
+        self._decider, self._matches, self._labels = decider, matches, labels
+
+    def collected(self) -> Rows:
+        """Bring the pairs."""
+        return HeldRows(self.table(self._matches))
 
     @cached_property
     def _documents(self) -> Table:

@@ -155,16 +155,21 @@ class LaterRows:
 
     Parameters
     ----------
-    fetch : callable
-        Gives the rows.
+    fetch : callable, optional
+        Gives the rows; otherwise ``collected`` does. It must not hold this object, whose files would stay as long as it.
     """
 
-    def __init__(self, schema: pa.Schema, fetch: Callable[[], Rows]) -> None:
+    def __init__(self, schema: pa.Schema, fetch: Callable[[], Rows] | None = None) -> None:
         self.schema, self._fetch = schema, fetch
+
+    def collected(self) -> Rows:
+        """Bring the rows."""
+        assert self._fetch is not None
+        return self._fetch()
 
     @cached_property
     def _here(self) -> Rows:
-        return self._fetch()
+        return self.collected()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in their order."""
