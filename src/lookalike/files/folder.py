@@ -102,7 +102,6 @@ class Disk:
         self._given, self.path = os.fspath(given), Path(given)
 
     def exists(self) -> bool:
-        """Tell whether there is a folder of that name."""
         return self.path.is_dir()
 
     def sizes(self, names: Sequence[str]) -> Iterator[int]:

@@ -122,7 +122,6 @@ class _Texts(_Records):
     own_id = "id"
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "TEXTS"
 
 
@@ -165,7 +164,6 @@ class _Made(_Tables):
     """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``; ``select()`` to be read."""
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "MADE"
 
     def batches(self, table: Any) -> Iterator[pa.RecordBatch]:

@@ -92,15 +92,7 @@ class LocalSlices:
 
 
 class Sieve:
-    """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them.
-
-    Parameters
-    ----------
-    hashed : callable
-        From texts to their hashes.
-    sifted : callable
-        From rows of hashes to whether a pair stays.
-    """
+    """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them."""
 
     def __init__(self, corpus: Corpus, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> None:
         self._corpus, self._pairs, self._hashed, self._sifted = corpus, pairs, hashed, sifted

@@ -29,20 +29,12 @@ TASK_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class TableFiles:
-    """The files of a stored table.
-
-    Parameters
-    ----------
-    names : tuple of str
-        They begin with the number of the task that wrote them, and ascend.
-    counts, sizes : tuple of int
-        Rows of each, and bytes on the disk.
-    """
+    """The files of a stored table."""
 
     folder: AnyPath
-    names: tuple[str, ...]
-    counts: tuple[int, ...]
-    sizes: tuple[int, ...]
+    names: tuple[str, ...]  # begin with the number of the task that wrote them, and ascend
+    counts: tuple[int, ...]  # rows of each
+    sizes: tuple[int, ...]  # bytes on the disk
 
     @property
     def rows(self) -> int:
@@ -88,10 +80,7 @@ def partition() -> int:
 
 
 def write_rows(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
-    """Write rows to a file of this attempt's own; say its name.
-
-    Of several attempts of a task Spark takes the rows of one, so that one name is told.
-    """
+    """Write rows to a file of this attempt's own, and say its name: Spark takes the rows, so the name, of one attempt only."""
     yield from write_file(batches, folder, partition(), schema)
 
 

@@ -1,7 +1,4 @@
-"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up.
-
-Also what must hold of the worker that runs a task, and how the errors of tasks reach the caller.
-"""
+"""What Spark's tasks run beside the steps: reading inputs, numbering, adding up; checks of workers, errors for the caller."""
 
 from __future__ import annotations
 
@@ -94,11 +91,7 @@ def raised_again() -> Iterator[None]:
 
 
 def keep_modules() -> None:
-    """Tell Python that what a worker of Spark has loaded stays.
-
-    Spark has workers collect garbage after each task. With all modules to be looked through, this is most of the time of a
-    short task.
-    """
+    """Freeze what is loaded: Spark has workers collect garbage after each task, which is else most of a short one's time."""
     if "pyspark.worker" in sys.modules and len(gc.get_objects()) > MANY_OBJECTS:
         gc.collect()
         gc.freeze()
