@@ -133,7 +133,6 @@ class LocalEngine:
         return self.map(left, look_up, schema)
 
     def _with_texts(self, left: Table, on: str, prefix: str) -> Lazy:
-        """Add the text of each row."""
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
         rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
 

@@ -86,7 +86,6 @@ class Dense:
         self.in_one = not any(isinstance(array, Filed) for array in self._arrays.values())
 
     def _sort(self, few: list[dict[str, NDArray[Any]]], n: int) -> None:
-        """Keep few rows."""
         names = list(few[0]) if few else []
         arrays = {name: np.concatenate([part[name] for part in few]) for name in names}
         order = arrays.pop("order", np.empty(0, np.int64))
@@ -131,7 +130,6 @@ def joined(
     schema: pa.Schema, on: str, names: list[str], take: Take, missing: Callable[[Int64Array], NDArray[np.bool_]], how: str,
     rows: Batches,
 ) -> Batches:  # fmt: skip
-    """Add columns that are looked up to each row."""
     for batch in rows:
         given = batch.column(on)
         orders = to_numpy(given, 0)

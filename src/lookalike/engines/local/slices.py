@@ -99,7 +99,6 @@ class Sieve:
         self._most = corpus.memory.held // 3  # two of them are in memory
 
     def rows(self) -> Lazy:
-        """Return the pairs that may match."""
         return Lazy(PAIRS, self._pieces, 1)
 
     def _pieces(self, mark: int) -> Iterator[Piece]:

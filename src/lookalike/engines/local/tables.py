@@ -259,7 +259,6 @@ class TableWriter:
             self.mark = marks[-1] if marks else 0
 
     def take(self, batch: pa.RecordBatch) -> None:
-        """Keep some rows."""
         arrays = arrays_of(batch)
         n_bytes = sum(array.nbytes for array in arrays.values())
         self._waiting.append(arrays)
@@ -280,7 +279,6 @@ class TableWriter:
         self.workspace.append(self.name, streamed(waiting) | {"mark": np.array([mark])})
 
     def finish(self) -> Stored:
-        """Return all that was kept."""
         if self._waiting:
             self._flush(self.mark)
         if not self.workspace.numbered(self.name):

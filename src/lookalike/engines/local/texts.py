@@ -40,7 +40,6 @@ class HeldTexts:
         self._starts: Int64Array | None = None
 
     def append(self, texts: Texts) -> None:
-        """Hold some more."""
         self.chunks.append(texts)
         self.n_bytes += texts.n_bytes
         self._starts = None
@@ -187,7 +186,6 @@ class Spilling:
         self.flush()
 
     def flush(self) -> None:
-        """Write what waits as a chunk."""
         if not self._rows:
             return
         texts, rows = self._texts, np.concatenate(self._rows)

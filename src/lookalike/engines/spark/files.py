@@ -38,12 +38,10 @@ class TableFiles:
 
     @property
     def rows(self) -> int:
-        """The rows of all files."""
         return sum(self.counts)
 
     @property
     def paths(self) -> list[AnyPath]:
-        """Where the files are."""
         return [self.folder / name for name in self.names]
 
     def shares(self) -> list[tuple[int, int]]:
@@ -53,7 +51,6 @@ class TableFiles:
 
     @staticmethod
     def task_of(name: str) -> int:
-        """Return the number of the task that wrote a file."""
         return int(name.partition("-")[0])
 
     def save(self, marker: AnyPath) -> None:
@@ -102,7 +99,6 @@ def write_file(batches: Batches, folder: AnyPath, number: int, schema: pa.Schema
 
 
 def _groups(batches: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
-    """Put rows together to row groups."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:

@@ -195,7 +195,6 @@ class _named_by_id:  # noqa: N801
         """Do nothing."""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Say it otherwise."""
         if isinstance(error, InputDataError) and not isinstance(error, RowError) and (found := _ROW.search(str(error))):
             name: Callable[[Any], str] = repr
             said = _ROW.sub(lambda _: f", id {name(self.ids[int(found[1])].as_py())}", str(error), count=1)

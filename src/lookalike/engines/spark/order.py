@@ -135,7 +135,6 @@ class Inputs:
 
 
 def _of_both(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Put sizes together."""
     return np.stack([one[0] + other[0], np.maximum(one[1], other[1]), one[2] + other[2]])
 
 

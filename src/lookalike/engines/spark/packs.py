@@ -77,7 +77,6 @@ def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def packed(batches: Batches, settings: Packing) -> Batches:
-    """Cut rows into packs."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -158,7 +157,6 @@ class _Right:
 
 
 def join_packs(batches: Batches, settings: Joining) -> Batches:
-    """Join the rows of packs."""
     rows: list[pa.RecordBatch] = []
     before, right = -1, None
     for batch in batches:
@@ -177,7 +175,6 @@ def join_packs(batches: Batches, settings: Joining) -> Batches:
 
 
 def _looked_up(batch: pa.RecordBatch, right: _Right, settings: Joining) -> pa.RecordBatch:
-    """Join some rows of the left side."""
     wanted = np.asarray(to_numpy(batch.column(settings.on), -1), np.int64)  # of no document
     rows, found = right.find(wanted)
     if settings.how in ("semi", "anti"):

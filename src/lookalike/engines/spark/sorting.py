@@ -100,7 +100,6 @@ class Sorter:
             run.close()
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Take some rows."""
         if not len(rows):
             return
         self._held.append(rows)
@@ -153,14 +152,12 @@ class _Run:
         self._rows, self._words, self._at = pa.RecordBatch.from_pylist([], self._sorting.schema), [np.empty(0, np.int64)], 0
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> None:
-        """Write the rows, in their order."""
         with pa.ipc.new_stream(self._file, self._sorting.schema) as out:
             for batch in batches:
                 out.write_batch(batch)
         self._file.seek(0)
 
     def close(self) -> None:
-        """Remove the file."""
         self._reader = None
         self._file.close()
         self._forget()

@@ -121,7 +121,6 @@ def check_worker(version: str, marker: AnyPath | None) -> None:
 
 
 def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
-    """Run a step in a task."""
     keep_modules()
     with explained():
         yield from encoded(step(decoded(batches, before)), wire_schema(after))
@@ -149,7 +148,6 @@ def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
 
 
 def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
-    """Yield some columns."""
     for batch in batches:
         yield batch.select(list(names))
 

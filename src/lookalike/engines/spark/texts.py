@@ -86,7 +86,6 @@ class TextFiles:
     folder: AnyPath
 
     def path(self, unit: int) -> AnyPath:
-        """Return the file of a unit."""
         return self.folder / f"{unit:016x}.parquet"
 
     def open(self, unit: int) -> Reader:
