@@ -94,13 +94,6 @@ class StoreWorkspace:
     A store has no locks. Two drivers that resume one job in one folder, against all advice, write files of different names, and
     both say of which files a table consists; the first that is done removes them all, and the other one stops with an error.
     Tables are in a folder that is named after the secret, so that no job takes those of another one for its own.
-
-    Parameters
-    ----------
-    job : dict
-        What distinguishes this job from others.
-    resume : bool
-        Resume the job in the folder.
     """
 
     def __init__(self, folder: Url, job: dict[str, Any], resume: bool) -> None:

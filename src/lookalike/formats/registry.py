@@ -1,7 +1,6 @@
 """Which formats there are: those of this folder, a file each, and what other packages add by an entry point.
 
-Names are known without loading a format. Suffixes are not: where two formats have the same, the first in the order of ``names``
-gets it.
+Names are known without loading; suffixes are not: of two formats with the same one the first in ``names`` gets it.
 """
 
 from __future__ import annotations
@@ -36,13 +35,11 @@ def _found(path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """Return the names of all formats."""
     return list(_found(tuple(sys.path)))
 
 
 @lru_cache(None)
 def _loaded(name: str, entry: Any) -> Format:
-    """Load a format."""
     from .format import Format
 
     if entry is None:

@@ -104,7 +104,6 @@ class TextFiles(Format):
         """Do nothing: there are no columns."""
 
     def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
-        """Copy the files as they are."""
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         selection.split.check_unchanged()

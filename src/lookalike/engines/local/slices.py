@@ -92,22 +92,13 @@ class LocalSlices:
 
 
 class Sieve:
-    """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them.
-
-    Parameters
-    ----------
-    hashed : callable
-        From texts to their hashes.
-    sifted : callable
-        From rows of hashes to whether a pair stays.
-    """
+    """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them."""
 
     def __init__(self, corpus: Corpus, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> None:
         self._corpus, self._pairs, self._hashed, self._sifted = corpus, pairs, hashed, sifted
         self._most = corpus.memory.held // 3  # two of them are in memory
 
     def rows(self) -> Lazy:
-        """Return the pairs that may match."""
         return Lazy(PAIRS, self._pieces, 1)
 
     def _pieces(self, mark: int) -> Iterator[Piece]:
