@@ -89,7 +89,6 @@ class Folder(Protocol):
 
 
 def folder_of(given: str | os.PathLike[str]) -> Folder:
-    """Return the folder that a path or a URL means."""
     url = as_url(given)
     return Disk(given) if url is None else Store(url)
 

@@ -285,7 +285,6 @@ def asked(url: Url, ask: Callable[[], Any]) -> Any:
 
 
 def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
-    """Return what is in a folder of a store."""
     found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
     return found
 

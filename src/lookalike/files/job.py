@@ -69,7 +69,6 @@ def damaged(path: str | os.PathLike[str]) -> IndexFormatError:
 
 
 def encoded_job(job: Any, token: str) -> bytes:
-    """Return what the file of a job holds."""
     written = {"job": job, "token": token}
     return json.dumps(written | {"crc32": _checksum(written)}).encode()
 
@@ -125,7 +124,6 @@ class StoreWorkspace:
 
     @property
     def tables(self) -> Url:
-        """The folder of the job's tables."""
         return self.folder / TABLES / token_of(self.secret)
 
     @contextmanager
@@ -134,7 +132,6 @@ class StoreWorkspace:
         yield
 
     def close(self) -> None:
-        """Remove what the job has kept."""
         if self._closed:
             return
         self._closed = True

@@ -81,7 +81,6 @@ class Url:
 
     @property
     def parent(self) -> Url:
-        """The folder that it is in."""
         return self._of(self.key.rpartition("/")[0])
 
     @property

@@ -198,7 +198,6 @@ class Workspace:
                 del self._held[name]
 
     def put(self, name: str, arrays: Given) -> None:
-        """Keep a part."""
         if self.folder is None:
             self._held[name] = {key: a.whole() if isinstance(a, Streamed) else a for key, a in arrays.items()}
         else:
@@ -227,7 +226,6 @@ class Workspace:
         return self._file(self._path(name))
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether a part is there."""
         return name in self._held or (self.folder is not None and self._path(name).exists())
 
     def numbered(self, stem: str) -> list[str]:

@@ -129,7 +129,6 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
 
 
 def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
-    """Return the schema of ``selected_tables``."""
     schema = form.schema(selection.split)
     for field in selection.added_schema:
         schema = schema.append(field)

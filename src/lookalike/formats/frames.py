@@ -67,13 +67,11 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
 
 
 def _eager(lazy: Any) -> pa.Table:
-    """Return all rows of a lazy frame of polars."""
     table: pa.Table = lazy.collect().to_arrow()
     return table
 
 
 def _whole(frame: Any, library: str) -> pa.Table:
-    """Return the table of a frame that is in memory."""
     refuse_twice("frame", "columns", [str(name) for name in frame.columns])
     try:
         if library == "pandas":

@@ -64,7 +64,6 @@ class _Paths:
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
-        """Decode the fields wanted."""
         fields = _fields(line)
         try:
             first, *others = (value_at(fields, name, _object) for name in self._names)

@@ -173,7 +173,6 @@ LISTS, RECORDS, TEXTS, TABLES, MADE = _Lists(), _Records(), _Texts(), _Tables(),
 
 
 def list_split(texts: Any) -> Split:
-    """Return a list of texts, or a column of them, as a split."""
     return Split(form=LISTS, name="input", relative="input", data=texts)
 
 

@@ -68,7 +68,6 @@ def format_named(name: str) -> Format:
 
 
 def formats_by_suffix() -> dict[str, Format]:
-    """Return the format of each known suffix."""
     found: dict[str, Format] = {}
     for form in map(format_named, names()):
         for suffix in form.suffixes:
@@ -77,7 +76,6 @@ def formats_by_suffix() -> dict[str, Format]:
 
 
 def known_suffixes() -> dict[str, list[str]]:
-    """Return the suffixes of each format by its name."""
     known: dict[str, list[str]] = {name: [] for name in names()}
     for suffix, form in formats_by_suffix().items():
         known[form.name].append(suffix)

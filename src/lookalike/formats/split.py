@@ -81,6 +81,7 @@ class Split:
 
     @property
     def format(self) -> str:
+        """The name of the format."""
         return self.form.name
 
     @property

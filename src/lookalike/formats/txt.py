@@ -54,7 +54,6 @@ class TextFiles(Format):
         return split.places[number - 1].name
 
     def names_in_folder(self, split: Split) -> list[str]:
-        """Return the name of each file."""
         return [place.relative for place in split.places]
 
     def identity(self, split: Split) -> Record:

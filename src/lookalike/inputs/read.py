@@ -44,7 +44,6 @@ class Reading:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the documents."""
         schema = DOCUMENTS
         kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary(), "within": WITHIN}
         for name, kind in kinds.items():
@@ -60,7 +59,6 @@ class Reading:
         return self.n_references << SOURCE_BITS
 
     def id_of(self, number: int) -> str | None:
-        """Return the column of ids that an input has."""
         return None if self.unnamed[number >= self.n_references] else self.id
 
 
@@ -134,7 +132,6 @@ def read_texts(
 
 
 def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
-    """Return the rows of a batch as documents."""
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]

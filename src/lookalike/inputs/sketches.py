@@ -276,7 +276,6 @@ def folders_at(url: Url) -> list[Url]:
 
 
 def _inside(folder: Url) -> list[Url]:
-    """Return the folders of saved sketches in a folder."""
     names: dict[str, set[str]] = {}
     for entry in entries_in(folder, recursive=True):
         if not entry.is_folder:

@@ -69,7 +69,6 @@ class _SavedFormat(Format):
         return split.data.end - split.data.begin, 0
 
     def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
-        """Return runs of rows."""
         data, found = split.data, []
         for begin in range(data.begin, data.end, PIECE_ROWS):
             end = min(begin + PIECE_ROWS, data.end)

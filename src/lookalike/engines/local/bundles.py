@@ -166,7 +166,6 @@ class Division:
             workspace.append(PAIRED, out)
 
     def pairs(self, workspace: Workspace, number: int) -> PairsByRight:
-        """Read the pairs of one partition."""
         sides: list[list[Int64Array]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)]]
         for name in workspace.numbered(PAIRED):
             part = workspace.get(name)

@@ -134,7 +134,6 @@ class Amounts:
         self.splits = [replace(split, noted=partial(self._note, number)) for number, split in enumerate(splits)]
 
     def _note(self, number: int, n_bytes: int) -> None:
-        """Take note of what is read of an input."""
         if number != self._number:
             self._number, self._bytes = number, 0
         self._bytes += n_bytes

@@ -75,7 +75,6 @@ class LocalSlices:
         return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
 
     def together(self, pairs: Table) -> Lazy:
-        """Return one bundle of all documents of some pairs."""
 
         def pieces(mark: int) -> Iterator[Piece]:
             by_right = all_pairs(pairs, 0)
@@ -86,7 +85,6 @@ class LocalSlices:
         return Lazy(CLOSED, pieces, 1)
 
     def sift(self, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
-        """Return the pairs that may match, by hashes of their texts."""
         self._corpus.write_texts()
         return Sieve(self._corpus, pairs, hashed, sifted).rows()
 
@@ -177,7 +175,6 @@ class Sieve:
             yield batch.filter(to_arrow(stay))
 
     def _compared(self, left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves) -> NDArray[np.bool_]:
-        """Sift pairs, in threads."""
 
         def work(begin: int) -> NDArray[np.bool_]:
             some = slice(begin, begin + TOGETHER)

@@ -57,7 +57,6 @@ class Lazy:
         return (batch for batch in self.marked() if not isinstance(batch, int) and len(batch))
 
     def mapped(self, step: Step, schema: pa.Schema) -> Lazy:
-        """Return the rows that a step makes of these."""
 
         def pieces(mark: int) -> Iterator[Piece]:
             for piece in self.pieces(mark):
@@ -174,11 +173,9 @@ class Stored(Lazy):
         return rows
 
     def orders_at(self, rows: NDArray[Any]) -> Int64Array:
-        """Return the order of some rows."""
         return (rows if self.place is None else self.place[rows]).astype(np.int64, copy=False)
 
     def rows_at(self, orders: NDArray[Any]) -> Int64Array:
-        """Return the row of some orders."""
         return (orders if self.place is None else self.row_of[orders]).astype(np.int64, copy=False)
 
     def rows_in_order(self) -> NDArray[Any]:

@@ -137,7 +137,6 @@ class SparkEngine:
         return Stepped(self, frame.sortWithinPartitions("bucket"), PACKED, (step,), rows.schema, rows.rows)
 
     def _to_buckets(self, packs: Any, n: int) -> Any:
-        """Send each pack to the task of its bucket."""
         if hasattr(packs, "repartitionById"):
             return packs.repartitionById(n, "bucket")
         return packs.repartition(n, "bucket")  # before Spark 4.1: a task may get several buckets, one after the other

@@ -128,7 +128,6 @@ def read_rows(batches: Batches, files: TableFiles, shares: Sequence[tuple[int, i
 
 
 def rows_of(path: AnyPath, schema: pa.Schema) -> Batches:
-    """Yield some columns of a file."""
     with parquet_file(path) as file:
         for group in range(file.metadata.num_row_groups):
             table = file.read_row_group(group, schema.names, use_threads=False).select(schema.names)

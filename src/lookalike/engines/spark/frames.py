@@ -56,7 +56,6 @@ class FrameInput:
         """Return None: there is no file."""
 
     def identity(self) -> dict[str, Any]:
-        """Return what is known of a frame: its columns."""
         return {"name": self.name, "columns": dict(self.frame.dtypes)}
 
     def expected(self, text: str) -> tuple[int, int]:

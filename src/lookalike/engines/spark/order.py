@@ -79,7 +79,6 @@ def _with(batch: pa.RecordBatch, made: dict[str, Int64Array], schema: pa.Schema)
 
 
 def key_fields(keys: Sequence[tuple[str, bool]]) -> list[pa.Field]:
-    """The columns that are made for sorting."""
     return [pa.field(name, pa.int64()) for name, _ in keys if name.startswith("__")]
 
 

@@ -197,7 +197,6 @@ def _own_file() -> IO[bytes]:
 
 
 def _merged(left: list[_Run], sorting: Sorting, size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some runs in their order."""
     before: pa.RecordBatch | None = None
     while left := [run for run in left if run.begin()]:
         bound = min(run.last for run in left)

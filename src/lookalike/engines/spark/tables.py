@@ -140,7 +140,6 @@ class MadeTable(SparkTable):
 
     @property
     def _made(self) -> SparkTable:
-        """The rows as they are made."""
         raise NotImplementedError
 
     @property
@@ -224,7 +223,6 @@ class Both(SparkTable):
         return self._first.frame.union(self._second.frame)
 
     def mapped(self, step: Step, schema: pa.Schema) -> Both:
-        """Run a step on the rows of either."""
         return Both(self.engine, self._first.mapped(step, schema), self._second.mapped(step, schema))
 
     def select(self, names: Sequence[str]) -> Both:

@@ -141,7 +141,6 @@ def read_units(batches: Batches, texts: InputTexts) -> Batches:
 
 
 def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
-    """Run several steps, each on what the one before gives."""
     for step in steps:
         batches = step(batches)
     return batches

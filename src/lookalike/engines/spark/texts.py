@@ -113,7 +113,6 @@ class FrameTexts:
     spooled: TextFiles
 
     def open(self, unit: int) -> Reader:
-        """Return what gives the texts around a place."""
         return self.saved.open(-1 - unit) if unit < 0 else self.spooled.open(unit)
 
 
