@@ -167,7 +167,7 @@ class Api:
             found = Matches(0, [], [], [], [], [])
         else:
             found = await self._store.query(texts, top, len(body))
-        if ARROW in request.headers.get("accept", ""):
+        if request.scope["wants_arrow"]:
             return Response(_table(found, self._store.index.id_type), media_type=ARROW)
         results: list[list[Match]] = [[] for _ in range(found.n_texts)]
         rows = zip(found.query, found.ids, found.exact, found.estimated, found.error, strict=True)

@@ -20,6 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
@@ -152,9 +153,15 @@ class Guard:
     ending: bool = False
     open: int = 0
     _held: int = 0
+    _fixed: dict[tuple[str, str], Route] = field(init=False)
     _names: dict[Any, frozenset[bytes]] = field(default_factory=dict)
     _start: str = field(default_factory=lambda: os.urandom(6).hex())
     _numbers: Any = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        """Note the routes that have one path each: most requests are for these."""
+        fixed = [route for route in self.routes if "{" not in route.path]
+        self._fixed = {(route.path, method): route for route in fixed for method in route.methods or ()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -162,49 +169,37 @@ class Guard:
         given = turn.headers.get(b"x-request-id", b"")
         turn.id = given.decode() if _ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                turn.status = message["status"]
-                own = {name for name, _ in message["headers"]}
-                more = [pair for pair in _SAFE if pair[0] not in own]
-                message["headers"] = [*message["headers"], (b"x-request-id", turn.id.encode()), *more]
-            else:
-                turn.sent += len(message.get("body", b""))
-            await send(message)
-
         self.open += 1
         try:
-            await self._answer(turn, receive, sending)
+            response = await self._answer(turn, receive)
         except Problem as problem:
-            await self._refuse(turn, problem, sending)
+            response = self._refusal(turn, problem)
         except Gone:
-            turn.status = GONE
+            turn.status, response = GONE, None
         except Exception as error:
             self.log.failed("failure", error, id=turn.id, route=turn.pattern)
-            failed = Problem(500, "the server failed; its log has more, under this request's id")
-            await self._refuse(turn, failed, sending)
+            response = self._refusal(turn, Problem(500, "the server failed; its log has more, under this request's id"))
         finally:
             self._held -= turn.size
+        if response is not None:
+            await _send(turn, response, send)
         self.open -= 1
         seconds = perf_counter() - turn.begun
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self.metrics.requests.labels(turn.pattern, method, turn.status).inc()
-        self.metrics.seconds.labels(turn.pattern).observe(seconds)
+        self.metrics.answered(turn.pattern, method, turn.status, seconds)
         client = (scope.get("client") or ("",))[0]
         self.log.request(turn.id, client, method, turn.pattern, turn.status, round(1000 * seconds, 3), turn.size, turn.sent)
 
-    async def _refuse(self, turn: _Turn, problem: Problem, send: Send) -> None:
-        """Answer with a problem, if the connection has not ended and nothing else was answered."""
+    def _refusal(self, turn: _Turn, problem: Problem) -> Response:
+        """Return what answers with a problem; a server that ends keeps no connection."""
         headers = problem.headers | ({"connection": "close"} if self.ending else {})
-        try:
-            await Response(problem.body(turn.id), problem.status, headers, PROBLEM)(turn.scope, _nothing, send)
-        except (RuntimeError, OSError):
-            turn.status = GONE
+        return Response(problem.body(turn.id), problem.status, headers, PROBLEM)
 
-    async def _answer(self, turn: _Turn, receive: Receive, send: Send) -> None:
-        """Let a route answer, once all is checked and the body is read.
+    async def _answer(self, turn: _Turn, receive: Receive) -> Response:
+        """Return what a route answers, once all is checked and the body is read.
 
-        Paths outside the interface take no bodies, so that nobody without a key fills the memory with them.
+        Its function is called without Starlette's wrappers, which would take longer than all checks here. Paths
+        outside the interface take no bodies, so that nobody without a key fills the memory with them.
         """
         scope, headers, path = turn.scope, turn.headers, turn.scope["path"]
         self._admit(scope, headers)
@@ -221,15 +216,20 @@ class Guard:
         body = b""
         if inside and not reads:
             scope["arrow"] = self._is_arrow(headers, path in self.arrow)
+            scope["wants_arrow"] = ARROW.encode() in headers.get(b"accept", b"")
             body = await self._read(turn, receive)
 
         async def receiving() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        await route.handle(scope, receiving, send)
+        response: Response = await route.endpoint(Request(scope, receiving))
+        return response
 
     def _route(self, scope: Scope) -> tuple[Route | None, list[str]]:
         """Return what answers, and the methods that a path takes."""
+        fixed = self._fixed.get((scope["path"], scope["method"]))
+        if fixed is not None:
+            return fixed, []
         methods: list[str] = []
         for route in self.routes:
             match, found = route.matches(scope)
@@ -300,9 +300,17 @@ class Guard:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _nothing() -> Message:
-    """Return what an answer without a request reads."""
-    return {"type": "http.disconnect"}
+async def _send(turn: _Turn, response: Response, send: Send) -> None:
+    """Send an answer, with the headers that all answers have, if the connection has not ended."""
+    own = {name for name, _ in response.raw_headers}
+    more = [pair for pair in _SAFE if pair[0] not in own]
+    headers = [*response.raw_headers, (b"x-request-id", turn.id.encode()), *more]
+    turn.status, turn.sent = response.status_code, len(response.body)
+    try:
+        await send({"type": "http.response.start", "status": turn.status, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body})
+    except (RuntimeError, OSError):
+        turn.status = GONE
 
 
 def names_of(address: str, port: int | None) -> frozenset[bytes]:
