@@ -45,11 +45,8 @@ def count_members(values, shift, counts):
     "int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1])"
 )
 def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, keys, out_orders, sizes, places, before):
-    """Write the rarest members of each set, those that other sets may have; return how many.
-
-    Members are in the order of their counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``:
-    scratch, as long as ``values``.
-    """
+    """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
+    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``: scratch, as long as ``values``."""
     written = 0
     for row in range(len(offsets) - 1):
         begin = offsets[row]
@@ -87,11 +84,9 @@ def met_before(before, a, b):
 
 @compiled("int64(Prefixes, const int64[:, ::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
 def prefix_links(members, bounds, boundary, threshold, at, left, right):
-    """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
-
-    Links are written until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also
-    share one of the few members before were linked there: otherwise near-copies would be linked at every member.
-    """
+    """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many. Links are written
+    until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also share one of the
+    few members before were linked there: otherwise near-copies would be linked at every member."""
     orders, sizes, places, before = members
     count = 0
     group = at[0]

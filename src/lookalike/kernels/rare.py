@@ -1,7 +1,5 @@
-"""The rare codes of crowded documents, the links of documents that hold the same one, and couples of codes.
-
-As in ``crowds``, links are written until ``left`` and ``right`` are full; ``at`` says where to go on.
-"""
+"""The rare codes of crowded documents, the links of documents that hold the same one, and couples of codes. As in ``crowds``,
+links are written until ``left`` and ``right`` are full; ``at`` says where to go on."""
 
 import numpy as np
 
@@ -27,10 +25,8 @@ def count_holder_links(orders, within, bounds, heads, boundary, done):
 
 @compiled("int64(const int64[::1], const boolean[::1], const int64[:, ::1], int64, int64, int64[::1], int64[::1], int64[::1])")
 def holder_links(orders, within, bounds, heads, boundary, at, left, right):
-    """Write the links of holders of one code from (group, member, partner) ``at`` on; return how many.
-
-    A holder is linked with all earlier ones if the code is ``within`` its budget, else with the first ``heads``.
-    """
+    """Write the links of holders of one code from (group, member, partner) ``at`` on; return how many. A holder is linked with
+    all earlier ones if the code is ``within`` its budget, else with the first ``heads``."""
     count = 0
     group = at[0]
     member = at[1]
@@ -114,11 +110,9 @@ def choose_codes(codes, orders, counts, budget, best, out_codes, out_orders, out
     "int64[::1], int64[::1])"
 )
 def choose_couples(codes, orders, counts, chosen, budget, most, best, out_keys, out_orders):
-    """Write 32 bits of a hash of each couple of codes of each row; return how many.
-
-    Those of the first ``chosen`` codes that are within the budget enter none, nor does one of a count above ``most``. ``best``
-    has room for ``chosen`` codes of a row, and for those that make couples.
-    """
+    """Write 32 bits of a hash of each couple of codes of each row; return how many. Those of the first ``chosen`` codes that
+    are within the budget enter none, nor does one of a count above ``most``. ``best`` has room for ``chosen`` codes of a row,
+    and for those that make couples."""
     written = 0
     taken = len(best) - chosen
     for row in range(len(codes)):
@@ -145,11 +139,9 @@ def choose_couples(codes, orders, counts, chosen, budget, most, best, out_keys, 
 
 @compiled("void(const uint16[:, ::1], const int32[:, ::1], int64, int64, int64[::1], boolean[:, :, ::1], boolean[:, ::1])")
 def mark_own(codes, counts, budget, most, best, own, crowded):
-    """Mark the codes of each row that are single or within its budget, and the bands that may be crowds.
-
-    ``own`` is of shape (documents, bands, rows), ``crowded`` (documents, bands). A crowd has more than ``most`` members, and
-    each code of its band at least as high a count.
-    """
+    """Mark the codes of each row that are single or within its budget, and the bands that may be crowds. ``own`` is of shape
+    (documents, bands, rows), ``crowded`` (documents, bands). A crowd has more than ``most`` members, and each code of its band
+    at least as high a count."""
     bands, rows = own.shape[1:]
     for document in range(len(codes)):
         for band in range(bands):

@@ -48,10 +48,8 @@ def rank_bits(margins, row, start, count, order):
 )
 def likely_flips(costs, size, heap, out):
     """Write the ``len(out)`` cheapest sets of at most ``size`` bits as masks over ``costs`` (ascending); return their number.
-
     Each set comes once: the empty one first; from a set whose last bit is i come the set with i + 1 in its place and, while it
-    has room, the set with i + 1 added. Neither is cheaper.
-    """
+    has room, the set with i + 1 added. Neither is cheaper."""
     heap_cost, heap_flips, heap_last = heap
     most = len(heap_cost)
     n = len(costs)
@@ -115,11 +113,9 @@ def likely_flips(costs, size, heap, out):
     Heap,
 )
 def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, costs, heap, flips, out):
-    """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32.
-
-    A prefix has ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first;
-    ``margins`` may have no row: then bits are flipped in the order of their places. Returns the number of probes.
-    """
+    """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32. A prefix has
+    ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first; ``margins`` may
+    have no row: then bits are flipped in the order of their places. Returns the number of probes."""
     n = 0
     for q in range(start, stop):
         if len(margins) > 0:
@@ -150,12 +146,10 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
     Hits,
 )
 def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_join, block, hits, compared):
-    """Find the stored fingerprints within ``radius`` of queries [start, stop) among some prefixes; return the number of hits.
-
-    ``wanted`` (stop - start, probes) holds the prefixes of each query. ``block.answered`` has an entry for each query, is read
-    and written with ``first_only``, and may be shared with searches of other tables; the rest of ``block`` is scratch, as long
-    as the block of queries under way. Hits beyond the room are counted only. ``compared[0]`` is added to.
-    """
+    """Find the stored fingerprints within ``radius`` of queries [start, stop) among the prefixes ``wanted`` of each; return the
+    number of hits, of which those beyond the room are counted only. ``block.answered`` (an entry a query) is read and written
+    with ``first_only``, and may be shared with searches of other tables; the rest of ``block`` is scratch, as long as the block
+    of queries under way. ``compared[0]`` is added to."""
     stored, rows, offsets, low = table
     begins, ends, answered = block
     left, right, found = hits

@@ -1,8 +1,6 @@
-"""Sorted batches of fingerprints in a file that grows, appended and read without ever holding all of it.
-
-A file of ``files.arrays``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the
-fingerprints in ascending order as numbers, uint64 of shape (count, words), and ``rows``, uint32, their rows in the batch.
-"""
+"""Sorted batches of fingerprints in a file that grows, appended and read without ever holding all of it. A file of
+``files.arrays``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the fingerprints in
+ascending order as numbers, uint64 of shape (count, words), and ``rows``, uint32, their rows in the batch."""
 
 from __future__ import annotations
 
@@ -60,13 +58,7 @@ def _n_words(meta: dict[str, Any]) -> int:
 
 
 class ChunkedFile:
-    """The batches of one file.
-
-    Parameters
-    ----------
-    header : dict
-        What a new file is to say of its fingerprints; ``bits`` at least.
-    """
+    """The batches of one file; ``header`` is what a new one is to say of its fingerprints, ``bits`` at least."""
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
         self.path = Path(path)

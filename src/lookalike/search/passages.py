@@ -20,12 +20,10 @@ MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passages:
-    """Passages of reference documents, as an inverted list of their shingles.
-
-    Shingles that many passages have, of a template perhaps, are not gone through for passages that cannot match by these alone:
-    a passage of s shingles matches where s times the threshold are common, or more, whatever the measure is. The table is
-    looked up by the ``factor`` of the process that made it, in any process.
-    """
+    """Passages of reference documents, as an inverted list of their shingles. Shingles that many passages have, of a template
+    perhaps, are not gone through for passages that cannot match by these alone: a passage of s shingles matches where s times
+    the threshold are common, or more, whatever the measure is. The table is looked up by the ``factor`` of the process that
+    made it, in any process."""
 
     sizes: Int64Array
     document: Int64Array
@@ -41,9 +39,7 @@ class Passages:
     @classmethod
     def of(cls, values: UInt64Array, offsets: Int64Array, width: int | None, threshold: float = 0.0) -> Passages:
         """Cut rows of shingle hashes, in their order, into passages of ``width`` shingles, each half in the next.
-
-        ``threshold``: the lowest that ``match`` is asked for.
-        """
+        ``threshold``: the lowest that ``match`` is asked for."""
         length = np.diff(offsets)
         width = None if width is None else min(width, max(1, int(length.max(initial=1))))
         last = np.maximum(0, length - (length if width is None else width))

@@ -51,11 +51,9 @@ _NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is served, an index or a saved result, and how.
-
-    Port 0 is one that is free. ``hosts`` are more names that requests can be for, with or without a port; ``threads`` the
-    groups of long queries that are answered at the same time; ``trust`` where inputs of somebody else's result may be read.
-    """
+    """What is served, an index or a saved result, and how. Port 0 is one that is free. ``hosts`` are more names that requests
+    can be for, with or without a port; ``threads`` the groups of long queries that are answered at the same time; ``trust``
+    where inputs of somebody else's result may be read."""
 
     folder: Path
     host: str = "127.0.0.1"
@@ -155,10 +153,8 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Note that the head has ended.
-
-        The parser passes over the body of a request for an upgrade, and over all that follows: it is the connection's last.
-        """
+        """Note that the head has ended; the parser passes over an upgrade's body and all that follows: it is the connection's
+        last."""
         self._head_bytes = 0
         super().on_headers_complete()
         if self.parser.should_upgrade():
