@@ -1,6 +1,8 @@
-"""A kind of index: a method, and how its sketches are stored and looked up. From sketches come a few 64-bit keys, of which one
-must match for a document to be looked at, and codes of up to 16 bits, by which it is scored. How documents are sketched and how
-pairs are scored exactly, the method says."""
+"""A kind of index: a method, and how its sketches are stored and looked up.
+
+From sketches come a few 64-bit keys, of which one must match for a document to be looked at, and codes of up to 16 bits, by
+which it is scored. How documents are sketched and how pairs are scored exactly, the method says.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""All pairs of packed rows within a number of mismatches, a block of columns at a time. A block is turned on its side: word w
-of all its rows lies together, so that the processor compares one row with several at once; where all have too many mismatches,
-the rest of their words is left out."""
+"""All pairs of packed rows within a number of mismatches, a block of columns at a time.
+
+A block is turned on its side: word w of all its rows lies together, so that the processor compares one row with several at
+once; where all have too many mismatches, the rest of their words is left out.
+"""
 
 from .compiler import compiled, popcount
 from .constants import ZERO

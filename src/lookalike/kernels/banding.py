@@ -1,7 +1,10 @@
-"""Band keys, 16-bit codes of slots, the buckets they form once sorted, and the pairs that share one. Keys are divided by their
-upper ``part_bits`` bits into parts that sort in the cache. A sorted *entry* is what follows in the key, its low ``row_bits``
-bits replaced by the row: one array of integers sorts faster than keys with an index. An entry lacks the lowest
-``row_bits - part_bits`` bits of its key, the *unused* bits; rows whose keys differ only there are told apart by the keys."""
+"""Band keys, 16-bit codes of slots, the buckets they form once sorted, and the pairs that share one.
+
+Keys are divided by their upper ``part_bits`` bits into parts that sort in the cache. A sorted *entry* is what follows in the
+key, its low ``row_bits`` bits replaced by the row: one array of integers sorts faster than keys with an index. An entry lacks
+the lowest ``row_bits - part_bits`` bits of its key, the *unused* bits; rows whose keys differ only there are told apart by the
+keys.
+"""
 
 import numpy as np
 

@@ -1,6 +1,8 @@
-"""Packing of slots to a few bits, and counting of matches. Bits are kept as planes: bit j of the slots 0..63 of a row is one
-64-bit word, and so on. Two rows differ in a slot where the planes differ in any bit: an OR of XORs, whose population count is
-the number of mismatches, for any number of bits."""
+"""Packing of slots to a few bits, and counting of matches.
+
+Bits are kept as planes: bit j of the slots 0..63 of a row is one 64-bit word, and so on. Two rows differ in a slot where the
+planes differ in any bit: an OR of XORs, whose population count is the number of mismatches, for any number of bits.
+"""
 
 import numpy as np
 

@@ -61,9 +61,11 @@ def typed(cls):
 
 
 def compiled(signature, *tuples):
-    """Make a function a kernel: serial, without the interpreter lock, for one signature. ``signature`` is in Numba's notation:
-    ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const`` arrays are only read, and may be read-only; ``Tables`` is
-    one of the ``tuples``, classes of NamedTuples under ``typed``."""
+    """Make a function a kernel: serial, without the interpreter lock, for one signature.
+
+    ``signature`` is in Numba's notation: ``"int64(const uint64[:, ::1], Tables, float64[::1])"``. ``const`` arrays are only
+    read, and may be read-only; ``Tables`` is one of the ``tuples``, classes of NamedTuples under ``typed``.
+    """
 
     def decorate(function):
         if MODE == "jit":

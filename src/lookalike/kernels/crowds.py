@@ -1,6 +1,9 @@
-"""Links of documents that meet: pairs of small groups, and of crowds each member with the first ones. A group holds orders,
-ascending, so that references (below ``boundary``) come first. A kernel stops where ``left`` and ``right`` are full, and ``at``
-says where to go on; links of one member follow those of another, each with earlier ones only: groups may come in pieces."""
+"""Links of documents that meet: pairs of small groups, and of crowds each member with the first ones.
+
+A group holds orders, ascending, so that references (below ``boundary``) come first. A kernel stops where ``left`` and ``right``
+are full, and ``at`` says where to go on; links of one member follow those of another, each with earlier ones only: groups may
+come in pieces.
+"""
 
 from typing import Annotated, NamedTuple
 

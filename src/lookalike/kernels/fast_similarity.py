@@ -1,8 +1,10 @@
-"""Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017): k slots in about max(n, k ln k) hashes. In round r < k
-each element goes to one random slot, in round r >= k all go to slot r - k, until none is empty; a slot keeps the smallest
-(round, value). Round 0 is one permutation hashing. A slot is a 32-bit number that orders as (round, value): round 0 has the
-lower half of the range, so that long texts keep 31 bits; the later rounds, which only short texts reach, share the upper half
-evenly."""
+"""Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017): k slots in about max(n, k ln k) hashes.
+
+In round r < k each element goes to one random slot, in round r >= k all go to slot r - k, until none is empty; a slot keeps the
+smallest (round, value). Round 0 is one permutation hashing. A slot is a 32-bit number that orders as (round, value): round 0
+has the lower half of the range, so that long texts keep 31 bits; the later rounds, which only short texts reach, share the
+upper half evenly.
+"""
 
 import numpy as np
 

@@ -1,6 +1,8 @@
-"""From a text's UTF-8 bytes, validated on the way, to folded bytes in which one separator stands between tokens. ASCII goes 64
-bytes at a time, or eight in plain arithmetic: adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >=
-c. Small functions take words: calls with arrays would count references, atomically."""
+"""From a text's UTF-8 bytes, validated on the way, to folded bytes in which one separator stands between tokens.
+
+ASCII goes 64 bytes at a time, or eight in plain arithmetic: adding ``0x80 - c`` to every byte sets its top bit exactly where
+the byte is >= c. Small functions take words: calls with arrays would count references, atomically.
+"""
 
 from typing import Annotated, NamedTuple
 
@@ -128,10 +130,12 @@ def find_invalid(data, offsets, start, stop):
     Characters,
 )
 def find_unnormalized(data, offsets, start, stop, characters, flag, out):
-    """Find the stretches that may not be in the normal form of ``flag``; return (how many, invalid bytes). A stretch is a run
-    beyond ASCII and the character before it (nothing in ASCII composes with what precedes it). It may not be normal if a
-    character is marked as changing or composing, or if combining classes fall. ``out`` receives (row, begin, end) of the first
-    n."""
+    """Find the stretches that may not be in the normal form of ``flag``; return (how many, invalid bytes).
+
+    A stretch is a run beyond ASCII and the character before it (nothing in ASCII composes with what precedes it). It may not be
+    normal if a character is marked as changing or composing, or if combining classes fall. ``out`` receives (row, begin, end)
+    of the first n.
+    """
     pages = characters.pages
     kinds = characters.kinds
     count = 0
@@ -177,9 +181,11 @@ def find_unnormalized(data, offsets, start, stop, characters, flag, out):
     Characters,
 )
 def fold_words(data, begin, end, fold_case, characters, out):
-    """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the bytes written. Letters, digits and
-    marks make words; in scripts without spaces each letter or digit does, with its marks. Invalid UTF-8 separates words.
-    ``out`` has room for three bytes per byte and 80 more."""
+    """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the bytes written.
+
+    Letters, digits and marks make words; in scripts without spaces each letter or digit does, with its marks. Invalid UTF-8
+    separates words. ``out`` has room for three bytes per byte and 80 more.
+    """
     pages, kinds, folds, fold_bytes = characters
     position = begin
     written = 0

@@ -32,9 +32,11 @@ def fold_multiply(a, b):
 @inlined("uint64(int64)")
 def shift_of(size):
     """How far to shift the product of a value and an odd factor to get a place in a table of ``size``, a power of two above 1.
+
     The highest bits are the place: two different values, whoever chose them, have one place with a probability of at most 2 /
     size over the choice of the factor (Dietzfelbinger, Hagerup, Katajainen & Penttonen, "A reliable randomized algorithm for
-    the closest-pair problem", 1997). Lower bits of a product would not do: they hang on those of the value alone."""
+    the closest-pair problem", 1997). Lower bits of a product would not do: they hang on those of the value alone.
+    """
     return np.uint64(64 - trailing_zeros(np.uint64(size)))
 
 

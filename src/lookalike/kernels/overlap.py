@@ -95,10 +95,12 @@ def has(values, low, high, value):
     Hits,
 )
 def match_rows(values, offsets, passages, contained, threshold, common, touched, later, row, hits):
-    """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``hits`` is full. A pair
-    matches when the common values, divided by those of the union or, if ``contained``, of the passage, reach the threshold.
-    ``common`` (one entry a passage) holds zeros; ``touched`` has room for all passages, ``later`` for the values of a row whose
-    lists are not gone through to the end."""
+    """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``hits`` is full.
+
+    A pair matches when the common values, divided by those of the union or, if ``contained``, of the passage, reach the
+    threshold. ``common`` (one entry a passage) holds zeros; ``touched`` has room for all passages, ``later`` for the values of
+    a row whose lists are not gone through to the end.
+    """
     table, numbers, list_offsets, lists, scanned, hidden, sizes, spread = passages
     found_row, found_passage, found_common = hits
     mask = np.uint64(len(table) - 1)

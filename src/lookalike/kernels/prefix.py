@@ -84,9 +84,11 @@ def met_before(before, a, b):
 
 @compiled("int64(Prefixes, const int64[:, ::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
 def prefix_links(members, bounds, boundary, threshold, at, left, right):
-    """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many. Links are written
-    until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also share one of the
-    few members before were linked there: otherwise near-copies would be linked at every member."""
+    """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
+
+    Links are written until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also
+    share one of the few members before were linked there: otherwise near-copies would be linked at every member.
+    """
     orders, sizes, places, before = members
     count = 0
     group = at[0]

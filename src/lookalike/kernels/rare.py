@@ -110,9 +110,11 @@ def choose_codes(codes, orders, counts, budget, best, out_codes, out_orders, out
     "int64[::1], int64[::1])"
 )
 def choose_couples(codes, orders, counts, chosen, budget, most, best, out_keys, out_orders):
-    """Write 32 bits of a hash of each couple of codes of each row; return how many. Those of the first ``chosen`` codes that
-    are within the budget enter none, nor does one of a count above ``most``. ``best`` has room for ``chosen`` codes of a row,
-    and for those that make couples."""
+    """Write 32 bits of a hash of each couple of codes of each row; return how many.
+
+    Those of the first ``chosen`` codes that are within the budget enter none, nor does one of a count above ``most``. ``best``
+    has room for ``chosen`` codes of a row, and for those that make couples.
+    """
     written = 0
     taken = len(best) - chosen
     for row in range(len(codes)):
@@ -139,9 +141,11 @@ def choose_couples(codes, orders, counts, chosen, budget, most, best, out_keys, 
 
 @compiled("void(const uint16[:, ::1], const int32[:, ::1], int64, int64, int64[::1], boolean[:, :, ::1], boolean[:, ::1])")
 def mark_own(codes, counts, budget, most, best, own, crowded):
-    """Mark the codes of each row that are single or within its budget, and the bands that may be crowds. ``own`` is of shape
-    (documents, bands, rows), ``crowded`` (documents, bands). A crowd has more than ``most`` members, and each code of its band
-    at least as high a count."""
+    """Mark the codes of each row that are single or within its budget, and the bands that may be crowds.
+
+    ``own`` is of shape (documents, bands, rows), ``crowded`` (documents, bands). A crowd has more than ``most`` members, and
+    each code of its band at least as high a count.
+    """
     bands, rows = own.shape[1:]
     for document in range(len(codes)):
         for band in range(bands):

@@ -1,6 +1,9 @@
-"""Rows of a group of documents in the form in which they are compared, and their exact scores. Shingles are numbered by first
-appearance, so that near-duplicates number common ones alike and densely. A set is a sparse bit map (ascending block numbers, 64
-bits each: a pair costs one AND and one population count a block), a vector ascending numbers and their counts."""
+"""Rows of a group of documents in the form in which they are compared, and their exact scores.
+
+Shingles are numbered by first appearance, so that near-duplicates number common ones alike and densely. A set is a sparse bit
+map (ascending block numbers, 64 bits each: a pair costs one AND and one population count a block), a vector ascending numbers
+and their counts.
+"""
 
 from typing import Annotated, NamedTuple
 
@@ -40,10 +43,12 @@ class Rows(NamedTuple):
 
 @compiled("Tuple((int64, int64))(const uint64[::1], int64, uint64, uint64[::1], int32[::1], int32[::1], int64, int32[::1])")
 def number_values(values, begin, spread, table, table_numbers, after, used, out):
-    """Number ``values[begin:]`` by first appearance until done or the table is half full; return (position, used). ``table`` (a
-    power of two, zeros when empty) holds the values met, ``table_numbers`` their numbers. In near-duplicates the same value
-    mostly follows again: ``after`` (half as long as the table), looked at first, holds for each number the place in ``values``
-    behind its last one, or 0. ``spread``: see ``hashing.is_new``."""
+    """Number ``values[begin:]`` by first appearance until done or the table is half full; return (position, used).
+
+    ``table`` (a power of two, zeros when empty) holds the values met, ``table_numbers`` their numbers. In near-duplicates the
+    same value mostly follows again: ``after`` (half as long as the table), looked at first, holds for each number the place in
+    ``values`` behind its last one, or 0. ``spread``: see ``hashing.is_new``.
+    """
     mask = np.uint64(len(table) - 1)
     shift = shift_of(len(table))
     limit = len(table) // 2
@@ -128,9 +133,11 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
 
 @compiled("void(const int32[::1], const int64[::1], uint64[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint64[::1])")
 def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, counts):
-    """Write each row's numbers as a vector of counts; ``sizes`` receives the sum of their squares. ``scratch`` (uint64) holds
-    zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact up to 3 * 10^9 numbers in a
-    row."""
+    """Write each row's numbers as a vector of counts; ``sizes`` receives the sum of their squares.
+
+    ``scratch`` (uint64) holds zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact up
+    to 3 * 10^9 numbers in a row.
+    """
     written = 0
     row_offsets[0] = 0
     for row in range(len(offsets) - 1):
@@ -199,9 +206,11 @@ def dot_product(a, b, rows):
 
 @inlined("float64(int64, int64, Rows, float64)", Rows)
 def score(a, b, rows, threshold):
-    """Score of rows ``a`` and ``b`` (see ``Rows``); -1 if a row is empty or the sizes alone rule out ``threshold``. The root of
-    a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it, as long as
-    sums of squares are below 2^53 (each is rounded once beyond)."""
+    """Score of rows ``a`` and ``b`` (see ``Rows``); -1 if a row is empty or the sizes alone rule out ``threshold``.
+
+    The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it,
+    as long as sums of squares are below 2^53 (each is rounded once beyond).
+    """
     if rows.kind == VECTORS:
         if rows.sizes[a] == 0 or rows.sizes[b] == 0:
             return -1.0

@@ -1,6 +1,8 @@
-"""From folded bytes to token hashes, and from token hashes to shingle hashes. A shingle's hash is a polynomial in its tokens'
-hashes modulo 2^64, finished by a strong mixer. Long shingles are rolled along the text, with one multiplication for the token
-that enters and one for the token that leaves."""
+"""From folded bytes to token hashes, and from token hashes to shingle hashes.
+
+A shingle's hash is a polynomial in its tokens' hashes modulo 2^64, finished by a strong mixer. Long shingles are rolled along
+the text, with one multiplication for the token that enters and one for the token that leaves.
+"""
 
 import numpy as np
 
@@ -181,9 +183,12 @@ def roll_rows(tokens, offsets, width, out_offsets, out):
 
 @compiled("int64(const uint64[::1], const int64[::1], uint64, uint64[::1], int64[::1], uint64[::1])")
 def distinct_rows(values, offsets, spread, table, out_offsets, out):
-    """Copy each row without repeats, by first appearance; return the number of values written. ``table`` is a power of two, at
-    least twice the longest row; ``out`` has the length of ``values``. ``spread``: see ``hashing.is_new``, which this is written
-    out of: places are fetched in advance, and no branch, unpredictable here, tells whether a value is new."""
+    """Copy each row without repeats, by first appearance; return the number of values written.
+
+    ``table`` is a power of two, at least twice the longest row; ``out`` has the length of ``values``. ``spread``: see
+    ``hashing.is_new``, which this is written out of: places are fetched in advance, and no branch, unpredictable here, tells
+    whether a value is new.
+    """
     written = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
     out_offsets[0] = 0
     for row in range(len(offsets) - 1):

@@ -1,6 +1,9 @@
-"""SimHash: each bit is the sign of a sum of weights, plus or minus by the bits of the features' hashes. Equal weights are
-counted 64 bits at a time: counter j of all 64 is bit j of a stack of words, the *planes*, the lowest first. Fifteen full adders
-add sixteen hashes to four planes, and the carry ripples through the others; the sign is a comparison of planes too."""
+"""SimHash: each bit is the sign of a sum of weights, plus or minus by the bits of the features' hashes.
+
+Equal weights are counted 64 bits at a time: counter j of all 64 is bit j of a stack of words, the *planes*, the lowest first.
+Fifteen full adders add sixteen hashes to four planes, and the carry ripples through the others; the sign is a comparison of
+planes too.
+"""
 
 import numpy as np
 

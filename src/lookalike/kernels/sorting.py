@@ -32,9 +32,11 @@ def sort_heap(values, low, high):
 
 @inlined("void(int64[::1], int64, int64)")
 def sort_range(values, low, high):
-    """Sort ``values[low:high]`` in place: quicksort by the median of three, insertion where few are left. It calls itself for
-    the smaller part, so that it is at most log2 (high - low) calls deep. An order that was made to spoil its partitions costs
-    no more than n (log n)^2 steps: after ``BAD`` bad ones a heap sorts what is left."""
+    """Sort ``values[low:high]`` in place: quicksort by the median of three, insertion where few are left.
+
+    It calls itself for the smaller part, so that it is at most log2 (high - low) calls deep. An order that was made to spoil
+    its partitions costs no more than n (log n)^2 steps: after ``BAD`` bad ones a heap sorts what is left.
+    """
     bad = 0
     while high - low > FEW:
         if bad == BAD:

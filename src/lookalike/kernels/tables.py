@@ -1,6 +1,8 @@
-"""Search of fingerprints by several tables, with flipped bits (Norouzi et al. 2012) or by equal blocks (Manku et al. 2007). A
-table with flips probes the bucket of the query's prefix and those one (or two) bits away. Distances are counted in place: see
-``hamming``."""
+"""Search of fingerprints by several tables, with flipped bits (Norouzi et al. 2012) or by equal blocks (Manku et al. 2007).
+
+A table with flips probes the bucket of the query's prefix and those one (or two) bits away. Distances are counted in place: see
+``hamming``.
+"""
 
 from typing import Annotated, NamedTuple
 
@@ -143,9 +145,11 @@ def block_keys(words, masks, out):
     Hits,
 )
 def search_blocks(query, query_keys, start, stop, tables, binary, radius, first_only, self_join, hits, compared):
-    """Find stored fingerprints by tables of equal blocks (Manku, Jain & Das Sarma 2007); return the number of hits. With
-    ``binary`` the keys are searched by bisection, else by the offsets. A pair is reported in the first table whose blocks
-    agree. Hits beyond the room are counted only. ``compared[0]`` is added to."""
+    """Find stored fingerprints by tables of equal blocks (Manku, Jain & Das Sarma 2007); return the number of hits.
+
+    With ``binary`` the keys are searched by bisection, else by the offsets. A pair is reported in the first table whose blocks
+    agree. Hits beyond the room are counted only. ``compared[0]`` is added to.
+    """
     stored, masks, keys, rows, offsets, shift = tables
     left, right, found = hits
     count = 0

@@ -1,7 +1,9 @@
-"""Tokens and shingles numbered by first appearance: equal numbers mean equal tokens, equal shingles. No hash decides: keys that
-hold a token's bytes are compared (``digests.token_key``), and the numbers of a shingle's tokens; hashes, under a secret, say
-only where to look. What followed a token or shingle last time, in near-duplicates mostly the same, is looked at before the
-table. A kernel that runs out of room stops; the caller makes more, and calls it again."""
+"""Tokens and shingles numbered by first appearance: equal numbers mean equal tokens, equal shingles.
+
+No hash decides: keys that hold a token's bytes are compared (``digests.token_key``), and the numbers of a shingle's tokens;
+hashes, under a secret, say only where to look. What followed a token or shingle last time, in near-duplicates mostly the same,
+is looked at before the table. A kernel that runs out of room stops; the caller makes more, and calls it again.
+"""
 
 from typing import Annotated, NamedTuple
 
@@ -85,8 +87,10 @@ def key_separated(folded, length, separator, points, out, count):
 )
 def key_texts(data, offsets, row, unit, fold_case, characters, folded, points, out_offsets, out):
     """Write the keys of the tokens of rows from ``row`` on, while there is room; return the first row that is left.
+
     ``out_offsets`` receives where those of each row end, from its second place on. ``folded``: three bytes for each of the
-    longest row, and 96 more; a row has half as many tokens, at most, as it has folded bytes."""
+    longest row, and 96 more; a row has half as many tokens, at most, as it has folded bytes.
+    """
     separator = 32 if unit == _UNIT_WORD else 10
     written = 0
     first = row
@@ -146,9 +150,11 @@ def same_shingle(known, home, ids, begin, size, width):
     Known,
 )
 def number_rows(keys, offsets, width, secret, known, at, ids, out):
-    """Number the shingles of rows of tokens, from ``at`` on; tell whether that is done, or there is no room for more. Fewer
-    tokens than ``width`` make one shingle, none make none. ``at``: row, token in it, number of the shingle before plus one,
-    tokens and shingles known, ids these take, numbers written. ``ids`` has room for a number of each token."""
+    """Number the shingles of rows of tokens, from ``at`` on; tell whether that is done, or there is no room for more.
+
+    Fewer tokens than ``width`` make one shingle, none make none. ``at``: row, token in it, number of the shingle before plus
+    one, tokens and shingles known, ids these take, numbers written. ``ids`` has room for a number of each token.
+    """
     tokens, token_keys, shingles, home, last, after, known_ids = known
     token_mask = np.uint64(len(tokens) - 1)
     mask = np.uint64(len(shingles) - 1)

@@ -52,8 +52,10 @@ def walk_bundles(
 @compiled("void(const int64[::1], const int64[::1], int64, uint8[::1], boolean[::1])")
 def resolve(left, right, boundary, removed, kept):
     """Tell which matches, sorted by right, have a kept left, where the matches of all documents before them went by.
+
     ``removed`` (uint8, a bit for each order) is read and brought up to date; ``kept`` (bool, a match each) is written.
-    Documents with an order below ``boundary`` are never removed."""
+    Documents with an order below ``boundary`` are never removed.
+    """
     for pair in range(len(left)):
         a = left[pair]
         b = right[pair]

@@ -48,8 +48,10 @@ def rank_bits(margins, row, start, count, order):
 )
 def likely_flips(costs, size, heap, out):
     """Write the ``len(out)`` cheapest sets of at most ``size`` bits as masks over ``costs`` (ascending); return their number.
+
     Each set comes once: the empty one first; from a set whose last bit is i come the set with i + 1 in its place and, while it
-    has room, the set with i + 1 added. Neither is cheaper."""
+    has room, the set with i + 1 added. Neither is cheaper.
+    """
     heap_cost, heap_flips, heap_last = heap
     most = len(heap_cost)
     n = len(costs)
@@ -113,9 +115,11 @@ def likely_flips(costs, size, heap, out):
     Heap,
 )
 def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, costs, heap, flips, out):
-    """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32. A prefix has
-    ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first; ``margins`` may
-    have no row: then bits are flipped in the order of their places. Returns the number of probes."""
+    """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32.
+
+    A prefix has ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first;
+    ``margins`` may have no row: then bits are flipped in the order of their places. Returns the number of probes.
+    """
     n = 0
     for q in range(start, stop):
         if len(margins) > 0:

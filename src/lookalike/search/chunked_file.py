@@ -1,6 +1,8 @@
-"""Sorted batches of fingerprints in a file that grows, appended and read without ever holding all of it. A file of
-``files.arrays``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the fingerprints in
-ascending order as numbers, uint64 of shape (count, words), and ``rows``, uint32, their rows in the batch."""
+"""Sorted batches of fingerprints in a file that grows, appended and read without ever holding all of it.
+
+A file of ``files.arrays``: its first section says ``bits`` and ``made_by``; each other one is a batch: ``words``, the
+fingerprints in ascending order as numbers, uint64 of shape (count, words), and ``rows``, uint32, their rows in the batch.
+"""
 
 from __future__ import annotations
 

@@ -20,10 +20,12 @@ MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passages:
-    """Passages of reference documents, as an inverted list of their shingles. Shingles that many passages have, of a template
-    perhaps, are not gone through for passages that cannot match by these alone: a passage of s shingles matches where s times
-    the threshold are common, or more, whatever the measure is. The table is looked up by the ``factor`` of the process that
-    made it, in any process."""
+    """Passages of reference documents, as an inverted list of their shingles.
+
+    Shingles that many passages have, of a template perhaps, are not gone through for passages that cannot match by these alone:
+    a passage of s shingles matches where s times the threshold are common, or more, whatever the measure is. The table is
+    looked up by the ``factor`` of the process that made it, in any process.
+    """
 
     sizes: Int64Array
     document: Int64Array

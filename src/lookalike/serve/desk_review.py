@@ -56,8 +56,10 @@ def _bytes_of(path: Path) -> bytes:
 
 class Review:
     """The judgements of a job's folder, by row in decisions; they survive a restart, and one process at a time adds to them.
+
     ``removed`` gives the ids of a removal by its row, or raises ParameterError if there was none; ``source_of`` gives ``input``
-    and ``sha256`` of its file."""
+    and ``sha256`` of its file.
+    """
 
     def __init__(
         self, folder: Path, removed: Callable[[int], Removed], source_of: Callable[[int], Mapping[str, Any]]

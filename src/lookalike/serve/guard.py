@@ -1,6 +1,8 @@
-"""What stands before every route: names, origins, keys, types and sizes are checked before a body is read. It is plain ASGI,
-since it is on the way of each request. Keys allow to read, or to read and write; they are in a file that its owner alone can
-read."""
+"""What stands before every route: names, origins, keys, types and sizes are checked before a body is read.
+
+It is plain ASGI, since it is on the way of each request. Keys allow to read, or to read and write; they are in a file that its
+owner alone can read.
+"""
 
 from __future__ import annotations
 
@@ -130,10 +132,12 @@ class _Turn:
 
 @dataclass(slots=True, eq=False)
 class Guard:
-    """The application: checks a request, reads its body, lets a route answer, and writes a line and a count. Without ``keys``
-    everybody who is let in can read and write. ``hosts`` are more names, or names with ports, that a request can be for;
-    ``reading`` the paths for which a key for reading is enough, whatever the method; ``arrow`` those that take Arrow's
-    bodies."""
+    """The application: checks a request, reads its body, lets a route answer, and writes a line and a count.
+
+    Without ``keys`` everybody who is let in can read and write. ``hosts`` are more names, or names with ports, that a request
+    can be for; ``reading`` the paths for which a key for reading is enough, whatever the method; ``arrow`` those that take
+    Arrow's bodies.
+    """
 
     routes: Sequence[Route]
     limits: Limits

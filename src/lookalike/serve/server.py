@@ -51,9 +51,11 @@ _NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is served, an index or a saved result, and how. Port 0 is one that is free. ``hosts`` are more names that requests
-    can be for, with or without a port; ``threads`` the groups of long queries that are answered at the same time; ``trust``
-    where inputs of somebody else's result may be read."""
+    """What is served, an index or a saved result, and how.
+
+    Port 0 is one that is free. ``hosts`` are more names that requests can be for, with or without a port; ``threads`` the
+    groups of long queries that are answered at the same time; ``trust`` where inputs of somebody else's result may be read.
+    """
 
     folder: Path
     host: str = "127.0.0.1"

@@ -114,10 +114,12 @@ class Packing:
 
 
 def if_clear(found: Any, error: Any, parts: tuple[Part, ...], density_left: Any, density_right: Any) -> Any:
-    """Return estimates, nan where a resemblance that would give the same matches is, within 1.96 errors, possible too. Combined
-    bits of dense sets match as often at the mirror image about the resemblance from which matches rise: exactly if there is one
-    kind of them alone, or pairs beside whole slots; nearly in other mixtures. Of sets so sparse that all resemblances with a
-    mirror image lie within one error, the interval is as good as it says."""
+    """Return estimates, nan where a resemblance that would give the same matches is, within 1.96 errors, possible too.
+
+    Combined bits of dense sets match as often at the mirror image about the resemblance from which matches rise: exactly if
+    there is one kind of them alone, or pairs beside whole slots; nearly in other mixtures. Of sets so sparse that all
+    resemblances with a mirror image lie within one error, the interval is as good as it says.
+    """
     mirrored = 2.0 * mixture.rises_from(parts, density_left, density_right)
     return np.where((mirrored > error) & (found - mixture.Z * error <= mirrored), np.nan, found)
 

@@ -1,6 +1,8 @@
-"""NumPy arrays as columns of Arrow and back, without copying more than bits of booleans. ``pyarrow.array``, ``pyarrow.scalar``
-and ``to_numpy`` do as much, but their first call imports pandas, where it is installed, and ``numpy.ma``: that takes longer
-than a small job."""
+"""NumPy arrays as columns of Arrow and back, without copying more than bits of booleans.
+
+``pyarrow.array``, ``pyarrow.scalar`` and ``to_numpy`` do as much, but their first call imports pandas, where it is installed,
+and ``numpy.ma``: that takes longer than a small job.
+"""
 
 from __future__ import annotations
 

@@ -37,9 +37,11 @@ _DEPTH = 100
 
 
 def cell_keys(values: list[Any] | pa.Array, *, untyped: bool = False) -> list[bytes]:
-    """Return the key of each value of a column. Numbers of all types compare by value; a float with a fraction counts as the
-    shortest decimal number that reads as it. Times compare by instant, text by its UTF-8 bytes, lists and objects item by item;
-    a null field of an object counts as none."""
+    """Return the key of each value of a column.
+
+    Numbers of all types compare by value; a float with a fraction counts as the shortest decimal number that reads as it. Times
+    compare by instant, text by its UTF-8 bytes, lists and objects item by item; a null field of an object counts as none.
+    """
     if isinstance(values, pa.Array):
         return _arrow_keys(values)
     known: dict[Any, bytes] = {}
