@@ -109,7 +109,11 @@ def test_completion_loads_no_part_of_a_job(words, found):
 def test_names_are_loaded_one_by_one():
     modules, _ = loaded("import lookalike as la; la.ParameterError; la.Plan")
     assert "lookalike.planner" in modules
-    assert not {name for name in modules if name.startswith(("lookalike.jobs", "lookalike.kernels", "lookalike.formats"))}
+    assert not {
+        name
+        for name in modules
+        if name.startswith(("lookalike.recipes", "lookalike.results", "lookalike.kernels", "lookalike.formats"))
+    }
     modules, _ = loaded("import lookalike as la; la.theory.shares")
     assert not {"pyarrow", "lookalike.theory.choose", "lookalike.theory.bbit"} & modules
 

@@ -213,7 +213,7 @@ def test_works_without_a_writable_cache(tmp_path):
     package = tmp_path / "lib/lookalike"
     shutil.copytree(Path(la.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
-        "from lookalike.kernels import _compile; from numba.core import caching\n"
+        "from lookalike.kernels import compiler; from numba.core import caching\n"
         "caching.CacheImpl._locator_classes = []\n"
         "import lookalike as la\n"
         "print(la.dedup(['a b', 'A b', 'c']).keep.tolist())"

@@ -74,13 +74,7 @@ def resident_memory() -> int:
 
 
 class Valve:
-    """Gives memory back whenever the process has grown by a step, once it is beyond a size.
-
-    Parameters
-    ----------
-    start, step : int
-        Bytes.
-    """
+    """Gives memory back whenever the process has grown by a step, once it is beyond a size; both in bytes."""
 
     def __init__(self, start: int, step: int) -> None:
         self._start, self._step, self._next = start, step, start
@@ -108,15 +102,7 @@ class Valve:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A cap on the whole process, and its division.
-
-    Parameters
-    ----------
-    cap : int
-        Bytes.
-    documents : int, default 0
-        How many are known; what is kept of each is not free.
-    """
+    """A cap on the whole process, in bytes, and its division; what is kept of each known document is not free."""
 
     cap: int
     documents: int = 0

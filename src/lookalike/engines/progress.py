@@ -18,15 +18,7 @@ def share_of(progress: Progress | None) -> Share | None:
 
 
 class Counted:
-    """Reports how far a stage is whose pieces threads work at: the last pieces that were handed out do not count yet.
-
-    Parameters
-    ----------
-    share : callable or None
-        What ``share_of`` returns.
-    total : int
-        Of all pieces.
-    """
+    """Reports how far a stage is whose pieces threads work at: the last pieces that were handed out do not count yet."""
 
     def __init__(self, share: Share | None, stage: str, total: int, unit: str, threads: int) -> None:
         self._share, self._stage, self._total, self._unit = share, stage, total, unit

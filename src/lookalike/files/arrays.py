@@ -1,11 +1,10 @@
 """Files of named arrays, in the one layout of sections (``.layout``).
 
-``ArrayFile`` is a file of one section that was written whole; its arrays are read, or mapped, one at a time. ``GrowingFile``
-has a section for each addition, which counts once it is on the disk; one process adds at a time.
+``ArrayFile`` is one section that was written whole; its arrays are read, or mapped, one at a time. ``GrowingFile`` has a
+section for each addition; one process adds at a time. Its first has no arrays: its ``meta`` says what the file holds.
 
-The first section of a growing file has no arrays: its ``meta`` says what the file holds. A section is valid once its head is
-written, after its data have reached the disk. A head of zeros with no other head behind it belongs to an addition that was cut
-off; it does not count, and the next addition takes its place.
+A section is valid once its head is written, after its data have reached the disk. A head of zeros with no other head behind it
+belongs to an addition that was cut off; it does not count, and the next addition takes its place.
 """
 
 from __future__ import annotations
@@ -66,11 +65,9 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         self.meta = self._section.meta
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
         return iter(self._entries)
 
     def __len__(self) -> int:
-        """Return the number of arrays."""
         return len(self._entries)
 
     def __contains__(self, name: object) -> bool:
@@ -78,7 +75,6 @@ class ArrayFile(Mapping[str, NDArray[Any]]):
         return name in self._entries
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Read one array."""
         most = max(1, self._entries[name].n_rows)
         with open_regular(self.path, self._kind) as stream:
             return next(read_pieces(stream, self.path, self._kind, self._section, name, most))
@@ -124,15 +120,7 @@ Sections = tuple[Section, ...]
 
 
 class GrowingFile:
-    """The sections of one file.
-
-    Parameters
-    ----------
-    path : path
-        It is made by the first addition if it does not exist.
-    accepts : callable
-        Called with the first section and each section, the first included; tells whether it holds what it must.
-    """
+    """The sections of one file, which the first addition makes; ``accepts`` (first section, each one) checks what they hold."""
 
     def __init__(self, path: Path, kind: Kind, accepts: Callable[[Section, Section], bool]) -> None:
         self.path = path

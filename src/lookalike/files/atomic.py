@@ -151,8 +151,7 @@ def _take_name(temporary: Path, path: Path) -> None:
 def locked(path: Path) -> int | None:
     """Open a file or folder that a job is about to replace, when no other job is; return it, with the lock.
 
-    A job keeps its new file or folder locked until all is there that belongs to it. Where locks do not work, or somebody else
-    holds one, nobody waits long: then there is none.
+    It stays locked until all is there that belongs to it; None, soon, where locks do not work or somebody else holds one.
     """
     for _ in range(_TURNS):
         try:

@@ -117,7 +117,7 @@ def places_named(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]
 
 
 def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPath] | None) -> list[str]:
-    """Return the paths, of those that a saved folder names, that may be read: all, or those in places that its user named.
+    """Return the paths, of those a saved folder names, that may be read: all, or those in places its user named.
 
     No disk and no store is asked about the others.
     """

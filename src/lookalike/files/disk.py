@@ -297,9 +297,9 @@ def _sync_file(path: Path) -> None:
 def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
     """Give a folder to write into that becomes ``path`` when all is written.
 
-    With ``replace`` it takes the place of what an earlier run wrote there, even just before. That folder is renamed before the
-    new one gets its name, and removed after that; a run that is killed leaves the one or the other, and the next run puts the
-    earlier one back where neither has the name.
+    With ``replace`` it takes the place of what an earlier run wrote there, even just before: that is renamed before the new one
+    gets its name, and removed after that. A run that is killed leaves one of them; where neither has the name, the next run
+    puts the earlier one back.
     """
     import shutil  # here, for what is not needed to start
 

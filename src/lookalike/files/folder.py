@@ -1,7 +1,6 @@
 """A folder on a disk or on an object store: here alone it is known how the two differ.
 
-On a disk an output is written beside its place and renamed when it is whole; on a store, where nothing is renamed, files get
-their names as they are written, and one that is written last says that the others are there (``.store``).
+On a disk an output is written beside its place and renamed when it is whole; a store renames nothing: see ``.store``.
 """
 
 from __future__ import annotations
@@ -90,7 +89,6 @@ class Folder(Protocol):
 
 
 def folder_of(given: str | os.PathLike[str]) -> Folder:
-    """Return the folder that a path or a URL means."""
     url = as_url(given)
     return Disk(given) if url is None else Store(url)
 
@@ -102,11 +100,9 @@ class Disk:
         self._given, self.path = os.fspath(given), Path(given)
 
     def exists(self) -> bool:
-        """Tell whether there is a folder of that name."""
         return self.path.is_dir()
 
     def sizes(self, names: Sequence[str]) -> Iterator[int]:
-        """Yield the bytes of files."""
         for name in names:
             status = (self.path / name).stat()
             if not stat.S_ISREG(status.st_mode):
@@ -114,22 +110,18 @@ class Disk:
             yield status.st_size
 
     def files(self, ending: str = "") -> list[AnyPath]:
-        """Return files by the ends of their names."""
         return [file for file in self.path.glob("*") if file.name.endswith(ending)]
 
     def clear(self) -> None:
-        """Make it anew."""
         self.remove()
         self.path.mkdir(parents=True, exist_ok=True)
 
     def remove(self) -> None:
-        """Remove it."""
         import shutil  # here, for what is not needed to start
 
         shutil.rmtree(self.path, ignore_errors=True)
 
     def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Disk:
-        """Check what it would replace."""
         return Disk(disk.check_output(self._given, force, single=False, suffixes=suffixes))
 
     def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
@@ -166,7 +158,6 @@ class Store:
             yield (known.get(self.path / name) or (self.path / name).stat()).st_size
 
     def files(self, ending: str = "") -> list[AnyPath]:
-        """Return files by the ends of their names."""
         return [entry.url for entry in self.path.entries() if entry.url.name.endswith(ending)]
 
     def clear(self) -> None:

@@ -20,22 +20,18 @@ NO_DEVICE = -1
 
 
 class Place(NamedTuple):
-    """A file to read: its path, its name in output folders, in messages and ids, and what it was when it was met.
-
-    ``root`` is the folder it was found in, or None; ``found`` whether a folder or glob led to it; ``spool`` keeps the
-    temporary copy of what can be read only once.
-    """
+    """A file to read, and what it was when it was met."""
 
     path: Path | Url
-    relative: str
-    name: str
-    root: Path | Url | None
-    found: bool
+    relative: str  # its name in output folders
+    name: str  # in messages and ids
+    root: Path | Url | None  # the folder it was found in
+    found: bool  # by a folder or glob
     size: int
     modified_ns: int
     device: int
     inode: int
-    spool: Spool | None = None
+    spool: Spool | None = None  # the temporary copy of what can be read only once
 
     def names(self) -> Iterator[Path]:
         """Yield the path, and where it leads to if it is a symbolic link; none of what is on no disk."""
@@ -46,7 +42,6 @@ class Place(NamedTuple):
 
 
 def _status(path: str | Path) -> os.stat_result:
-    """Return what the file system says of a file."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -290,7 +285,6 @@ def asked(url: Url, ask: Callable[[], Any]) -> Any:
 
 
 def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
-    """Return what is in a folder of a store."""
     found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
     return found
 

@@ -69,7 +69,6 @@ def damaged(path: str | os.PathLike[str]) -> IndexFormatError:
 
 
 def encoded_job(job: Any, token: str) -> bytes:
-    """Return what the file of a job holds."""
     written = {"job": job, "token": token}
     return json.dumps(written | {"crc32": _checksum(written)}).encode()
 
@@ -94,13 +93,6 @@ class StoreWorkspace:
     A store has no locks. Two drivers that resume one job in one folder, against all advice, write files of different names, and
     both say of which files a table consists; the first that is done removes them all, and the other one stops with an error.
     Tables are in a folder that is named after the secret, so that no job takes those of another one for its own.
-
-    Parameters
-    ----------
-    job : dict
-        What distinguishes this job from others.
-    resume : bool
-        Resume the job in the folder.
     """
 
     def __init__(self, folder: Url, job: dict[str, Any], resume: bool) -> None:
@@ -132,7 +124,6 @@ class StoreWorkspace:
 
     @property
     def tables(self) -> Url:
-        """The folder of the job's tables."""
         return self.folder / TABLES / token_of(self.secret)
 
     @contextmanager
@@ -141,7 +132,6 @@ class StoreWorkspace:
         yield
 
     def close(self) -> None:
-        """Remove what the job has kept."""
         if self._closed:
             return
         self._closed = True

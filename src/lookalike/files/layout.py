@@ -4,8 +4,7 @@ A section begins at a multiple of 64 bytes. It holds, little endian: 8 bytes tha
 kind; uint32 CRC-32 of the header; uint64 length of the header; the header, JSON in UTF-8, padded with blanks; then the arrays,
 each at a multiple of 64 bytes. The header has ``meta`` (whatever the writer wants to say) and ``arrays`` (the name, dtype,
 shape, offset from the end of the header, and CRC-32 in eight hexadecimal digits of each). Every section but the first also has
-``at``, the byte where it begins. Most files are one section (``.arrays``); a file that grows gets one with each addition
-(``.arrays``).
+``at``, the byte where it begins.
 """
 
 from __future__ import annotations
@@ -39,27 +38,13 @@ _CRC = re.compile("[0-9a-f]{8}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One kind of file.
+    """One kind of file."""
 
-    Parameters
-    ----------
-    magic : bytes
-        Its first 8 bytes.
-    version : int
-        The version that is written, and the newest that is read.
-    name : str
-        What it holds, for messages.
-    error : type of error
-        Raised for files of another kind, newer, or damaged.
-    links : bool
-        Whether symbolic links to it are followed: to files whose names users choose.
-    """
-
-    magic: bytes
-    version: int
-    name: str
-    error: type[IndexFormatError | InputDataError] = IndexFormatError
-    links: bool = False
+    magic: bytes  # its first 8 bytes
+    version: int  # the one written, and the newest that is read
+    name: str  # what it holds, for messages
+    error: type[IndexFormatError | InputDataError] = IndexFormatError  # for other kinds, newer or damaged files
+    links: bool = False  # symbolic links to it are followed: users choose its name
 
 
 ARRAYS = Kind(magic=b"LOOKAARR", version=1, name="arrays of lookalike")
@@ -75,7 +60,6 @@ class Streamed:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the whole array."""
         return int(np.dtype(self.dtype).itemsize * math.prod(self.shape))
 
     def whole(self) -> NDArray[Any]:
@@ -181,10 +165,7 @@ def write_section(
 
 @contextmanager
 def open_regular(path: Path, kind: Kind = ARRAYS) -> Iterator[BinaryIO]:
-    """Open a file of ours for reading; a pipe or a device in its place is refused, not waited for.
-
-    So is a link, unless links to this kind of file are followed.
-    """
+    """Open a file of ours for reading; a pipe or device is refused, not waited for, as is a link if the kind follows none."""
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | (0 if kind.links else os.O_NOFOLLOW)
         with os.fdopen(os.open(path, flags), "rb", buffering=0) as stream:

@@ -167,7 +167,6 @@ class Skipped:
             some.append(shown(name))
 
     def update(self, other: Skipped) -> None:
-        """Count what another counted, too."""
         self.counts.update(other.counts)
         self.suffixes.update(other.suffixes)
         for reason, names in other.names.items():

@@ -42,7 +42,6 @@ def secret_in(held: bytes) -> bytes | None:
 
 
 def bytes_of(secret: bytes) -> bytes:
-    """Return what the file of a secret holds."""
     return _MAGIC + secret + crc32(secret).to_bytes(4, "little")
 
 

@@ -1,8 +1,7 @@
-"""Output folders on object stores, where nothing is renamed: what is complete is said by a file that is written last.
+"""Output folders on object stores, where nothing is renamed: files get their names as they are written, each whole or not.
 
-Files get their names as they are written, each whole or not at all. ``SIDECAR``, which lists them, comes last: a folder without
-it is not complete. Before the first file, ``PLANNED`` says which there will be, so that the next run knows what one that was
-killed has left.
+``SIDECAR``, which lists them, comes last: a folder without it is not complete. Before the first file, ``PLANNED`` says which
+there will be, so that the next run knows what one that was killed has left.
 """
 
 from __future__ import annotations

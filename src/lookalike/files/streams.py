@@ -37,10 +37,7 @@ def compression_of(path: str | Path | Url) -> str | None:
 
 
 def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``.
-
-    Before each block ``noted`` is told how many bytes of the file were read for it, as they are on the disk.
-    """
+    """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk."""
     return _read(path, n_bytes, compression_of(path), noted)
 
 
@@ -95,7 +92,6 @@ def why(error: OSError) -> str:
 
 
 def _decompressed(raw: Any, compression: str | None) -> Any:
-    """Return a stream of what a file holds."""
     if compression == "gzip":
         return gzip.GzipFile(fileobj=raw)
     if compression in ("bz2", "xz"):
@@ -200,7 +196,6 @@ def lines_of(blocks: Iterable[bytes], most: int, skip: bool) -> Iterator[list[by
 
 
 def _count(pieces: list[bytes]) -> int:
-    """Count quotation marks."""
     return sum(piece.count(b'"') for piece in pieces)
 
 

@@ -49,24 +49,13 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A file or folder on an object store.
+    """A file or folder on an object store."""
 
-    Parameters
-    ----------
-    root : str
-        Scheme and store: ``s3://bucket``.
-    key : str
-        What follows, without a slash at either end; a character stands for itself, none is escaped.
-    options : tuple of (str, str)
-        How the store is reached, where its name does not say it.
-    """
-
-    root: str
-    key: str
-    options: Options = ()
+    root: str  # scheme and store: ``s3://bucket``
+    key: str  # what follows, without a slash at either end; no character is escaped
+    options: Options = ()  # how the store is reached, where its name does not say it
 
     def __str__(self) -> str:
-        """Return the URL."""
         return f"{self.root}/{self.key}"
 
     def __fspath__(self) -> str:
@@ -82,7 +71,6 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The last part."""
         return self.key.rpartition("/")[2]
 
     @property
@@ -93,7 +81,6 @@ class Url:
 
     @property
     def parent(self) -> Url:
-        """The folder that it is in."""
         return self._of(self.key.rpartition("/")[0])
 
     @property
@@ -107,7 +94,6 @@ class Url:
         return self.key.startswith("/") or "//" in self.key
 
     def absolute(self) -> Url:
-        """Return this."""
         return self
 
     def is_symlink(self) -> bool:
@@ -147,7 +133,6 @@ class Url:
         yield from sorted(entries, key=lambda entry: entry.url.key.split("/"))
 
     def stat(self) -> Status:
-        """Return size and time of a file."""
         entry = self.entry()
         if entry is None or entry.is_folder:
             raise FileNotFoundError(2, "no such object", str(self))
@@ -158,16 +143,12 @@ class Url:
         return self.entry() is not None
 
     def read_bytes(self) -> bytes:
-        """Return what a file holds."""
         with self.open_anywhere() as file:
             held: bytes = file.read()
             return held
 
     def write_bytes(self, data: Any) -> None:
-        """Write a file, which is there whole or not at all.
-
-        Arrow cannot abort an upload, and completes it when its stream is freed: so the stream gets all of it at once.
-        """
+        """Write a file whole or not at all: at once, as Arrow cannot abort an upload, and completes it when its stream goes."""
         with self.filesystem.open_output_stream(self.inside, compression=None) as stream:  # whatever the name says
             stream.write(data)
 
@@ -189,7 +170,6 @@ class Url:
             self.write_bytes(source.read_buffer())
 
     def open_stream(self) -> Any:
-        """Open a file that is read from its beginning to its end."""
         return self.open_anywhere(READ_AHEAD)
 
     def open_anywhere(self, buffered: int = 0) -> Any:
@@ -198,7 +178,6 @@ class Url:
         return io.BufferedReader(file, buffered) if buffered else file
 
     def unlink(self, missing_ok: bool = False) -> None:
-        """Remove a file."""
         try:
             self.filesystem.delete_file(self.inside)
         except FileNotFoundError:
@@ -215,7 +194,6 @@ def is_url(given: Any) -> bool:
 
 
 def _parsed(given: Any) -> tuple[str, str] | None:
-    """Return scheme and what follows it."""
     found = _URL.fullmatch(os.fspath(given)) if isinstance(given, str | os.PathLike) else None
     return None if found is None else (found[1].lower(), found[2])
 

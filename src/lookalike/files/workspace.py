@@ -1,8 +1,7 @@
 """Where a long job keeps its parts: in memory while they fit; otherwise, or to survive a crash, in a folder.
 
-A part is a few named arrays, written once. In a folder each is a file of its own (``.arrays``), there whole or not
-at all; ``job.json`` identifies the job, and each part names its job. A job that was killed finds the parts it had finished.
-Files that do not name the job belong to others, and are left alone.
+A part is a few named arrays, written once. In a folder each is a file of its own (``.arrays``), there whole or not at all, that
+names its job; ``job.json`` identifies that. A job that was killed finds what it had finished; files of others are left alone.
 """
 
 from __future__ import annotations
@@ -69,17 +68,7 @@ def _state(path: str | os.PathLike[str]) -> list[int]:
 
 
 class Workspace:
-    """Named parts of one job.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Where they go, and stay until ``close``; otherwise they stay in memory until ``move_to_disk``.
-    job : dict, optional
-        What distinguishes this job from others, for a folder from which it can be resumed.
-    resume : bool
-        Resume the job in the folder.
-    """
+    """Named parts of a job: in a folder until ``close``, or in memory until ``move_to_disk``; ``job`` tells it from others."""
 
     def __init__(
         self, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None, resume: bool = False
@@ -184,7 +173,6 @@ class Workspace:
 
     @property
     def on_disk(self) -> bool:
-        """Whether parts go to a folder."""
         return self.folder is not None
 
     def _path(self, name: str) -> Path:
@@ -210,7 +198,6 @@ class Workspace:
                 del self._held[name]
 
     def put(self, name: str, arrays: Given) -> None:
-        """Keep a part."""
         if self.folder is None:
             self._held[name] = {key: a.whole() if isinstance(a, Streamed) else a for key, a in arrays.items()}
         else:
@@ -239,7 +226,6 @@ class Workspace:
         return self._file(self._path(name))
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether a part is there."""
         return name in self._held or (self.folder is not None and self._path(name).exists())
 
     def numbered(self, stem: str) -> list[str]:

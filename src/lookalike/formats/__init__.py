@@ -1,7 +1,4 @@
-"""File formats, a file each, and values that are in memory already.
-
-The names below are what a format of another package needs; they load their parts on first use.
-"""
+"""File formats, a file each, and values that are in memory. The names below are what formats of other packages need."""
 
 from __future__ import annotations
 

@@ -59,9 +59,9 @@ class ColumnarFormat(Format):
 
 
 def path_of(fields: Any, name: str) -> tuple[str, ...]:
-    """Return the column of a schema, or the field of a struct, that a name means, and the fields inside it: ``doc.text``.
+    """Return the column, or field of a struct, that a name means, and the fields in it (``doc.text``); none: no such column.
 
-    A column whose name has points comes first. None at all: there is no such column.
+    A column whose name has points comes first.
     """
     kinds = {field.name: field.type for field in fields}
     if name in kinds:
@@ -129,7 +129,6 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
 
 
 def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
-    """Return the schema of ``selected_tables``."""
     schema = form.schema(selection.split)
     for field in selection.added_schema:
         schema = schema.append(field)

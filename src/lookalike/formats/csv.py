@@ -27,7 +27,6 @@ class _TooLargeError(Exception):
 
 
 def _quotes(line: bytes) -> int:
-    """Return the number of quotation marks in a line."""
     return line.n_quotes if isinstance(line, LongLine) else line.count(b'"')
 
 
@@ -117,7 +116,6 @@ class Csv(Format):
         return next(self.raw_records(split, "replace"), ([], b""))
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        """Read the columns wanted, as text."""
         records = self.raw_records(split, columns.encoding_errors)
         names, _ = next(records, ([], b""))
         if not names:
@@ -182,11 +180,9 @@ class Csv(Format):
             yield number, dict(zip_longest(names, fields))
 
     def text_columns(self, split: Split) -> list[str]:
-        """Return the names in the header."""
         return self.header(split)[0]
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
-        """Raise InputDataError if the header names one of these."""
         _check_free(split, self.header(split)[0], names)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
@@ -269,7 +265,6 @@ class Csv(Format):
 
 
 def _check_free(split: Split, header: Sequence[str], names: Sequence[str]) -> None:
-    """Raise InputDataError if a header names one of these."""
     for name in names:
         if name in header:
             raise reserved_column(split.name, "header", "column", name)

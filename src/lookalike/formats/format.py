@@ -28,14 +28,8 @@ Added = Callable[[int, int], pa.Table]
 class Selection:
     """The rows of one split that are to be written, and what is added to them.
 
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (n_rows,)
-        Rows to write.
-    added : callable, optional
-        From rows of the split, the first and the one after the last, to an Arrow table of columns to append to them.
-    encoding_errors : {"strict", "replace"}, default "strict"
-        Whether U+FFFD takes the place of invalid UTF-8 where a row is converted.
+    ``added`` makes an Arrow table of columns to append to rows, the first to the one before the last. ``encoding_errors`` says
+    whether U+FFFD takes the place of invalid UTF-8 where a row is converted.
     """
 
     def __init__(
@@ -271,7 +265,6 @@ class Format:
 
 
 def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
-    """Return the columns wanted of some rows."""
     return Batch(
         from_strings([value_at(row, columns.text) for _, row in rows], rows[0][0], columns.encoding_errors),
         np.array([number for number, _ in rows], np.int64),
@@ -281,7 +274,6 @@ def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
 
 
 def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) -> None:
-    """Raise InputDataError if a row has a column of one of these names."""
     for name in names:
         if name in row:
             raise reserved_column(split.name, f"row {number}", "field", name)

@@ -20,22 +20,12 @@ _Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """Rows that another library reads, the same each time.
-
-    Parameters
-    ----------
-    n_rows : int
-        How many; 0: nobody knows without reading them.
-    read : callable
-        From names of columns, None for all, to batches.
-    names : list of str, optional
-        The columns that are wanted.
-    """
+    """Rows that another library reads, the same each time."""
 
     schema: pa.Schema
-    n_rows: int
-    read: _Read
-    names: list[str] | None = None
+    n_rows: int  # 0: nobody knows without reading them
+    read: _Read  # from names of columns, None for all, to batches
+    names: list[str] | None = None  # the columns that are wanted
 
     def __len__(self) -> int:
         """Return how many rows there are, as far as that is known."""
@@ -46,7 +36,6 @@ class Streamed:
         return replace(self, schema=pa.schema([self.schema.field(name) for name in names]), names=list(names))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Read the rows, a limited number at a time."""
         for batch in self.read(self.names):
             for begin in range(0, len(batch), ROWS):
                 yield batch.slice(begin, ROWS)
@@ -78,13 +67,11 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
 
 
 def _eager(lazy: Any) -> pa.Table:
-    """Return all rows of a lazy frame of polars."""
     table: pa.Table = lazy.collect().to_arrow()
     return table
 
 
 def _whole(frame: Any, library: str) -> pa.Table:
-    """Return the table of a frame that is in memory."""
     refuse_twice("frame", "columns", [str(name) for name in frame.columns])
     try:
         if library == "pandas":
@@ -148,7 +135,6 @@ def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _stored(file: pa.OSFile, schema: pa.Schema, names: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """Read a temporary file."""
     wanted = None if names is None else [schema.get_field_index(name) for name in names]
     reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=wanted))
     for i in range(reader.num_record_batches):

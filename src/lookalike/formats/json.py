@@ -132,7 +132,7 @@ def _objects(split: Split, blocks: Iterator[bytes], in_array: bool) -> Iterator[
 
 
 class Json(JsonLines):
-    """A file that begins with ``[`` is an array of objects; otherwise there is one after the other, mostly one on each line.
+    """An array of objects, if the file begins with ``[``, or one after the other, mostly one on each line.
 
     Rows are numbered by object, from 1, or by line if the first line holds more than a brace.
     """

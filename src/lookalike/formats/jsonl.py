@@ -64,7 +64,6 @@ class _Paths:
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
-        """Decode the fields wanted."""
         fields = _fields(line)
         try:
             first, *others = (value_at(fields, name, _object) for name in self._names)
@@ -130,10 +129,7 @@ def _batch(
 
 
 class JsonLines(Format):
-    """JSON lines, plain or compressed. Blank lines are no rows; rows are numbered by line, from 1.
-
-    Where a field appears twice in an object, the last counts.
-    """
+    """JSON lines, plain or compressed, numbered by line from 1, but for blank ones; of a field given twice the last counts."""
 
     name = "jsonl"
     suffixes = packed(".jsonl", ".ndjson")
@@ -217,7 +213,6 @@ class JsonLines(Format):
         return InputDataError(f"{where}: cannot be read: {error}; it starts with {text[:60]!r}")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        """Read the fields wanted."""
         wanted = list(dict.fromkeys(columns.wanted))
         taken = [name for name in columns.reserved if name in wanted]
         asked = columns if not taken else Columns(columns.text, columns.id, columns.others)
@@ -274,7 +269,6 @@ class JsonLines(Format):
                 yield _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
-        """Raise InputDataError if a line has a field of one of these names."""
         decode = _with_reserved([], names).decode
         for number, offset, line in self.lines(split):
             if not line:
@@ -317,7 +311,6 @@ def _unmarked(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _json_line(source: str, row: int, record: Record) -> bytes:
-    """Return a row as a line of JSON."""
     try:
         line = msgspec.json.encode(record)
     except UnicodeEncodeError:

@@ -65,7 +65,6 @@ class _Lists(_InMemory):
     has_columns = False
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "LISTS"
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
@@ -100,7 +99,6 @@ class _Records(_InMemory):
     written_as = "jsonl"
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "RECORDS"
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
@@ -122,7 +120,6 @@ class _Texts(_Records):
     own_id = "id"
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "TEXTS"
 
 
@@ -134,15 +131,12 @@ class _Tables(_InMemory, ColumnarFormat):
     first_number = 0
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "TABLES"
 
     def schema(self, split: Split) -> pa.Schema:
-        """Return the table's schema."""
         return split.data.schema
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        """Read the columns wanted."""
         check_columns(split, split.data.schema, columns)
         first = 0
         for batch in self.batches(split.data.select(outer(split.data.schema, columns.wanted))):
@@ -151,7 +145,6 @@ class _Tables(_InMemory, ColumnarFormat):
             del batch  # not held while the next is read
 
     def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
-        """Return the rows of a table in batches."""
         return iter(table.to_batches())
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -165,15 +158,12 @@ class _Made(_Tables):
     """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``; ``select()`` to be read."""
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "MADE"
 
     def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
-        """Return the rows as they are made."""
         return iter(table.batches())
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Make the rows, some at a time."""
         for batch in split.data.batches():
             yield pa.Table.from_batches([batch])
             del batch  # not held while the next is made
@@ -183,7 +173,6 @@ LISTS, RECORDS, TEXTS, TABLES, MADE = _Lists(), _Records(), _Texts(), _Tables(),
 
 
 def list_split(texts: Any) -> Split:
-    """Return a list of texts, or a column of them, as a split."""
     return Split(form=LISTS, name="input", relative="input", data=texts)
 
 
@@ -198,7 +187,6 @@ def _plain(values: Any, source: str, name: str | None) -> Any:
 
 
 def _record_split(rows: Sequence[Any]) -> Split:
-    """Return a list of dicts as a split."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise InputDataError(f"row {number}: a list with a dict must hold dicts only; got {type(row).__name__}")
@@ -225,7 +213,6 @@ def _dict_sources(data: Mapping[Any, Any]) -> list[Split]:
 
 
 def table_split(table: pa.Table, name: str = "table") -> Split:
-    """Return an Arrow table as a split."""
     for place, column in enumerate(table.columns):
         if (plain := without_views(column)) is not column:
             table = table.set_column(place, table.field(place).with_type(plain.type), plain)

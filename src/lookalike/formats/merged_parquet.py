@@ -115,7 +115,6 @@ class _Column:
         self.is_text = self.is_wide = False
 
     def add(self, values: list[Any]) -> None:
-        """Learn of some values."""
         array = None if self.is_text else _typed(values)
         if array is None:
             self.is_text = True

@@ -140,14 +140,12 @@ class _Part:
         self._file, self._at, self._left = file, at, n_bytes
 
     def read(self, n_bytes: int = -1) -> bytes:
-        """Read on."""
         self._file.seek(self._at)
         data = self._file.read(self._left if n_bytes < 0 else min(n_bytes, self._left))
         self._at, self._left = self._at + len(data), self._left - len(data)
         return data
 
     def readable(self) -> bool:
-        """Return that it is."""
         return True
 
     def close(self) -> None:
@@ -211,15 +209,12 @@ class _Dictionary:
         self._bounds = list(pairwise(offsets))
 
     def __enter__(self) -> _Dictionary:
-        """Return the dictionary."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Remove the file."""
         self._file.close()
 
     def value(self, number: int, most: int) -> bytes | TooLong:
-        """Return a value."""
         begin, end = self._bounds[number]
         return TooLong(end - begin) if end - begin > most else os.pread(self._file.fileno(), end - begin, begin)
 
@@ -266,7 +261,6 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
 def _values_in(
     file: BinaryIO, page: Page, stream: Stream, known: _Dictionary | None, nullable: bool, most: int
 ) -> Iterator[bytes | TooLong | None]:
-    """Yield the values of a page."""
     there, n_levels = np.ones(page.n_values, np.int64), 0
     if nullable and page.kind == DATA2:
         file.seek(page.at)

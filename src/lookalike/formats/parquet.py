@@ -70,7 +70,6 @@ class Parquet(ColumnarFormat):
             return pq.ParquetFile(source, metadata=metadata, buffer_size=read_ahead, pre_buffer=False)
 
     def schema(self, split: Split) -> pa.Schema:
-        """The file's Arrow schema, its metadata included."""
         with self._open(split) as file:
             return file.schema_arrow
 
@@ -82,7 +81,6 @@ class Parquet(ColumnarFormat):
             return "snappy"
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        """Read the columns wanted and no other."""
         with self._open(split) as file:
             check_columns(split, file.schema_arrow, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)

@@ -1,7 +1,6 @@
 """Which formats there are: those of this folder, a file each, and what other packages add by an entry point.
 
-Names are known without loading a format. Suffixes are not: where two formats have the same, the first in the order of ``names``
-gets it.
+Names are known without loading; suffixes are not: of two formats with the same one the first in ``names`` gets it.
 """
 
 from __future__ import annotations
@@ -36,13 +35,11 @@ def _found(path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """Return the names of all formats."""
     return list(_found(tuple(sys.path)))
 
 
 @lru_cache(None)
 def _loaded(name: str, entry: Any) -> Format:
-    """Load a format."""
     from .format import Format
 
     if entry is None:
@@ -71,7 +68,6 @@ def format_named(name: str) -> Format:
 
 
 def formats_by_suffix() -> dict[str, Format]:
-    """Return the format of each known suffix."""
     found: dict[str, Format] = {}
     for form in map(format_named, names()):
         for suffix in form.suffixes:
@@ -80,7 +76,6 @@ def formats_by_suffix() -> dict[str, Format]:
 
 
 def known_suffixes() -> dict[str, list[str]]:
-    """Return the suffixes of each format by its name."""
     known: dict[str, list[str]] = {name: [] for name in names()}
     for suffix, form in formats_by_suffix().items():
         known[form.name].append(suffix)

@@ -85,22 +85,10 @@ class _Group(NamedTuple):
 
 
 class RowGroups:
-    """The rows of a parquet file.
+    """The rows of a parquet file, in batches by the sizes of ``text`` (default: all columns), within the limit of the split.
 
-    Parameters
-    ----------
-    raw : file
-        The same file, to be read by its bytes.
-    split : Split
-        Its limit holds for the texts.
-    names : sequence of str, optional
-        Columns that are wanted; default: all.
-    text : str, optional
-        The column of texts, whose sizes determine the number of rows at a time; default: all columns.
-    large : int, optional
-        Bytes of a page from which on texts are read value by value. How rows are cut into batches depends on it.
-    converted : bool
-        Whether values become Python's objects, which take more.
+    ``raw`` is the same file by its bytes. Texts in pages of ``large`` bytes or more are read value by value, which changes how
+    rows are cut into batches. ``converted``: values become Python's objects, which take more.
     """
 
     def __init__(
@@ -314,7 +302,6 @@ class RowGroups:
 
 
 def _column(values: list[bytes | None], kind: pa.DataType) -> pa.Array:
-    """Return values as a column."""
     wide = pa.array(values, pa.large_binary())
     if pa.types.is_large_string(kind) or pa.types.is_string(kind):
         wide = wide.view(pa.large_string())

@@ -126,7 +126,6 @@ def longest_value(file: BinaryIO, chunk: Any, pages: list[Page]) -> int:
 
 
 def _longest_in(file: BinaryIO, chunk: Any, page: Page) -> float:
-    """Return the bytes of the longest value in a page."""
     if page.kind != DICTIONARY:
         return _bytes_of_value(page)
     try:

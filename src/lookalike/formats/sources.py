@@ -49,7 +49,6 @@ def open_sources(
 def _with_formats(
     places: Sequence[Place], name: str | None, delimiter: str | None, skipped: Skipped
 ) -> Iterator[tuple[Format, Place]]:
-    """Yield files that are read, each with its format."""
     known = formats_by_suffix() if name is None else {}
     if delimiter is not None:
         known = {suffix: form.delimited(delimiter) for suffix, form in known.items()}

@@ -26,18 +26,14 @@ ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are wri
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns that a job needs: the text, the id (None: made from file and row), and others by name.
-
-    ``reserved`` are names that the rows must not have, since annotation adds columns of these names. ``prefix`` begins the
-    names of the options that name the text and the id.
-    """
+    """The columns that a job needs."""
 
     text: str = "text"
-    id: str | None = None
+    id: str | None = None  # None: made from file and row
     others: tuple[str, ...] = ()
-    reserved: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()  # names that rows must not have, as annotation adds columns of these
     encoding_errors: str = "strict"
-    prefix: str = ""
+    prefix: str = ""  # of the options that name the text and the id
 
     @property
     def wanted(self) -> list[str]:
@@ -47,35 +43,22 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How large a document may be.
+    """How large a document may be."""
 
-    Parameters
-    ----------
-    most : int
-        Bytes of its text and, in formats of lines, of its line or record.
-    skip : bool
-        Whether larger ones are passed over; otherwise they are an error.
-    room : int
-        Bytes that reading and writing all columns of rows may take beside what is small.
-    """
-
-    most: int = MOST
-    skip: bool = False
-    room: int = 1 << 60
+    most: int = MOST  # bytes of its text and, in formats of lines, of its line or record
+    skip: bool = False  # larger ones are passed over; otherwise they are an error
+    room: int = 1 << 60  # bytes that all columns of rows may take, beside what is small
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Some rows in a row: texts, their numbers as a user counts them, ids and other columns where asked for.
-
-    ``skipped`` marks rows that are larger than the limit of their split; their text is empty. None: no row is.
-    """
+    """Some rows in a row."""
 
     texts: Texts
-    numbers: Int64Array
+    numbers: Int64Array  # as a user counts them
     ids: list[Any] | pa.Array | None = None
     others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
-    skipped: NDArray[np.bool_] | None = None
+    skipped: NDArray[np.bool_] | None = None  # larger than the limit, with empty text; None: no row is
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,36 +67,17 @@ class Split:
 
     It is a value and pickles, so that another process can read the same rows, unless its rows lie in memory or in a temporary
     copy of what can be read only once.
-
-    Parameters
-    ----------
-    name : str
-        For messages and ids.
-    relative : str
-        The name in an output folder.
-    places : tuple of Place
-        The files that it is made of; none if its rows are in memory.
-    options : object
-        How the format is read: an instance of ``form.Options``.
-    data : object
-        Rows that are in memory.
-    limit : Limit
-        How large documents may be; a format reads no more than that of one.
-    groups : tuple of int, optional
-        The row groups of a file that are read, the first and the one after the last; None: the whole file.
-    noted : callable, optional
-        Told how many bytes of the files are read, as they are on the disk, while batches are.
     """
 
     form: Format
-    name: str
-    relative: str
-    places: tuple[Place, ...] = ()
-    options: Any = None
-    data: Any = None
-    limit: Limit = Limit()
-    groups: tuple[int, int] | None = None
-    noted: Noted = None
+    name: str  # for messages and ids
+    relative: str  # the name in an output folder
+    places: tuple[Place, ...] = ()  # none if its rows are in memory
+    options: Any = None  # an instance of ``form.Options``
+    data: Any = None  # rows that are in memory
+    limit: Limit = Limit()  # a format reads no more of a document
+    groups: tuple[int, int] | None = None  # row groups, the first and the one after the last; None: all
+    noted: Noted = None  # told how many bytes are read, as they are on the disk
 
     @property
     def format(self) -> str:
@@ -218,7 +182,6 @@ def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
 def missing_column(
     source: str, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
 ) -> InputDataError:
-    """The error for a column that is not there."""
     for option, given in (("text", columns.text), ("id", columns.id)):
         if name == given and not way_out:
             option = columns.prefix + option

@@ -54,7 +54,6 @@ class TextFiles(Format):
         return split.places[number - 1].name
 
     def names_in_folder(self, split: Split) -> list[str]:
-        """Return the name of each file."""
         return [place.relative for place in split.places]
 
     def identity(self, split: Split) -> Record:
@@ -104,7 +103,6 @@ class TextFiles(Format):
         """Do nothing: there are no columns."""
 
     def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
-        """Copy the files as they are."""
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         selection.split.check_unchanged()

@@ -159,10 +159,7 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
 def write_table(
     output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
 ) -> None:
-    """Write a table of results, in the format that the suffix names; to standard output ("-"), as JSON lines.
-
-    It is one of Arrow's, or has a length, a ``schema`` and ``batches()``, which are made as they are written.
-    """
+    """Write a table of Arrow's, or one with a length, ``schema`` and ``batches()``, as its suffix says; "-": as JSON lines."""
     path = check_table(output, force)
     form = format_of(output)
     check_apart(output, sources)
@@ -229,13 +226,11 @@ class _Lines:
         self._stream, self.open = stream, False
 
     def write(self, data: bytes) -> int:
-        """Write some bytes."""
         self.open = not data.endswith(b"\n") if data else self.open
         return int(self._stream.write(data))
 
 
 def _print(form: Format, selections: Sequence[Selection], provenance: Record) -> None:
-    """Write rows to standard output."""
     if not hasattr(sys.stdout, "buffer"):
         raise OutputError("standard output takes no bytes here: write to a file")
     try:

@@ -34,18 +34,10 @@ def default_ids(split: Split, numbers: Int64Array) -> list[str | int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """The names of inputs, and what ids are.
+    """The names of inputs, and what ids are."""
 
-    Parameters
-    ----------
-    splits : tuple of Split
-        A position's input is the one of its number.
-    kind : pyarrow.DataType
-        What ids are: int64 where all are integers, else strings.
-    """
-
-    splits: tuple[Split, ...]
-    kind: pa.DataType
+    splits: tuple[Split, ...]  # a position's input is the one of its number
+    kind: pa.DataType  # int64 where all ids are integers, else strings
 
     @classmethod
     def of(cls, splits: Sequence[Split], named: bool, all_integers: bool) -> Labels:
@@ -138,8 +130,7 @@ def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
 def group_codes(keys: list[bytes]) -> UInt64Array:
     """Return what tells groups apart, words of shape (n, 5): one that enters sketches, and 256 bits that nobody can make equal.
 
-    Both are BLAKE2b of a key: the first 64 bits of the one of 128 bits, and the one of 256 bits, so that two keys of one code
-    would take 2^128 attempts.
+    These are the first 64 bits of a key's BLAKE2b of 128 bits, and that of 256 bits: two keys of one code take 2^128 attempts.
     """
     from hashlib import blake2b  # here, for what is not needed to start
 

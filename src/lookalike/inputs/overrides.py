@@ -19,45 +19,23 @@ _DIGEST = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What is to become of a document.
+    """What is to become of a document."""
 
-    Parameters
-    ----------
-    id : str
-        An integer is the same as its digits.
-    line : int
-        Where it was found first, from 1.
-    digests : tuple of str
-        SHA-256 digests of the input that the id was given for, as far as they are known.
-    """
-
-    id: str
+    id: str  # an integer is the same as its digits
     action: str
-    line: int
-    digests: tuple[str, ...] = ()
+    line: int  # where it was found first, from 1
+    digests: tuple[str, ...] = ()  # SHA-256 of the input that the id was given for, as far as known
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """All overrides of a job.
+    """All overrides of a job."""
 
-    Parameters
-    ----------
-    name : str or None
-        The file that they were read from; None: they were in memory.
-    keep, remove : int
-        How many documents are to be kept, and removed.
-    sha256 : str
-        Digest of the file, or of what one would hold.
-    entries : tuple of Override
-        One for each id; none where a result was loaded.
-    """
-
-    name: str | None
-    keep: int
-    remove: int
-    sha256: str
-    entries: tuple[Override, ...] = field(default=(), repr=False, compare=False)
+    name: str | None  # the file that they were read from; None: they were in memory
+    keep: int  # documents to be kept
+    remove: int  # documents to be removed
+    sha256: str  # of the file, or of what one would hold
+    entries: tuple[Override, ...] = field(default=(), repr=False, compare=False)  # one for each id; none of a loaded result
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a result depends on."""
@@ -68,7 +46,6 @@ class Overrides:
         return _place(self.name, entry.line)
 
     def __str__(self) -> str:
-        """Name the file."""
         return self.name or "overrides"
 
 
@@ -77,7 +54,6 @@ def _place(name: str | None, line: int) -> str:
 
 
 def read_overrides(given: Any) -> Overrides | None:
-    """Read overrides."""
     if given is None or isinstance(given, Overrides):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -123,7 +99,6 @@ def _counted(entries: tuple[Override, ...], name: str | None, digest: str) -> Ov
 
 
 def _parsed(line: bytes, name: str, number: int) -> Any:
-    """Return what a line of JSON says."""
     import json
 
     try:
@@ -150,7 +125,6 @@ def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Overri
 
 
 def _checked(value: Any, line: int, place: str) -> Override:
-    """Return an override, if it is one."""
     if not isinstance(value, dict):
         raise InputDataError(f"{place}: an override is an object with id and action; got {value!r:.60}")
     if unknown := [key for key in value if key not in _KEYS]:

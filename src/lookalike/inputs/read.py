@@ -26,46 +26,24 @@ WITHIN = pa.binary(WITHIN_BYTES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Which columns of the inputs a job needs, and how they are read.
-
-    Parameters
-    ----------
-    id, priority, order_by, within : str, optional
-        Columns of ids, of what the keep policy orders by, of what takes the place of positions where rows have none, and of
-        groups.
-    html : bool
-        The texts are web pages, of which the main text is compared.
-    free : tuple of str
-        Columns that annotation adds, which inputs must not have.
-    n_references : int
-        How many of the inputs, at the front, hold reference documents.
-    unnamed : (bool, bool)
-        Whether the references, and the others, have no column of ids while some inputs do: theirs are the default ones.
-    skip : bool
-        Whether documents that are too large are left out, and marked.
-    prefix : str
-        What the names of the options begin with that name the text and the id.
-    once : bool
-        Whether no text is asked for again.
-    """
+    """Which columns of the inputs a job needs, and how they are read."""
 
     text: str = "text"
     id: str | None = None
-    priority: str | None = None
-    order_by: str | None = None
-    within: str | None = None
+    priority: str | None = None  # what the keep policy orders by
+    order_by: str | None = None  # takes the place of positions where rows have none
+    within: str | None = None  # groups
     encoding_errors: str = "strict"
-    html: bool = False
-    free: tuple[str, ...] = ()
-    n_references: int = 0
-    unnamed: tuple[bool, bool] = (False, False)
-    skip: bool = False
-    prefix: str = ""
-    once: bool = False
+    html: bool = False  # texts are web pages, of which the main text is compared
+    free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
+    n_references: int = 0  # how many inputs, at the front, hold reference documents
+    unnamed: tuple[bool, bool] = (False, False)  # references, and others: have default ids while some inputs have a column
+    skip: bool = False  # documents that are too large are left out, and marked
+    prefix: str = ""  # of the options that name the text and the id
+    once: bool = False  # no text is asked for again
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the documents."""
         schema = DOCUMENTS
         kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary(), "within": WITHIN}
         for name, kind in kinds.items():
@@ -81,12 +59,10 @@ class Reading:
         return self.n_references << SOURCE_BITS
 
     def id_of(self, number: int) -> str | None:
-        """Return the column of ids that an input has."""
         return None if self.unnamed[number >= self.n_references] else self.id
 
 
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
-    """Refuse texts that are not UTF-8."""
     invalid = texts.find_invalid()
     if invalid is not None:
         raise InputDataError(f"{source.name}, row {numbers[invalid[0]]}: {not_utf8(invalid[1])}")
@@ -122,10 +98,7 @@ def read_batches(source: Split, columns: Columns, html: bool, skipped: int = 0) 
 def read_documents(
     splits: Sequence[Split], reading: Reading, rows_of: Int64Array | None = None
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
-    """Yield (number of the input, texts, documents) of all inputs, references first, batch by batch.
-
-    Of saved sketches texts are empty, and documents are sketches, which ``sketch`` lets pass.
-    """
+    """Yield (number of the input, texts, documents), references first; of saved sketches, empty texts and sketches."""
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
     begun = np.flatnonzero(done)
     for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
@@ -159,7 +132,6 @@ def read_texts(
 
 
 def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
-    """Return the rows of a batch as documents."""
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
@@ -230,10 +202,7 @@ BATCH_BYTES, ROW_BYTES = 64 << 20, 640  # what short documents are counted as: o
 def read_with_ids(
     sources: list[Split], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
 ) -> Iterator[tuple[list[Any], pa.Array]]:
-    """Yield (ids, texts) of many documents at a time; ids are those of a column, or ``file:row``.
-
-    Batches are about as large as ``n_bytes`` and ``n_rows`` say. Documents that are left out because of their size are in none.
-    """
+    """Yield (ids, texts), about ``n_bytes`` and ``n_rows`` at a time, without what is too large; default ids: ``file:row``."""
     ids: list[Any] = []
     texts: list[Texts] = []
     size = 0

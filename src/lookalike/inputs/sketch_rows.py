@@ -35,38 +35,30 @@ _WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A folder of saved sketches.
-
-    ``name`` is as it was given, for messages; ``token`` tells its secret from others; ``settings`` are those of the job;
-    ``text`` and ``id`` are columns of the inputs; ``text_ids``: some ids are no integers; ``files``: names, and rows of each.
-    """
+    """A folder of saved sketches."""
 
     folder: AnyPath
-    name: str
+    name: str  # as it was given, for messages
     checksum: str
-    token: str
-    settings: dict[str, Any]
-    text: str
+    token: str  # tells its secret from others
+    settings: dict[str, Any]  # of the job
+    text: str  # a column of the inputs, as is ``id``
     id: str | None
-    text_ids: bool
-    files: tuple[tuple[str, int], ...]
+    text_ids: bool  # some ids are no integers
+    files: tuple[tuple[str, int], ...]  # names, and rows of each
 
     def path(self, name: str) -> AnyPath:
-        """Return the path of a file of the folder."""
         return self.folder / name
 
 
 @dataclass(frozen=True, slots=True)
 class SavedRows:
-    """Some rows of saved sketches, by their places in all files: those of one input, or of a piece of it.
-
-    ``origin`` is the input that the documents came from; None: their texts were saved.
-    """
+    """Some rows of saved sketches, by their places in all files: those of one input, or of a piece of it."""
 
     saved: Saved
     begin: int
     end: int
-    origin: Split | None
+    origin: Split | None  # the input that they came from; None: their texts were saved
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Read some columns, by default all but texts."""
@@ -129,12 +121,10 @@ class SavedRows:
 
 
 def no_texts(n: int) -> Texts:
-    """Return so many empty texts."""
     return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
 
 
 def is_saved(split: Any) -> bool:
-    """Tell whether an input is one of saved sketches."""
     return isinstance(split, Split) and isinstance(split.data, SavedRows)
 
 

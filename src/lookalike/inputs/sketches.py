@@ -1,8 +1,7 @@
 """Folders of sketches that an earlier job saved, and how they become inputs of another.
 
-Such a folder has one or more files of Parquet with a row for each document that the job kept, in the order of its inputs, a
-description (``DESCRIPTION``), and the secret that the digests of texts were made with. Texts stay in the files that they came
-from; those that came from no file are a column beside the sketches.
+One or more files of Parquet have a row for each document that the job kept, in the order of its inputs; there are a description
+(``DESCRIPTION``) and the secret of the digests. Texts stay in their files; those that came from none are saved beside.
 """
 
 from __future__ import annotations
@@ -61,16 +60,13 @@ class _File(Struct):
 
 
 class _Input(Struct):
-    """An input, and how many of the rows are its documents; without files their texts are saved.
-
-    ``named``: default ids are made from its name and the row, not from the row alone; files say this themselves.
-    """
+    """An input, and how many of the rows are its documents."""
 
     name: FileName
     rows: Count
     format: str | None
-    files: Annotated[list[_File], Meta(min_length=1)] | None
-    named: bool = False
+    files: Annotated[list[_File], Meta(min_length=1)] | None  # None: their texts are saved
+    named: bool = False  # default ids have its name, not the row alone; files say this themselves
 
 
 class _Settings(Struct):
@@ -135,7 +131,6 @@ def open_references(
 
 
 def _is(folder: AnyPath, other: AnyPath) -> bool:
-    """Tell whether two paths mean one folder."""
     return is_inside(folder, other) and is_inside(other, folder)
 
 
@@ -226,7 +221,6 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
 
 
 def _format_of(saved: Saved, one: _Input) -> Format:
-    """Return the format of an input that lies in files."""
     try:
         form = format_named(str(one.format))
     except ParameterError as error:
@@ -282,7 +276,6 @@ def folders_at(url: Url) -> list[Url]:
 
 
 def _inside(folder: Url) -> list[Url]:
-    """Return the folders of saved sketches in a folder."""
     names: dict[str, set[str]] = {}
     for entry in entries_in(folder, recursive=True):
         if not entry.is_folder:

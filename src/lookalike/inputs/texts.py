@@ -32,15 +32,11 @@ _ROW = (1 << SOURCE_BITS) - 1
 
 
 class _SavedFormat(Format):
-    """Rows of saved sketches; read as an input of any other format they are the documents that were kept.
-
-    ``options`` says of an input that came from no file whether its documents were named after it.
-    """
+    """Rows of saved sketches, read as the documents that were kept; ``options``: those from no file have their input's name."""
 
     name = "saved sketches"
 
     def __reduce__(self) -> str:
-        """Pickle as the one of this file."""
         return "SAVED"
 
     def label(self, split: Split, number: int) -> Any:
@@ -73,7 +69,6 @@ class _SavedFormat(Format):
         return split.data.end - split.data.begin, 0
 
     def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
-        """Return runs of rows."""
         data, found = split.data, []
         for begin in range(data.begin, data.end, PIECE_ROWS):
             end = min(begin + PIECE_ROWS, data.end)
@@ -92,18 +87,10 @@ SAVED = _SavedFormat()
 
 
 class TextReader:
-    """The texts of an input, or of some of its rows, read again; they are asked for in ascending order.
+    """The texts of an input, or of some of its ascending ``rows``, read again; they are asked for in ascending order.
 
-    Parameters
-    ----------
-    pieces : sequence of (int, Split)
-        What is read, and the first row of each piece; those without a row that is wanted are passed over.
-    columns : Columns
-        What is read.
-    rows : ndarray of int64, optional
-        The rows that are wanted, ascending; default: all. Places are those in this array.
-    html : bool
-        Whether web pages are turned into their texts.
+    ``pieces`` come with their first rows; those without a row that is wanted are passed over. Places count in ``rows``.
+    ``html``: web pages are turned into their texts.
     """
 
     def __init__(
@@ -166,18 +153,9 @@ class TextReader:
 
 
 class SavedTexts(TextReader):
-    """Saved documents, read again from where they came from.
+    """Saved documents, or those at the ascending rows ``only`` (in which places count), read again from where they came from.
 
-    Parameters
-    ----------
-    split : Split
-        Of saved sketches.
-    columns : Columns, optional
-        What is read beside the text.
-    only : ndarray of int64, optional
-        The rows that will be wanted, ascending; default: all. Places then are those in this array.
-    as_they_are : bool, default False
-        Whether web pages are given as such, not the texts in them.
+    ``columns`` are read beside the text; web pages come as such if ``as_they_are``, else as the texts in them.
     """
 
     def __init__(
@@ -225,7 +203,6 @@ def reader_of(split: Split, reading: Reading) -> TextReader:
 
 
 def _chosen(batch: Batch, rows: Int64Array) -> Batch:
-    """Return some rows of a batch."""
     places, texts = to_arrow(rows), batch.texts
     buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
     column = pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
@@ -267,10 +244,7 @@ def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Itera
 def read_again(
     splits: Sequence[Split], reading: Reading, positions: Int64Array, most: int | None = None
 ) -> tuple[dict[int, bytes], dict[int, bytes]]:
-    """Return the texts that are compared, and the groups (where there are any), of the documents at some positions.
-
-    Inputs are read up to the last row that is wanted; of saved documents, the pieces that have some.
-    """
+    """Return the compared texts, and groups, of documents at some positions; inputs are read up to the last of them."""
     texts, groups, wanted = {}, {}, np.unique(positions)
     columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
     for number in np.unique(wanted >> SOURCE_BITS).tolist():

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import numpy as np
@@ -180,6 +179,8 @@ class LaterRows:
 
 def spooled(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> ParquetRows:
     """Put sorted batches, which come in any order, into that of a column of numbers, by way of temporary files."""
+    from tempfile import TemporaryDirectory  # here, for what is not needed to start
+
     import pyarrow.parquet as pq
 
     with TemporaryDirectory(prefix="lookalike-") as folder:

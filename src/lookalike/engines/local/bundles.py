@@ -114,22 +114,9 @@ def all_pairs(pairs: Table, number: int) -> PairsByRight:
 
 
 class Division:
-    """Connected documents, component by component, cut into partitions of about so many bytes of text.
+    """Connected documents, component by component, in partitions of about ``most`` bytes of text.
 
-    Components that are larger are left out; they are one more partition each, from ``n_closed`` on.
-
-    Parameters
-    ----------
-    orders, roots : ndarray of uint32 or int64
-        What ``linked`` returns.
-    n : int
-        Documents there are.
-    sizes_of : callable
-        From ascending orders to bytes of text.
-    most : int
-        Bytes of a partition.
-    whole : int
-        Bytes of the largest component that is not left out.
+    A component of more than ``whole`` bytes is a partition of its own, from ``n_closed`` on, and left out of ``present``.
     """
 
     def __init__(
@@ -179,7 +166,6 @@ class Division:
             workspace.append(PAIRED, out)
 
     def pairs(self, workspace: Workspace, number: int) -> PairsByRight:
-        """Read the pairs of one partition."""
         sides: list[list[Int64Array]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)]]
         for name in workspace.numbered(PAIRED):
             part = workspace.get(name)

@@ -19,10 +19,7 @@ BAND = "{}-{:02}"  # each element of a list is an array of its own: one of all d
 
 
 def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
-    """Return the columns of a batch as arrays: numbers; rows of fixed width, of two dimensions; bytes, with their sizes.
-
-    Of lists, all of one length, it is also said which are missing.
-    """
+    """Return columns as arrays: numbers; rows of fixed width; bytes, with sizes; lists of one length, and which are missing."""
     found: dict[str, NDArray[Any]] = {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         kind = column.type

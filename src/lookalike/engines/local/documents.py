@@ -26,10 +26,7 @@ PIECE_BYTES = 4 << 20
 
 
 class Documents(Lazy):
-    """The documents of all inputs; their texts are held in memory where they fit, else they are read again.
-
-    What was extracted from web pages is written down instead: to make it again would cost more.
-    """
+    """The documents of all inputs; texts are held or read again, or, from web pages (costly to make again), written down."""
 
     def __init__(
         self, splits: Sequence[Split], reading: Reading, *, threads: int, workspace: Workspace,
@@ -127,10 +124,7 @@ class Documents(Lazy):
 
 
 class Amounts:
-    """Counts the bytes on the disk that are read of inputs, one after the other; ``splits`` tell it how much of them is read.
-
-    Of saved sketches none count: few of their texts are read, and later.
-    """
+    """Counts the bytes on the disk that are read of inputs, as ``splits`` tell; none of saved sketches: few texts are read."""
 
     def __init__(self, splits: Sequence[Split]) -> None:
         sizes = [0 if is_saved(split) else sum(place.size for place in split.places) for split in splits]
@@ -140,7 +134,6 @@ class Amounts:
         self.splits = [replace(split, noted=partial(self._note, number)) for number, split in enumerate(splits)]
 
     def _note(self, number: int, n_bytes: int) -> None:
-        """Take note of what is read of an input."""
         if number != self._number:
             self._number, self._bytes = number, 0
         self._bytes += n_bytes

@@ -42,15 +42,7 @@ DECIDED = ("matches", "verified", "rest", "sifted", "states", "faced", "resolved
 
 
 class LocalEngine:
-    """Runs steps on one machine.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Stored tables are there; in a folder if they are to survive a crash or do not fit into memory.
-    progress : callable
-        Called with the name of a stage and an amount done since the last call.
-    """
+    """Runs steps on one machine; ``progress`` is told the name of a stage and the amount done since the last call."""
 
     joins_in_place = True
 
@@ -66,17 +58,14 @@ class LocalEngine:
         self._valve = memory.valve
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         assert self._sketches is not None
         return len(self._sketches)
 
     def source(self, splits: Sequence[Split], reading: Reading) -> Documents:
-        """Return the documents of some inputs."""
         self._documents = Documents(splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress)
         return self._documents
 
     def rows(self, table: pa.Table) -> Lazy:
-        """Return rows that are in memory already."""
 
         def pieces(mark: int) -> Iterator[Piece]:
             yield from [Piece(partial(iter, table.to_batches()), 1)][mark:]
@@ -84,7 +73,6 @@ class LocalEngine:
         return Lazy(table.schema, pieces, 1)
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> Lazy:
-        """Run a step."""
         return own(rows).mapped(partial(self._valve.before, step), schema)
 
     def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> Lazy:
@@ -105,11 +93,9 @@ class LocalEngine:
         return by_number(rows, by, sort, self.workspace, memory, self.threads, room, once=once)
 
     def union(self, first: Table, second: Table) -> Lazy:
-        """Return the rows of both."""
         return union([own(first), own(second)], 1 if self.workspace.on_disk else self.threads)
 
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
-        """Add rows up."""
         total = fold.start()
         for batch in rows.batches():
             fold.add(total, batch)
@@ -125,7 +111,6 @@ class LocalEngine:
         return self._sketches
 
     def join(self, left: Table, right: Table, on: str, how: str) -> Lazy:
-        """Add the columns of the row of ``right`` whose order is ``on``."""
         if how in ("semi", "anti"):
             present = self._present(right)
             if isinstance(left, Stored) and left.ranked and on == "order":
@@ -148,7 +133,6 @@ class LocalEngine:
         return self.map(left, look_up, schema)
 
     def _with_texts(self, left: Table, on: str, prefix: str) -> Lazy:
-        """Add the text of each row."""
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
         rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
 
@@ -255,7 +239,6 @@ class LocalEngine:
         return closed
 
     def sizes(self, orders: NDArray[Any]) -> Int64Array:
-        """Bytes of the texts of some documents."""
         rows = self._sketches
         assert rows is not None
         if self._bytes is None:
@@ -292,12 +275,10 @@ class LocalEngine:
         return limits
 
     def by_row(self, orders: Int64Array) -> Int64Array:
-        """Return the same orders, sorted as the documents were read."""
         assert self._sketches is not None
         return orders if self._sketches.place is None else orders[np.argsort(self._sketches.rows_at(orders))]
 
     def texts_at(self, orders: Int64Array) -> Texts:
-        """Return the texts of some documents, in the order given."""
         assert self._documents is not None and self._sketches is not None
         rows = self._sketches.rows_at(orders)
         if self._documents.held is not None:
@@ -324,7 +305,6 @@ class LocalEngine:
         self._spilled = SpilledTexts(self.workspace, partition, 1 if self._division is None else self._division.n_closed)
 
     def close(self) -> None:
-        """Remove what was kept."""
         self.workspace.close()
 
 

@@ -28,13 +28,7 @@ FEW = 8  # rows are few if there are so many orders for each
 
 
 class Filed:
-    """Zeros in a file, rows of which are written and read; mapped, each row would bring many pages into memory.
-
-    Parameters
-    ----------
-    file : file object
-        Open for reading and writing; closed when the rows are gone.
-    """
+    """Zeros in a file, rows of which are written and read; mapped, each row would bring many pages into memory."""
 
     def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: DTypeLike) -> None:
         self._file, self._shape, self.dtype = file, shape[1:], np.dtype(dtype)
@@ -64,19 +58,7 @@ class Filed:
 
 
 class Dense:
-    """Rows of fixed width, at most one of each order, found by order.
-
-    They are arrays by order; or, if there are few of them, arrays by rank among their sorted orders.
-
-    Parameters
-    ----------
-    rows : Table
-        With ``order``.
-    n : int
-        Orders there are.
-    make : callable
-        From a shape and a dtype to zeros, in memory or in a file.
-    """
+    """Rows of fixed width by order (of ``n``), at most one of each: arrays by order, or if few, by rank among sorted orders."""
 
     def __init__(self, rows: Table, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
@@ -104,7 +86,6 @@ class Dense:
         self.in_one = not any(isinstance(array, Filed) for array in self._arrays.values())
 
     def _sort(self, few: list[dict[str, NDArray[Any]]], n: int) -> None:
-        """Keep few rows."""
         names = list(few[0]) if few else []
         arrays = {name: np.concatenate([part[name] for part in few]) for name in names}
         order = arrays.pop("order", np.empty(0, np.int64))
@@ -149,7 +130,6 @@ def joined(
     schema: pa.Schema, on: str, names: list[str], take: Take, missing: Callable[[Int64Array], NDArray[np.bool_]], how: str,
     rows: Batches,
 ) -> Batches:  # fmt: skip
-    """Add columns that are looked up to each row."""
     for batch in rows:
         given = batch.column(on)
         orders = to_numpy(given, 0)

@@ -93,7 +93,6 @@ def _distinct(arrays: Arrays) -> Arrays:
 
 
 def joined(parts: list[Arrays]) -> Arrays:
-    """Put columns together."""
     if len(parts) == 1:
         return parts[0]
     names = set.intersection(*map(set, parts))
@@ -122,7 +121,6 @@ def _upper(packed: Int64Array) -> Int64Array:
 
 
 def _unpacked(arrays: Arrays) -> Arrays:
-    """Take two numbers apart again."""
     name = next(iter(arrays))
     if not name.startswith(PACKED):
         return arrays
@@ -161,7 +159,6 @@ def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bou
 
 
 def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Batches:
-    """Make the batches of some rows."""
     for make in _sorted(schema, arrays, by, sort, rows):
         yield from make()
 

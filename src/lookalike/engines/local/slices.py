@@ -75,7 +75,6 @@ class LocalSlices:
         return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
 
     def together(self, pairs: Table) -> Lazy:
-        """Return one bundle of all documents of some pairs."""
 
         def pieces(mark: int) -> Iterator[Piece]:
             by_right = all_pairs(pairs, 0)
@@ -86,28 +85,18 @@ class LocalSlices:
         return Lazy(CLOSED, pieces, 1)
 
     def sift(self, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
-        """Return the pairs that may match, by hashes of their texts."""
         self._corpus.write_texts()
         return Sieve(self._corpus, pairs, hashed, sifted).rows()
 
 
 class Sieve:
-    """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them.
-
-    Parameters
-    ----------
-    hashed : callable
-        From texts to their hashes.
-    sifted : callable
-        From rows of hashes to whether a pair stays.
-    """
+    """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them."""
 
     def __init__(self, corpus: Corpus, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> None:
         self._corpus, self._pairs, self._hashed, self._sifted = corpus, pairs, hashed, sifted
         self._most = corpus.memory.held // 3  # two of them are in memory
 
     def rows(self) -> Lazy:
-        """Return the pairs that may match."""
         return Lazy(PAIRS, self._pieces, 1)
 
     def _pieces(self, mark: int) -> Iterator[Piece]:
@@ -186,7 +175,6 @@ class Sieve:
             yield batch.filter(to_arrow(stay))
 
     def _compared(self, left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves) -> NDArray[np.bool_]:
-        """Sift pairs, in threads."""
 
         def work(begin: int) -> NDArray[np.bool_]:
             some = slice(begin, begin + TOGETHER)

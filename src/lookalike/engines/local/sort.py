@@ -62,13 +62,7 @@ def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> 
 
 
 class _Chosen:
-    """Rows that have a value: their orders, ascending, and the place of each row among these.
-
-    Parameters
-    ----------
-    there : ndarray of bool
-        Which rows have one; those that are left out have none.
-    """
+    """Rows that have a value (``there``) and are not left out: their orders, ascending, and each row's place among these."""
 
     def __init__(self, rows: Stored, there: NDArray[np.bool_]) -> None:
         if rows.mask is not None:

@@ -35,13 +35,7 @@ class Piece:
 
 
 class Lazy:
-    """Rows that are made when they are asked for, some pieces at a time.
-
-    Parameters
-    ----------
-    pieces : callable
-        From a mark to the pieces after it.
-    """
+    """Rows that are made when they are asked for, some pieces at a time; ``pieces``: those after a mark."""
 
     def __init__(self, schema: pa.Schema, pieces: Callable[[int], Iterator[Piece]], threads: int) -> None:
         self.schema = schema
@@ -60,11 +54,9 @@ class Lazy:
             yield done
 
     def batches(self) -> Batches:
-        """Make the rows and yield them."""
         return (batch for batch in self.marked() if not isinstance(batch, int) and len(batch))
 
     def mapped(self, step: Step, schema: pa.Schema) -> Lazy:
-        """Return the rows that a step makes of these."""
 
         def pieces(mark: int) -> Iterator[Piece]:
             for piece in self.pieces(mark):
@@ -77,26 +69,18 @@ class Lazy:
         raise TypeError("rows that are made when they are asked for are not counted: store them first")
 
     def select(self, names: Sequence[str]) -> Lazy:
-        """Return some columns."""
         schema = pa.schema([self.schema.field(name) for name in names])
         return self.mapped(partial(_chosen, list(names)), schema)
 
 
 class Once(Mapping[str, NDArray[Any]]):
-    """The arrays of a part, each read once for all the pieces that are made of it.
-
-    Parameters
-    ----------
-    get : callable
-        Returns the part; called when the first array is needed.
-    """
+    """The arrays of a part, which is got when the first is needed; each is read once for all the pieces that are made of it."""
 
     def __init__(self, get: Callable[[], Arrays]) -> None:
         self._get, self._read = cache(get), dict[str, NDArray[Any]]()
         self._turn = threading.Lock()
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array."""
         with self._turn:  # two threads would read it twice
             if name not in self._read:
                 self._read[name] = self._get()[name]
@@ -107,11 +91,9 @@ class Once(Mapping[str, NDArray[Any]]):
         return name in self._get()
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
         return iter(self._get())
 
     def __len__(self) -> int:
-        """Return the number of arrays."""
         return len(self._get())
 
 
@@ -141,18 +123,9 @@ def union(tables: Sequence[Lazy], threads: int) -> Lazy:
 class Stored(Lazy):
     """Rows in the parts of a workspace, each column as arrays.
 
-    Parameters
-    ----------
-    starts : ndarray of int64, shape (n_parts + 1,)
-        The first row of each part.
-    place : ndarray of uint32 or int64, optional
-        The ``order`` of each row.
-    mask : ndarray of bool, optional
-        Which rows are there; default: all.
-    ranked : bool
-        Whether there is a row for each document, whose order is its row's number, or its ``place``.
-    span : (int, int), optional
-        The rows that are gone through; default: all.
+    ``starts``, the first row of each part, has one more entry at the end; ``place`` is the ``order`` of each row; ``mask`` says
+    which rows are there, ``span`` which are gone through. ``ranked``: there is a row for each document, whose order is its
+    number, or its ``place``.
     """
 
     def __init__(
@@ -174,7 +147,6 @@ class Stored(Lazy):
         return Stored(self.workspace, self.parts, self.starts, known.pop("schema"), self.threads, **known)
 
     def select(self, names: Sequence[str]) -> Stored:
-        """Return some columns."""
         return self.having(schema=pa.schema([self.schema.field(name) for name in names]))
 
     def slice(self, begin: int, end: int) -> Stored:
@@ -201,11 +173,9 @@ class Stored(Lazy):
         return rows
 
     def orders_at(self, rows: NDArray[Any]) -> Int64Array:
-        """Return the order of some rows."""
         return (rows if self.place is None else self.place[rows]).astype(np.int64, copy=False)
 
     def rows_at(self, orders: NDArray[Any]) -> Int64Array:
-        """Return the row of some orders."""
         return (orders if self.place is None else self.row_of[orders]).astype(np.int64, copy=False)
 
     def rows_in_order(self) -> NDArray[Any]:
@@ -260,17 +230,10 @@ class Stored(Lazy):
 
 
 class TableWriter:
-    """One table on its way into parts; continues where an earlier run ended.
+    """One table on its way into parts of ``room`` bytes at most; continues where an earlier run ended.
 
     Each part records up to which mark of the table it goes; one that ends within a piece is of no use after a crash. A table
-    that is complete records how many parts it has.
-
-    Parameters
-    ----------
-    room : int
-        Bytes of a part that there is memory for.
-    count : callable
-        Told how many bytes more are kept.
+    that is complete records how many parts it has. ``count`` is told how many bytes more are kept.
     """
 
     def __init__(
@@ -293,7 +256,6 @@ class TableWriter:
             self.mark = marks[-1] if marks else 0
 
     def take(self, batch: pa.RecordBatch) -> None:
-        """Keep some rows."""
         arrays = arrays_of(batch)
         n_bytes = sum(array.nbytes for array in arrays.values())
         self._waiting.append(arrays)
@@ -314,7 +276,6 @@ class TableWriter:
         self.workspace.append(self.name, streamed(waiting) | {"mark": np.array([mark])})
 
     def finish(self) -> Stored:
-        """Return all that was kept."""
         if self._waiting:
             self._flush(self.mark)
         if not self.workspace.numbered(self.name):

@@ -40,7 +40,6 @@ class HeldTexts:
         self._starts: Int64Array | None = None
 
     def append(self, texts: Texts) -> None:
-        """Hold some more."""
         self.chunks.append(texts)
         self.n_bytes += texts.n_bytes
         self._starts = None
@@ -88,10 +87,7 @@ class KeptTexts:
 
 
 class _Partition:
-    """The texts of one partition, in the chunks that were written while the documents were read again.
-
-    A chunk holds, for partition p, ``rows-p`` (ascending, and from chunk to chunk), ``sizes-p`` and ``data-p``.
-    """
+    """The texts of partition p; each chunk has ``rows-p`` (ascending, and from chunk to chunk), ``sizes-p`` and ``data-p``."""
 
     def __init__(self, workspace: Workspace, chunks: list[str], partition: int, hold: bool) -> None:
         self._workspace = workspace
@@ -130,15 +126,7 @@ class _Partition:
 
 
 class SpilledTexts:
-    """Texts on the disk, partition by partition.
-
-    Parameters
-    ----------
-    partition : ndarray of int32, shape (n,)
-        Of each row.
-    n_held : int
-        Partitions below this number are read as a whole; rows of the others a chunk at a time.
-    """
+    """Texts on the disk by the partition of each row; those below ``n_held`` are read as a whole, others a chunk at a time."""
 
     def __init__(self, workspace: Workspace, partition: NDArray[np.int32], n_held: int) -> None:
         self._partition = partition
@@ -165,15 +153,7 @@ class SpilledTexts:
 
 
 class Spilling:
-    """Writes texts, met in the order of their rows, into chunks sorted by partition.
-
-    Parameters
-    ----------
-    partition : ndarray of int32, shape (n,)
-        Of each row; negative: its text is not wanted.
-    limit : int
-        Bytes of a chunk.
-    """
+    """Writes texts, met in the order of rows, into chunks of ``limit`` bytes sorted by partition; negative: not wanted."""
 
     STEM = "texts"
 
@@ -206,7 +186,6 @@ class Spilling:
         self.flush()
 
     def flush(self) -> None:
-        """Write what waits as a chunk."""
         if not self._rows:
             return
         texts, rows = self._texts, np.concatenate(self._rows)

@@ -87,5 +87,4 @@ def encoded(batches: Batches, wire: pa.Schema) -> Iterator[Any]:
 
 
 def wire_schema(schema: pa.Schema) -> pa.Schema:
-    """Return a schema under the types that cross to Spark."""
     return pa.schema([pa.field(field.name, wire_type(field.type)) for field in schema])

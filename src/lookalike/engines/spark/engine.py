@@ -1,8 +1,6 @@
 """The engine for a cluster: steps run in Spark's tasks, which read and write files of their own; rows meet by Spark's shuffles.
 
-Rows cross the cluster in packs (see ``packs``), so that Spark moves bytes and its own rows are not made. Nothing comes
-to the driver but sums, names of files, and rows that a caller asks for by ``batches``, which it reads from files. Stored tables
-are Parquet in a folder that driver and workers share.
+Nothing comes to the driver but sums, names of files, and rows that a caller asks for by ``batches``, read from files.
 """
 
 from __future__ import annotations
@@ -57,14 +55,9 @@ ROWS_OF_A_TASK, TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK, MOST_TIMES = 1 << 17, 1 <
 
 
 class SparkEngine:
-    """Runs steps on a cluster.
+    """Runs steps on a cluster; stored tables are Parquet in ``folder``.
 
-    Parameters
-    ----------
-    folder : path or URL
-        Shared by driver and workers; stored tables go there. It is made, and removed by ``close``.
-    progress : callable, optional
-        Called with the name of each table before it is made, and 0.
+    Driver and workers share it; it is made, and removed by ``close``. ``progress`` is told each table before it is made, and 0.
     """
 
     joins_in_place = False
@@ -93,7 +86,6 @@ class SparkEngine:
         return frame.mapInArrow(checked, spark_schema(schema))
 
     def numbers(self, n: int) -> Any:
-        """Return a data frame of the numbers below n, each a task of its own."""
         return self.session.range(0, n, 1, max(1, n))
 
     def tasks_for(self, rows: int | None, rows_each: int) -> int:
@@ -109,13 +101,11 @@ class SparkEngine:
         return max(1, min(TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK // max(1, self._text_bytes)))
 
     def source(self, splits: Sequence[Split], reading: Reading) -> SparkTable:
-        """Return the documents of some inputs."""
         self._source = FrameSource(self, splits, reading) if isinstance(splits, Frames) else Source(self, splits, reading)
         self._sizes = np.zeros(len(splits), np.int64)
         return self._source
 
     def rows(self, table: pa.Table) -> SparkTable:
-        """Return rows that are in memory already."""
         return Stepped(self, self.numbers(1), NUMBERS, (partial(given, table=table),), table.schema, len(table))
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> SparkTable:
@@ -147,13 +137,11 @@ class SparkEngine:
         return Stepped(self, frame.sortWithinPartitions("bucket"), PACKED, (step,), rows.schema, rows.rows)
 
     def _to_buckets(self, packs: Any, n: int) -> Any:
-        """Send each pack to the task of its bucket."""
         if hasattr(packs, "repartitionById"):
             return packs.repartitionById(n, "bucket")
         return packs.repartition(n, "bucket")  # before Spark 4.1: a task may get several buckets, one after the other
 
     def join(self, left: Table, right: Table, on: str, how: str) -> SparkTable:
-        """Add the columns of the row of ``right`` whose order is ``on``."""
         left, right = own(left), own(right)
         prefix = "" if on == "order" else f"{on}_"
         if right is self._source or (isinstance(right, TextTable) and right.stored):
@@ -177,7 +165,6 @@ class SparkEngine:
         return Joined(self, left, right, Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
 
     def joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> Stepped:
-        """Join rows by packs of both sides."""
         n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
         n = self.tasks_for(n_rows, ROWS_OF_A_TASK)
         packs = []
@@ -188,7 +175,6 @@ class SparkEngine:
         return Stepped(self, frame, PACKED, (partial(join_packs, settings=settings),), settings.schema, left.rows)
 
     def union(self, first: Table, second: Table) -> SparkTable:
-        """Return the rows of both."""
         return Both(self, own(first), own(second).select(first.schema.names))
 
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
@@ -232,10 +218,7 @@ class SparkEngine:
     def numbered(
         self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
     ) -> tuple[StoredTable, Int64Array]:
-        """Sort rows over all tasks and store some columns, with the task that each is in, and its index there.
-
-        Also return how many rows all earlier tasks have.
-        """
+        """Sort rows over all tasks and store some columns, task and index; also return how many rows all earlier tasks have."""
         names, ascending = zip(*keys, strict=True)
         frame = rows.frame.orderBy(*names, ascending=list(ascending))
         schema = pa.schema([*kept, *PLACED])
@@ -247,7 +230,6 @@ class SparkEngine:
         return StoredTable(self, files, schema), np.cumsum(counts) - counts
 
     def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
-        """Return the rows from so many on up to so many, by position."""
         total = int(self._sizes.sum())
         if begin <= 0 and end >= total:
             return table

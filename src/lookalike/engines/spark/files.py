@@ -29,29 +29,19 @@ TASK_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class TableFiles:
-    """The files of a stored table.
-
-    Parameters
-    ----------
-    names : tuple of str
-        They begin with the number of the task that wrote them, and ascend.
-    counts, sizes : tuple of int
-        Rows of each, and bytes on the disk.
-    """
+    """The files of a stored table."""
 
     folder: AnyPath
-    names: tuple[str, ...]
-    counts: tuple[int, ...]
-    sizes: tuple[int, ...]
+    names: tuple[str, ...]  # begin with the number of the task that wrote them, and ascend
+    counts: tuple[int, ...]  # rows of each
+    sizes: tuple[int, ...]  # bytes on the disk
 
     @property
     def rows(self) -> int:
-        """The rows of all files."""
         return sum(self.counts)
 
     @property
     def paths(self) -> list[AnyPath]:
-        """Where the files are."""
         return [self.folder / name for name in self.names]
 
     def shares(self) -> list[tuple[int, int]]:
@@ -61,7 +51,6 @@ class TableFiles:
 
     @staticmethod
     def task_of(name: str) -> int:
-        """Return the number of the task that wrote a file."""
         return int(name.partition("-")[0])
 
     def save(self, marker: AnyPath) -> None:
@@ -88,10 +77,7 @@ def partition() -> int:
 
 
 def write_rows(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
-    """Write rows to a file of this attempt's own; say its name.
-
-    Of several attempts of a task Spark takes the rows of one, so that one name is told.
-    """
+    """Write rows to a file of this attempt's own, and say its name: Spark takes the rows, so the name, of one attempt only."""
     yield from write_file(batches, folder, partition(), schema)
 
 
@@ -113,7 +99,6 @@ def write_file(batches: Batches, folder: AnyPath, number: int, schema: pa.Schema
 
 
 def _groups(batches: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
-    """Put rows together to row groups."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -143,7 +128,6 @@ def read_rows(batches: Batches, files: TableFiles, shares: Sequence[tuple[int, i
 
 
 def rows_of(path: AnyPath, schema: pa.Schema) -> Batches:
-    """Yield some columns of a file."""
     with parquet_file(path) as file:
         for group in range(file.metadata.num_row_groups):
             table = file.read_row_group(group, schema.names, use_threads=False).select(schema.names)

@@ -1,7 +1,7 @@
-"""Data frames as inputs: a frame's rows have neither order nor place, and may be made anew each time that they are asked for.
+"""Data frames as inputs, whose rows have neither order nor place, and may be made anew each time that they are asked for.
 
-So the pass that sketches them also writes their texts to files in the work folder, and what is compared later is what was
-sketched. Their order is that of a column and their ids: sketches are sorted by it, and numbered.
+So the pass that sketches them also writes their texts to files, and what is compared later is what was sketched. Sketches are
+sorted by the column of their order and their ids, and numbered.
 """
 
 from __future__ import annotations
@@ -37,15 +37,7 @@ _ROW = re.compile(r", row (\d+)")
 
 @dataclass(frozen=True, eq=False)
 class FrameInput:
-    """A data frame in the place of a split.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    limit : Limit
-        How large documents may be.
-    """
+    """A data frame in the place of a split; the name is for messages."""
 
     name: str
     frame: Any
@@ -64,7 +56,6 @@ class FrameInput:
         """Return None: there is no file."""
 
     def identity(self) -> dict[str, Any]:
-        """Return what is known of a frame: its columns."""
         return {"name": self.name, "columns": dict(self.frame.dtypes)}
 
     def expected(self, text: str) -> tuple[int, int]:
@@ -77,13 +68,7 @@ class Frames(list[Split | FrameInput]):
 
 
 class FrameSource(SparkTable):
-    """The documents of data frames.
-
-    Parameters
-    ----------
-    reading : Reading
-        With ids.
-    """
+    """The documents of data frames; ``reading`` names a column of ids."""
 
     def __init__(self, engine: Cluster, inputs: Sequence[Split | FrameInput], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
@@ -138,7 +123,6 @@ class FromFrames(SparkTable):
 
     @property
     def frame(self) -> Any:
-        """The rows as a data frame."""
         source, reading = self._source, self._source.reading
         inputs = [(number, one) for number, one in enumerate(source.inputs) if isinstance(one, FrameInput)]
         given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
@@ -153,7 +137,6 @@ class FromFrames(SparkTable):
         return reduce(lambda one, other: one.unionByName(other), frames)
 
     def mapped(self, step: Step, schema: pa.Schema) -> FromFrames:
-        """Run one more step in the same tasks."""
         return FromFrames(self._source, (*self._steps, step), schema)
 
     def of_saved(self) -> SparkTable:
@@ -211,7 +194,6 @@ class _named_by_id:  # noqa: N801
         """Do nothing."""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Say it otherwise."""
         if isinstance(error, InputDataError) and not isinstance(error, RowError) and (found := _ROW.search(str(error))):
             name: Callable[[Any], str] = repr
             said = _ROW.sub(lambda _: f", id {name(self.ids[int(found[1])].as_py())}", str(error), count=1)

@@ -23,13 +23,7 @@ _MOST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How rows are ranked: references first, by position; then by columns, each ascending or, as ``-name``, descending.
-
-    Parameters
-    ----------
-    boundary : int
-        The position of the first row that is no reference.
-    """
+    """How rows are ranked: references (below ``boundary``) by position; then by columns, ascending or, if ``-name``, not."""
 
     by: tuple[str, ...]
     boundary: int
@@ -85,7 +79,6 @@ def _with(batch: pa.RecordBatch, made: dict[str, Int64Array], schema: pa.Schema)
 
 
 def key_fields(keys: Sequence[tuple[str, bool]]) -> list[pa.Field]:
-    """The columns that are made for sorting."""
     return [pa.field(name, pa.int64()) for name, _ in keys if name.startswith("__")]
 
 
@@ -133,7 +126,6 @@ class Inputs:
     combine = cast(np.ufunc, np.maximum)
 
     def start(self) -> NDArray[Any]:
-        """Return the number for no rows."""
         return np.zeros(1, np.int64)
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:
@@ -142,7 +134,6 @@ class Inputs:
 
 
 def _of_both(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Put sizes together."""
     return np.stack([one[0] + other[0], np.maximum(one[1], other[1]), one[2] + other[2]])
 
 
@@ -154,7 +145,6 @@ class Sizes:
     combine = staticmethod(_of_both)
 
     def start(self) -> NDArray[Any]:
-        """Return the sizes of no rows."""
         return np.zeros((3, self.n), np.int64)
 
     def add(self, total: NDArray[Any], batch: pa.RecordBatch) -> None:

@@ -35,30 +35,14 @@ _ODD, _OTHER, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
-    """How rows are cut into packs.
+    """How rows are cut into packs."""
 
-    Parameters
-    ----------
-    by : str
-        A column of integers, of bytes of a fixed width, or of strings. Nulls go anywhere.
-    cut : int or ndarray of int64
-        The number of buckets; or the integers that all buckets but the first begin with, ascending.
-    schema : pyarrow.Schema
-        Of the rows.
-    side : int
-        Which of the tables that meet it is.
-    key : bytes
-        Enters the digests of strings.
-    parted : str, optional
-        A column of integers: a large group comes in several buckets, equal values of this column in one.
-    """
-
-    by: str
-    cut: int | Int64Array
+    by: str  # integers, bytes of a fixed width, or strings; nulls go anywhere
+    cut: int | Int64Array  # the number of buckets; or the integers that all but the first begin with, ascending
     schema: pa.Schema
-    side: int = 0
-    key: bytes = b""
-    parted: str | None = None
+    side: int = 0  # which of the tables that meet it is
+    key: bytes = b""  # enters the digests of strings
+    parted: str | None = None  # integers: a large group comes in several buckets, equal values of this in one
 
     def bucket_of(self, rows: pa.RecordBatch) -> tuple[NDArray[Any], int]:
         """Return the bucket of each row, and how many buckets there are."""
@@ -93,7 +77,6 @@ def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def packed(batches: Batches, settings: Packing) -> Batches:
-    """Cut rows into packs."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -120,10 +103,7 @@ def _packs(held: list[pa.RecordBatch], settings: Packing) -> pa.RecordBatch:
 
 
 def unpacked(batches: Batches, settings: Packing, sort: tuple[str, ...], once: bool) -> Batches:
-    """Put the rows of each bucket together again, equal ``by`` beside each other and sorted.
-
-    A bucket that is too large to be held is sorted on the task's own disk.
-    """
+    """Put the rows of each bucket together, equal ``by`` beside each other and sorted; on the task's own disk if too large."""
     names = (settings.by, *(name for name in sort if name != settings.by))
     with Sorter(Sorting(names=names, schema=settings.schema, once=once, key=settings.key)) as rows:
         before = -1
@@ -138,15 +118,7 @@ def unpacked(batches: Batches, settings: Packing, sort: tuple[str, ...], once: b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """How rows are joined.
-
-    Parameters
-    ----------
-    on : str
-        The column of the left rows that is looked up in ``order`` of the right ones.
-    left, right, schema : pyarrow.Schema
-        Of the rows of both sides, and of what comes of them.
-    """
+    """How rows are joined: ``on`` of the left is looked up in ``order`` of the right; ``schema`` is what comes of them."""
 
     on: str
     how: str
@@ -185,7 +157,6 @@ class _Right:
 
 
 def join_packs(batches: Batches, settings: Joining) -> Batches:
-    """Join the rows of packs."""
     rows: list[pa.RecordBatch] = []
     before, right = -1, None
     for batch in batches:
@@ -204,7 +175,6 @@ def join_packs(batches: Batches, settings: Joining) -> Batches:
 
 
 def _looked_up(batch: pa.RecordBatch, right: _Right, settings: Joining) -> pa.RecordBatch:
-    """Join some rows of the left side."""
     wanted = np.asarray(to_numpy(batch.column(settings.on), -1), np.int64)  # of no document
     rows, found = right.find(wanted)
     if settings.how in ("semi", "anti"):

@@ -53,7 +53,6 @@ def settings_for(session: Any, adaptive: bool = False) -> Iterator[None]:
 
 
 def spark_sql() -> Any:
-    """Return the module ``pyspark.sql``."""
     try:
         import pyspark.sql
         from pyspark.sql.pandas.utils import require_minimum_pandas_version

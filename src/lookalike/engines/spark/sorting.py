@@ -1,8 +1,8 @@
 """Rows of a bucket come in any order and are given sorted; what is more than a task may hold waits on its own disk.
 
-Rows are sorted by a few columns, each told apart by one or two words. Once they are more than BUCKET_BYTES they are sorted and
-written as a *run* into a file without a name, which is gone when the task ends, however it does. Runs are merged as a stream, a
-batch of each at a time: all rows up to the smallest of the last rows that are at hand are sorted and given.
+Rows are sorted by a few columns, each told apart by one or two words. Once they are more than BUCKET_BYTES they are written
+as a sorted *run* into a file without a name, which is gone when the task ends, however it does. Runs are merged a batch of
+each at a time: all rows up to the smallest of the last rows that are at hand are sorted and given.
 """
 
 from __future__ import annotations
@@ -55,24 +55,12 @@ def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorting:
-    """How rows are sorted.
+    """How rows are sorted."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Columns of integers, of bytes of a fixed width, or of strings, without nulls.
-    schema : pyarrow.Schema
-        Of the rows.
-    once : bool
-        Whether repeats of rows of numbers are left out.
-    key : bytes
-        Enters the digests of strings.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # integers, bytes of a fixed width, or strings, without nulls
     schema: pa.Schema
-    once: bool = False
-    key: bytes = b""
+    once: bool = False  # repeats of rows of numbers are left out
+    key: bytes = b""  # enters the digests of strings
 
     @property
     def drops(self) -> bool:
@@ -94,10 +82,7 @@ class Sorting:
 
 
 class Sorter:
-    """Sorts rows, of which it holds so many and keeps the others on the disk.
-
-    Use it as a context: what it keeps is gone when that ends.
-    """
+    """A context that sorts rows, of which it holds so many and keeps the others on the disk until it ends."""
 
     def __init__(self, sorting: Sorting) -> None:
         self._sorting = sorting
@@ -115,7 +100,6 @@ class Sorter:
             run.close()
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Take some rows."""
         if not len(rows):
             return
         self._held.append(rows)
@@ -168,14 +152,12 @@ class _Run:
         self._rows, self._words, self._at = pa.RecordBatch.from_pylist([], self._sorting.schema), [np.empty(0, np.int64)], 0
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> None:
-        """Write the rows, in their order."""
         with pa.ipc.new_stream(self._file, self._sorting.schema) as out:
             for batch in batches:
                 out.write_batch(batch)
         self._file.seek(0)
 
     def close(self) -> None:
-        """Remove the file."""
         self._reader = None
         self._file.close()
         self._forget()
@@ -215,7 +197,6 @@ def _own_file() -> IO[bytes]:
 
 
 def _merged(left: list[_Run], sorting: Sorting, size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some runs in their order."""
     before: pa.RecordBatch | None = None
     while left := [run for run in left if run.begin()]:
         bound = min(run.last for run in left)

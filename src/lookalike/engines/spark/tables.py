@@ -1,7 +1,6 @@
 """Tables on a cluster: rows of Spark's, rows that steps make in a task, rows in files, rows whose texts are read when needed.
 
-Steps that follow each other run in one task, and hand over record batches as on one machine. Rows become Spark's own only where
-Spark has to move or join them.
+Steps that follow each other run in one task; rows become Spark's own only where Spark has to move or join them.
 """
 
 from __future__ import annotations
@@ -88,15 +87,7 @@ class Cluster(Protocol):
 
 
 class SparkTable:
-    """Rows of a data frame under our types.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        With the columns of the schema, and perhaps others.
-    rows : int, optional
-        About how many there are, where that is known.
-    """
+    """Rows of a data frame under our types; it may have more columns. ``rows``: about how many, where that is known."""
 
     def __init__(self, engine: Cluster, frame: Any, schema: pa.Schema, rows: int | None = None) -> None:
         self.engine, self._frame, self.schema, self.rows = engine, frame, schema, rows
@@ -111,11 +102,9 @@ class SparkTable:
         yield from self.engine.read_back(self)
 
     def select(self, names: Sequence[str]) -> SparkTable:
-        """Return some columns."""
         return SparkTable(self.engine, self._frame, pa.schema([self.schema.field(name) for name in names]), self.rows)
 
     def slice(self, begin: int, end: int) -> SparkTable:
-        """Return some rows by position."""
         return self.engine.by_position(self, begin, end)
 
     def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
@@ -124,15 +113,7 @@ class SparkTable:
 
 
 class Stepped(SparkTable):
-    """Rows that steps make, one after the other in one task, from rows of a data frame.
-
-    Parameters
-    ----------
-    before : pyarrow.Schema
-        Of the rows of the frame.
-    schema : pyarrow.Schema
-        Of what the last one yields.
-    """
+    """Rows that steps make, one after the other in one task, from a data frame of the schema ``before``."""
 
     def __init__(
         self, engine: Cluster, frame: Any, before: pa.Schema, steps: tuple[Step, ...], schema: pa.Schema, rows: int | None
@@ -142,16 +123,13 @@ class Stepped(SparkTable):
 
     @property
     def frame(self) -> Any:
-        """The rows as a data frame."""
         chain = partial(one_after_the_other, steps=self._steps)
         return self.engine.run_on(self._from, in_tasks(chain, self._before, self.schema), self.schema)
 
     def mapped(self, step: Step, schema: pa.Schema) -> Stepped:
-        """Run one more step in the same tasks."""
         return Stepped(self.engine, self._from, self._before, (*self._steps, step), schema, self.rows)
 
     def select(self, names: Sequence[str]) -> SparkTable:
-        """Return some columns."""
         if list(names) == self.schema.names:
             return self
         return self.mapped(partial(some_columns, names=tuple(names)), pa.schema([self.schema.field(name) for name in names]))
@@ -162,12 +140,10 @@ class MadeTable(SparkTable):
 
     @property
     def _made(self) -> SparkTable:
-        """The rows as they are made."""
         raise NotImplementedError
 
     @property
     def frame(self) -> Any:
-        """The rows as a data frame."""
         return self._made.frame
 
     def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
@@ -175,7 +151,6 @@ class MadeTable(SparkTable):
         return self._made.mapped(step, schema)
 
     def select(self, names: Sequence[str]) -> SparkTable:
-        """Return some columns."""
         return self._made.select(names)
 
 
@@ -196,7 +171,6 @@ class StoredTable(MadeTable):
         return self.engine.session.read.schema(ddl).parquet(*map(pattern_of, self.files.paths))
 
     def batches(self) -> Batches:
-        """Read the rows file by file."""
         for path in self.files.paths:
             yield from rows_of(path, self.schema)
 
@@ -207,23 +181,14 @@ class StoredTable(MadeTable):
         return Stepped(self.engine, self.engine.numbers(len(shares)), NUMBERS, (reading,), self.schema, self.rows)
 
     def select(self, names: Sequence[str]) -> StoredTable:
-        """Return some columns."""
         return StoredTable(self.engine, self.files, pa.schema([self.schema.field(name) for name in names]))
 
 
 class Derived(MadeTable):
     """Rows that a step makes from others of which it needs some columns; what nobody asks for is not read.
 
-    Parameters
-    ----------
-    rows : SparkTable
-        With the columns that the step needs, and all of the schema that it does not add.
-    needed : tuple of str
-        What the step needs.
-    step : step
-        With ``schema`` to be bound; it yields the columns of that.
-    added : str, optional
-        The column that the step adds to the rows, if that is all it does.
+    ``rows`` have what the step needs, and all of the schema that it does not add; ``schema`` is bound to the step, which yields
+    its columns. ``added`` is the column that the step adds, if that is all it does.
     """
 
     def __init__(
@@ -238,7 +203,6 @@ class Derived(MadeTable):
         return self._rows.mapped(partial(self._step, schema=self.schema), self.schema)
 
     def select(self, names: Sequence[str]) -> SparkTable:
-        """Return some columns."""
         if self._added is not None and self._added not in names:
             return self._rows.select(names)
         read = dict.fromkeys([*(name for name in names if name != self._added), *self._needed])
@@ -247,13 +211,7 @@ class Derived(MadeTable):
 
 
 class Both(SparkTable):
-    """The rows of two tables, on which steps run apart.
-
-    Parameters
-    ----------
-    first, second : SparkTable
-        Of the same schema.
-    """
+    """The rows of two tables of one schema, on which steps run apart."""
 
     def __init__(self, engine: Cluster, first: SparkTable, second: SparkTable) -> None:
         rows = None if first.rows is None or second.rows is None else first.rows + second.rows
@@ -262,15 +220,12 @@ class Both(SparkTable):
 
     @property
     def frame(self) -> Any:
-        """The rows as a data frame."""
         return self._first.frame.union(self._second.frame)
 
     def mapped(self, step: Step, schema: pa.Schema) -> Both:
-        """Run a step on the rows of either."""
         return Both(self.engine, self._first.mapped(step, schema), self._second.mapped(step, schema))
 
     def select(self, names: Sequence[str]) -> Both:
-        """Return some columns."""
         return Both(self.engine, self._first.select(names), self._second.select(names))
 
 
@@ -286,24 +241,13 @@ class Joined(MadeTable):
         return self.engine.joined_packs(self._left, self._right, self._settings)
 
     def select(self, names: Sequence[str]) -> SparkTable:
-        """Return some columns."""
         some = self._settings.of(names)
         joined = Joined(self.engine, self._left.select(some.left.names), self._right.select(some.right.names), some)
         return joined if some.schema.names == list(names) else joined._made.select(names)
 
 
 class TextTable(MadeTable):
-    """Rows whose texts are read when they are needed.
-
-    Parameters
-    ----------
-    where : SparkTable
-        The rows without their texts, with unit and place.
-    name : str
-        Of the column of texts.
-    stored : bool
-        Whether the texts were written to files for it, and ``where`` is stored.
-    """
+    """Rows (``where``: unit and place) whose texts are read when needed; ``stored``: from files that were written for it."""
 
     def __init__(
         self, engine: Cluster, where: SparkTable, texts: TextsOfJob, name: str, schema: pa.Schema, stored: bool = False
@@ -319,7 +263,6 @@ class TextTable(MadeTable):
         return rows.mapped(partial(read_wanted, texts=self.texts, name=self.name, schema=self.schema), self.schema)
 
     def select(self, names: Sequence[str]) -> SparkTable:
-        """Return some columns."""
         if self.name not in names:
             return self.where.select(names)
         schema = pa.schema([self.schema.field(name) for name in names])

@@ -1,7 +1,4 @@
-"""What Spark's tasks run beside the steps: reading inputs, numbering rows, adding up.
-
-Also what must hold of the worker that runs a task, and how the errors of tasks reach the caller.
-"""
+"""What Spark's tasks run beside the steps: reading inputs, numbering, adding up; checks of workers, errors for the caller."""
 
 from __future__ import annotations
 
@@ -94,11 +91,7 @@ def raised_again() -> Iterator[None]:
 
 
 def keep_modules() -> None:
-    """Tell Python that what a worker of Spark has loaded stays.
-
-    Spark has workers collect garbage after each task. With all modules to be looked through, this is most of the time of a
-    short task.
-    """
+    """Freeze what is loaded: Spark has workers collect garbage after each task, which is else most of a short one's time."""
     if "pyspark.worker" in sys.modules and len(gc.get_objects()) > MANY_OBJECTS:
         gc.collect()
         gc.freeze()
@@ -128,7 +121,6 @@ def check_worker(version: str, marker: AnyPath | None) -> None:
 
 
 def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
-    """Run a step in a task."""
     keep_modules()
     with explained():
         yield from encoded(step(decoded(batches, before)), wire_schema(after))
@@ -149,14 +141,12 @@ def read_units(batches: Batches, texts: InputTexts) -> Batches:
 
 
 def one_after_the_other(batches: Batches, steps: Sequence[Step]) -> Batches:
-    """Run several steps, each on what the one before gives."""
     for step in steps:
         batches = step(batches)
     return batches
 
 
 def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
-    """Yield some columns."""
     for batch in batches:
         yield batch.select(list(names))
 

@@ -1,7 +1,7 @@
-"""Texts on a cluster: they are read by the tasks that need them, from the inputs or from files that other tasks wrote.
+"""Texts on a cluster, read by the tasks that need them, from the inputs or from files that other tasks wrote.
 
-A *unit* is what a task reads from its beginning on: a piece of an input, or a file of texts. Rows come sorted by unit and
-place, and each unit is read at most once.
+A *unit* (a piece of an input, or a file of texts) is read from its beginning on, at most once: rows come sorted by unit and
+place.
 """
 
 from __future__ import annotations
@@ -86,7 +86,6 @@ class TextFiles:
     folder: AnyPath
 
     def path(self, unit: int) -> AnyPath:
-        """Return the file of a unit."""
         return self.folder / f"{unit:016x}.parquet"
 
     def open(self, unit: int) -> Reader:
@@ -114,7 +113,6 @@ class FrameTexts:
     spooled: TextFiles
 
     def open(self, unit: int) -> Reader:
-        """Return what gives the texts around a place."""
         return self.saved.open(-1 - unit) if unit < 0 else self.spooled.open(unit)
 
 
@@ -147,11 +145,7 @@ def read_wanted(batches: Batches, texts: TextsOfJob, name: str, schema: pa.Schem
 
 
 class Spool:
-    """A file of texts that a task writes.
-
-    Every attempt of a task writes a file of its own, and the rows that it gives name that file: of several attempts those rows
-    count that Spark takes, and with them their file.
-    """
+    """A file of texts, one for each attempt of a task: rows name it, so that it counts if Spark takes those of that attempt."""
 
     def __init__(self, folder: AnyPath) -> None:
         self.unit = int.from_bytes(os.urandom(8)) >> 1
