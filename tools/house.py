@@ -158,14 +158,30 @@ def foreign_private(some: list[Module]) -> list[tuple[Module, int, str]]:
     return list(dict.fromkeys(found))
 
 
+def ancestors(some: list[Module], names: Iterable[str]) -> set[str]:
+    """Return the classes of ours that some classes inherit from, by their names, which public classes and bases have alone."""
+    classes = [node for one in some for node in ast.walk(one.tree) if isinstance(node, ast.ClassDef)]
+    bases = {node.name: {ast.unparse(base).partition("[")[0].split(".")[-1] for base in node.bases} for node in classes}
+    found, open_ones = set[str](), list(names)
+    while open_ones:
+        for base in bases.get(open_ones.pop(), set()) & bases.keys() - found:
+            found.add(base)
+            open_ones.append(base)
+    return found
+
+
 def internal_docstrings(some: list[Module], public: dict[str, str]) -> int:
-    """Return how many lines the docstrings of what is not public have."""
-    total = 0
+    """Return how many lines the docstrings of what is not public have: what users inherit and theory's functions are public."""
+    total, inherited = 0, ancestors(some, public)
     for one in some:
         home = ".".join(one.inside.with_suffix("").parts)
         own = {name for name, where in public.items() if home == where or home.startswith(where + ".")}
-        inner = [lines for lines in one.docstrings if lines[0].split(".")[0] not in own or "._" in lines[0]]
-        total += sum(last - first + 1 for _, first, last in inner)
+        if one.room == "theory" and not one.inside.stem.startswith("_"):
+            own |= {node.name for node in one.tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
+        for name, first, last in one.docstrings:
+            owner, _, method = name.partition(".")
+            if "._" in name or not (owner in own or (method and owner in inherited)):
+                total += last - first + 1
     return total
 
 

@@ -126,3 +126,14 @@ def test_lines_are_told_apart(tmp_path):
     (one,) = house.modules(tmp_path)
     assert one.code_lines == 2
     assert house.internal_docstrings([one], {}) == 5 and house.internal_docstrings([one], {"f": "a"}) == 4
+
+
+def test_what_users_inherit_and_formulas_are_public(tmp_path):
+    (tmp_path / "theory").mkdir()
+    (tmp_path / "theory/odds.py").write_text('def f():\n    """Public."""\n\n\ndef _g():\n    """Internal."""\n')
+    (tmp_path / "theory/_check.py").write_text('def f():\n    """Internal."""\n')
+    (tmp_path / "base.py").write_text(
+        'class Base:\n    """Internal."""\n    def told(self):\n        """Public."""\n    def _own(self):\n        """Internal."""\n'
+    )
+    (tmp_path / "index.py").write_text('from .base import Base\n\n\nclass Index(Base):\n    """Public."""\n')
+    assert house.internal_docstrings(house.modules(tmp_path), {"Index": "index"}) == 4

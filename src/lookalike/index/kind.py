@@ -26,23 +26,13 @@ NO_PREFIXES = np.empty((0, 0), np.uint32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketches:
-    """Sketches of documents, ready to be added or looked up.
-
-    Parameters
-    ----------
-    empty : ndarray of bool, shape (n,)
-        Documents without a single token; they match nothing.
-    kind : Kind
-        The parameters that made them.
-    margins : ndarray of float32, shape (n, 64), optional
-        How sure each bit of a fingerprint is, where an index is searched by weak bits; they are never stored.
-    """
+    """Sketches of documents, ready to be added or looked up."""
 
     keys: UInt64Array
     codes: NDArray[np.uint16]
-    empty: NDArray[np.bool_]
-    kind: Kind
-    margins: NDArray[np.float32] | None = None
+    empty: NDArray[np.bool_]  # documents without a single token; they match nothing
+    kind: Kind  # whose parameters made them
+    margins: NDArray[np.float32] | None = None  # (n, 64): how sure each bit is, to ask by weak bits; never stored
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -58,17 +48,9 @@ class Sketches:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(ABC):
-    """What all documents of an index have in common.
+    """What all documents of an index have in common; what a shingle is stands in ``lookalike.Shingling``."""
 
-    Parameters
-    ----------
-    threshold : float in (0, 1]
-        Resemblance from which documents are found (of SimHash: cosine).
-    unit, width, normalization, fold_case
-        What a shingle is: see ``lookalike.Shingling``.
-    """
-
-    threshold: float = 0.8
+    threshold: float = 0.8  # resemblance from which documents are found (of SimHash: cosine)
     recall: float = 0.99
     unit: str = "word"
     width: int | None = None

@@ -33,19 +33,11 @@ BITS, MOST_PROBES = 64, 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class MinHashKind(Kind):
-    """Bands of a MinHash signature as keys, the lowest bits of more slots, side by side in words of 16, as codes.
+    """Bands of a MinHash signature as keys, the lowest bits of more slots, side by side in words of 16, as codes."""
 
-    Parameters
-    ----------
-    bands, rows : int >= 1, optional
-        In place of the planner's choice.
-    bits : {1, 2, 4, 8, 16}, default 16
-        Of a slot. The 16 are those of its value; fewer are taken from the value mixed with its place.
-    """
-
-    bands: int | None = None
+    bands: int | None = None  # these two in place of the planner's choice
     rows: int | None = None
-    bits: int = WORD
+    bits: int = WORD  # of a slot: the 16 are those of its value, fewer are taken from the value mixed with its place
     slots: int = SLOTS
     name = "minhash"
     prefix_bits = 32
@@ -139,23 +131,11 @@ class MinHashKind(Kind):
 
 @dataclass(frozen=True, kw_only=True)
 class SimHashKind(Kind):
-    """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes.
+    """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes. With
+    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V)."""
 
-    With ``probes`` there is one key, the plain fingerprint.
-
-    Parameters
-    ----------
-    radius : int in [0, 7], default 3
-        Bits in which fingerprints of near-duplicates may differ.
-    probes : int in [1, 20000], optional
-        Runs of the one table that a query looks at: its own, and those that it would be in if its weakest bits were others.
-
-    References
-    ----------
-    Thesis on probabilistic SimHash matching, chapters IV and V.
-    """
-
-    radius: int = 3
+    radius: int = 3  # bits in which fingerprints of near-duplicates may differ
+    # runs of the one table that a query looks at: its own, and those that it would be in if its weakest bits were others
     probes: int | None = None
     name = "simhash"
     lane, n_codes, lowest = 1, BITS // WORD, -BITS

@@ -24,10 +24,8 @@ BLOCK_BYTES = 4 << 20  # of texts that are compared together
 
 
 def sketch_texts(kind: Kind, given: Any, threads: int, asking: bool) -> tuple[Sketches, list[Texts] | None]:
-    """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are.
-
-    ``asking``: they are to be looked up, too.
-    """
+    """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are. ``asking``:
+    they are to be looked up, too."""
     if threads < 1:
         raise ParameterError(f"threads must be at least 1; got {threads}")
     if isinstance(given, Sketches):
@@ -111,10 +109,8 @@ def _look_up_some(
 
 
 def measure(kind: Kind, segments: Sequence[Segment], asked: Texts, found: Found) -> Float64Array:
-    """Return how alike queries, given by their texts, and their matches are: by hashes under a key drawn for it.
-
-    Equal texts are shingled once: a thousand copies that ten queries find are one text, and not ten thousand.
-    """
+    """Return how alike queries, given by their texts, and their matches are: by hashes under a key drawn for it. Equal texts
+    are shingled once: a thousand copies that ten queries find are one text, and not ten thousand."""
     out = np.empty(len(found.query))
     hashing = KeyedHashes(kind.shingling, os.urandom(16)) if len(out) else None
     rows = list(zip(found.query.tolist(), found.segment.tolist(), found.row.tolist(), strict=True))

@@ -132,10 +132,8 @@ class Reader:
         return self._sketch(texts, threads)[0]
 
     def _sketch(self, given: Any, threads: int, asking: bool = True) -> tuple[Sketches, list[Texts] | None]:
-        """Return the sketches of texts, and the texts, which are gone through once: an iterator has them only once.
-
-        ``asking``: they are to be looked up, too, and not only added.
-        """
+        """Return the sketches of texts, and the texts, gone through once (an iterator has them only once); ``asking``: to be
+        looked up, too, and not only added."""
         check_rules(self.path, self.kind, self._rules, self._now()[0].keep_text)
         return sketch_texts(self.kind, given, threads, asking)
 

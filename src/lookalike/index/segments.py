@@ -53,13 +53,7 @@ class Room:
 
 
 class Segment:
-    """One segment, read from its file as it is needed.
-
-    Parameters
-    ----------
-    removed : ndarray of bool, shape (n_rows,), or of shape (0,)
-        Rows that do not count any more.
-    """
+    """One segment, read from its file as it is needed; ``removed`` marks rows that do not count any more, or is empty."""
 
     def __init__(self, path: Path, kind: Kind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
         self.path = path
@@ -202,10 +196,8 @@ class Segment:
         return "text_bytes" in self.file
 
     def search(self, kind: Kind, asked: Sketches, most: int, room: Room) -> tuple[Int64Array, Int64Array, Int64Array] | None:
-        """Return (place in ``asked``, row, score) of the matches of one or more sketches; None where there are none.
-
-        ``most``: see ``kernels.lookup.search``; ``room``: is used, and can be used again.
-        """
+        """Return (place in ``asked``, row, score) of the matches of one or more sketches; None where there are none. ``most``:
+        see ``kernels.lookup.search``; ``room``: is used, and can be used again."""
         wanted = kind.prefixes(asked, self.prefix_bits)
         runs = room.runs(wanted.shape[1] if len(wanted) else self._n_tables)
         query, parts = 0, []

@@ -153,9 +153,7 @@ def damage(folder: Path, kind: Kind, manifest: Manifest, entry: Entry) -> list[s
 
 class State:
     """A folder's manifest and the segments it names. What changes it writes files first, then the manifest that names them.
-
-    Manifest and segments are one value, ``now``, which is replaced and never changed: who took it reads on what it was.
-    """
+    Manifest and segments are one value, ``now``, which is replaced and never changed: who took it reads on what it was."""
 
     def __init__(self, folder: Path, kind: Kind, manifest: Manifest, segments: tuple[Segment, ...]) -> None:
         self.folder = folder
@@ -253,10 +251,8 @@ class State:
         return sorted(i for i in order if i < len(self.segments))
 
     def merge_small(self) -> None:
-        """Merge the smallest segments while there are many, if the disk has room: what was added has been added.
-
-        Damage that is met here is an error of the next addition.
-        """
+        """Merge the smallest segments while there are many, if the disk has room: what was added has been added. Damage that is
+        met here is an error of the next addition."""
         with suppress(OSError, IndexFormatError, MemoryError):
             while chosen := self._to_merge():
                 self.merge(chosen)

@@ -1,7 +1,5 @@
-"""Kernels compiled by Numba on their first call, and the machine instructions that Python has no operator for.
-
-The library built ahead comes from the same code; this is what runs where there is no library, and what builds it.
-"""
+"""Kernels compiled by Numba on their first call, and the machine instructions that Python has no operator for. The library
+built ahead comes from the same code; this is what runs where there is no library, and what builds it."""
 
 import atexit
 import fcntl
@@ -113,10 +111,8 @@ def _alone(folder):
 
 
 class Kernel(CPUDispatcher):
-    """A function that is compiled on its first call, for the one signature that it declares and for no other.
-
-    Arrays must have the declared type; scalars are converted to it, as in C.
-    """
+    """A function that is compiled on its first call, for the one signature that it declares and for no other. Arrays must have
+    the declared type; scalars are converted to it, as in C."""
 
     declared, tuples = "", ()
 
@@ -230,10 +226,7 @@ def different_bytes(typingctx, data, index, byte):
 
 @intrinsic
 def fold_ascii(typingctx, data, index, out, place, fold_case):
-    """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted.
-
-    Bit i of the result tells whether byte i is beyond ASCII; it is a blank in ``out``.
-    """
+    """Do what ``_plain.fold_ascii`` does, by instructions for 64 bytes."""
 
     def codegen(context, builder, signature, args):
         source = _address(context, builder, signature.args[0], args[0], args[1])
@@ -253,10 +246,7 @@ def fold_ascii(typingctx, data, index, out, place, fold_case):
 
 @intrinsic
 def lower_block(typingctx, data, index, out, place, fold_case):
-    """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted.
-
-    Bit i of the result tells whether byte i is a control character or beyond ASCII.
-    """
+    """Do what ``_plain.lower_block`` does, by instructions for 64 bytes."""
 
     def codegen(context, builder, signature, args):
         source = _address(context, builder, signature.args[0], args[0], args[1])

@@ -29,10 +29,8 @@ def different_bytes(data, index, byte):
 
 
 def fold_ascii(data, index, out, place, fold_case):
-    """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted.
-
-    Bit i of the result tells whether byte i is beyond ASCII; it is a blank in ``out``.
-    """
+    """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted. Bit i of the
+    result tells whether byte i is beyond ASCII; it is a blank in ``out``."""
     block = data[index : index + 64].copy()
     lower = block | np.uint8(32)
     letter, digit = (lower >= 97) & (lower <= 122), (block >= 48) & (block <= 57)
@@ -42,10 +40,8 @@ def fold_ascii(data, index, out, place, fold_case):
 
 
 def lower_block(data, index, out, place, fold_case):
-    """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted.
-
-    Bit i of the result tells whether byte i is a control character or beyond ASCII.
-    """
+    """Copy 64 bytes to ``out[place:]``, ASCII letters lower if wanted. Bit i of the result tells whether byte i is a control
+    character or beyond ASCII."""
     block = data[index : index + 64].copy()
     upper = (block >= 65) & (block <= 90)
     out[place : place + 64] = np.where(upper & fold_case, block | np.uint8(32), block)

@@ -1,8 +1,7 @@
 """All pairs of packed rows within a number of mismatches, a block of columns at a time.
 
-A block of rows is turned on its side, so that word w of all of them lies together. One row is then compared with the whole
-block by loops over neighbouring words, of which the processor does several at once. Where all of a block have too many
-mismatches already, the rest of their words is left out.
+A block is turned on its side: word w of all its rows lies together, so that the processor compares one row with several at
+once; where all have too many mismatches, the rest of their words is left out.
 """
 
 from .compiler import compiled, popcount
@@ -27,12 +26,9 @@ def turn_block(words, begin, size, first_word, columns):
     Hits,
 )
 def pairs_with_block(words, first_row, columns, begin, size, first_word, slots, bits, most, totals, differ, hits):
-    """Find the pairs of rows i from ``first_row`` on with rows j > i of a block, with at most ``most`` slots that differ.
-
-    ``columns`` holds rows [begin, begin + size) turned on their side; ``totals`` (int64) and ``differ`` (uint64) of BLOCK
-    entries are scratch. Returns (row, pairs written): the row to go on from where the room may not suffice for the next, else
-    the end of the block.
-    """
+    """Find the pairs of rows i from ``first_row`` on with rows j > i of a block, [begin, begin + size) turned on their side in
+    ``columns``, with at most ``most`` slots that differ. ``totals`` and ``differ`` (BLOCK entries) are scratch. Returns (row,
+    pairs written): where to go on if the room may not suffice for the next row, else the end of the block."""
     left, right, matches = hits
     width = (slots + 63) // 64
     step = max(1, width // 8)

@@ -1,9 +1,9 @@
-"""Band keys, with 16-bit codes of slots beside them, the buckets they form once sorted, and the pairs that share a bucket.
+"""Band keys, 16-bit codes of slots, the buckets they form once sorted, and the pairs that share one.
 
-The keys of a band are divided by their upper ``part_bits`` bits into parts that sort in the cache. A sorted *entry* is what
-follows in the key, its low ``row_bits`` bits replaced by the row it belongs to: one array of integers sorts faster than keys
-with an index beside them. An entry lacks the lowest ``row_bits - part_bits`` bits of its key, the *unused* bits; rows whose
-keys differ only there are told apart by the keys themselves.
+Keys are divided by their upper ``part_bits`` bits into parts that sort in the cache. A sorted *entry* is what follows in the
+key, its low ``row_bits`` bits replaced by the row: one array of integers sorts faster than keys with an index. An entry lacks
+the lowest ``row_bits - part_bits`` bits of its key, the *unused* bits; rows whose keys differ only there are told apart by the
+keys.
 """
 
 import numpy as np
@@ -16,10 +16,8 @@ _S48 = np.uint64(48)
 
 
 def _band_keys(slots, groups, bands, rows, out):
-    """Write a 64-bit key of each band of ``rows`` slots into ``out`` of shape (documents, bands).
-
-    Documents of different ``groups`` (uint64) get different keys.
-    """
+    """Write a 64-bit key of each band of ``rows`` slots into ``out`` of shape (documents, bands). Documents of different
+    ``groups`` (uint64) get different keys."""
     for document in range(len(slots)):
         for band in range(bands):
             state = K0 ^ groups[document]
@@ -34,11 +32,8 @@ wide_band_keys = compiled("void(const uint64[:, ::1], const uint64[::1], int64, 
 
 @compiled("void(const uint32[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1], uint16[:, ::1])")
 def keys_and_codes(slots, groups, bands, rows, keys, codes):
-    """Write a 64-bit key of each band into ``keys``, and a 16-bit code of each slot of the bands into ``codes``.
-
-    Documents of different ``groups`` (uint64) get different keys and codes. The keys are those of ``band_keys``; the
-    two products of a slot do not wait for each other, so that the codes cost little beside the keys.
-    """
+    """Write the keys of ``band_keys``, and a 16-bit code of each slot of the bands into ``codes``; both differ between
+    ``groups``. The two products of a slot do not wait for each other, so that the codes cost little beside the keys."""
     for document in range(len(slots)):
         group = groups[document]
         for band in range(bands):
@@ -88,10 +83,8 @@ def find_buckets(entries, row_bits, starts):
 
 @compiled("void(uint64[::1], uint64, uint64, const uint64[:, ::1], int64, const int64[:, ::1], boolean[::1])")
 def mark_mixed(entries, row_bits, unused_bits, keys, band, buckets, mixed):
-    """Set ``mixed`` for the buckets whose members' keys differ; their entries get the unused bits in front of the row.
-
-    Once sorted, such entries form buckets again, of the members whose keys are the same in all bits.
-    """
+    """Set ``mixed`` for the buckets whose members' keys differ; their entries get the unused bits in front of the row. Once
+    sorted, such entries form buckets again, of the members whose keys are the same in all bits."""
     mask = (ONE << row_bits) - ONE
     unused = (ONE << unused_bits) - ONE
     for bucket in range(len(buckets)):
@@ -140,10 +133,8 @@ def find_roots(parents):
 
 @compiled("int64(const uint64[::1], uint64, const int64[:, ::1], const uint64[:, ::1], int64, int64[::1], int64[::1])")
 def bucket_pairs(entries, mask, buckets, keys, band, left, right):
-    """Write the pairs of all buckets of a band that no earlier one holds, ``left < right``; return how many.
-
-    ``mask`` has the bits of an entry that hold its row. Without ``left`` pairs are counted.
-    """
+    """Write the pairs of all buckets of a band that no earlier one holds, ``left < right``; return how many. ``mask`` has the
+    bits of an entry that hold its row. Without ``left`` pairs are counted."""
     count = 0
     for bucket in range(len(buckets)):
         for i in range(buckets[bucket, 0], buckets[bucket, 1]):

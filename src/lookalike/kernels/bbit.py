@@ -1,7 +1,7 @@
 """Packing of slots to a few bits, and counting of matches.
 
-Bits are kept as planes: bit j of the slots 0..63 of a row is one 64-bit word, and so on. Two rows differ in a slot where
-the planes differ in any bit: an OR of XORs, whose population count is the number of mismatches, for any number of bits.
+Bits are kept as planes: bit j of the slots 0..63 of a row is one 64-bit word, and so on. Two rows differ in a slot where the
+planes differ in any bit: an OR of XORs, whose population count is the number of mismatches, for any number of bits.
 """
 
 import numpy as np
@@ -32,10 +32,8 @@ def pack_planes(slots, begin, end, bits, remix, out, first_word):
 
 @compiled("void(const uint32[:, ::1], int64, uint16[:, ::1])")
 def pack_lanes(slots, bits, out):
-    """Write ``bits`` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into ``out`` (rows, words).
-
-    The lowest bits of a word are those of the first of its slots; what no slot needs is left as it is.
-    """
+    """Write ``bits`` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into ``out`` (rows, words). The
+    lowest bits of a word are those of the first of its slots; what no slot needs is left as it is."""
     lanes = 16 // bits
     most = (ONE << np.uint64(bits)) - ONE
     for row in range(len(slots)):
@@ -84,10 +82,8 @@ def mismatches(left, right, first_word, width, bits):
     "void(const uint64[:, ::1], const int64[::1], const uint64[:, ::1], const int64[::1], const int64[:, ::1], int64[:, ::1])"
 )
 def count_matches(left_words, left_rows, right_words, right_rows, parts, out):
-    """Write the matching slots of each pair of rows in each part into ``out`` (pairs, parts), int64.
-
-    ``parts`` of shape (n, 3): first word, slots, bits.
-    """
+    """Write the matching slots of each pair of rows in each part into ``out`` (pairs, parts), int64. ``parts`` of shape (n, 3):
+    first word, slots, bits."""
     for pair in range(len(left_rows)):
         left = left_words[left_rows[pair]]
         right = right_words[right_rows[pair]]
@@ -98,10 +94,8 @@ def count_matches(left_words, left_rows, right_words, right_rows, parts, out):
 
 @compiled("void(const uint64[:, ::1], const int64[::1], const uint64[:, ::1], const int64[::1], int64, int64, int64[:, ::1])")
 def count_filled(left_words, left_rows, right_words, right_rows, slots, bits, out):
-    """Matches where some slots are empty: write (equal and filled in both, filled in both, filled in one) of each pair.
-
-    The plane after the ``bits`` planes tells which slots are filled.
-    """
+    """Matches where some slots are empty: write (equal and filled in both, filled in both, filled in one) of each pair. The
+    plane after the ``bits`` planes tells which slots are filled."""
     width = (slots + 63) // 64
     for pair in range(len(left_rows)):
         left = left_words[left_rows[pair]]

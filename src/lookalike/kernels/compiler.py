@@ -1,10 +1,7 @@
-"""What a kernel is when the program runs: a function of the library, compiled on its first call, or plain Python.
-
-A wheel brings the *library*: all kernels, compiled when it was built, for several levels of processors. Where there is none,
-Numba compiles each kernel on its first call (*jit*), if it is installed. ``LOOKALIKE_KERNELS`` names the one to take:
-``library``, ``jit`` or ``python``; all three give the same results. Kernels are called with arrays of just the declared types;
-the library cuts integers to 64 bits and refuses floats for them, Numba converts as C does.
-"""
+"""What a kernel is when the program runs: a function of the *library*, built into the wheel for several levels of processors;
+else compiled by Numba on its first call (*jit*); else plain Python. ``LOOKALIKE_KERNELS`` names one (``library``, ``jit``,
+``python``); results are the same. Arrays must have just the declared types; the library cuts integers to 64 bits and refuses
+floats for them, Numba converts as C does."""
 
 import os
 import warnings
@@ -95,8 +92,6 @@ def _missing(*args):
 
 
 def inlined(signature, *tuples):
-    """Make a small function a kernel that kernels of any file may call; LLVM inlines it.
-
-    A call with arrays still counts references, with atomic instructions: not for the innermost loops.
-    """
+    """Make a small function a kernel that kernels of any file may call; LLVM inlines it. A call with arrays still counts
+    references, with atomic instructions: not for the innermost loops."""
     return compiled(signature, *tuples)

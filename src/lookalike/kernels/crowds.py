@@ -1,8 +1,8 @@
 """Links of documents that meet: pairs of small groups, and of crowds each member with the first ones.
 
-A group holds the orders of documents, ascending, so that its references, the orders below ``boundary``, come first. A kernel
-that writes links into ``left`` and ``right`` stops where these are full; ``at`` then says where to go on. Each writes the links
-of one member after the other, a member's links with earlier ones only, so that groups may come in pieces.
+A group holds orders, ascending, so that references (below ``boundary``) come first. A kernel stops where ``left`` and ``right``
+are full, and ``at`` says where to go on; links of one member follow those of another, each with earlier ones only: groups may
+come in pieces.
 """
 
 from typing import Annotated, NamedTuple
@@ -61,10 +61,8 @@ def count_bucket_links(orders, bounds, rule, done):
 
 @compiled("int64(const int64[::1], const int64[:, ::1], BucketRule, int64[::1], int64[::1], int64[::1])", BucketRule)
 def bucket_links(orders, bounds, rule, at, left, right):
-    """Write the links of groups from (group, member, partner) ``at`` on; return how many.
-
-    Of a small group all pairs, of a crowd those with heads, and of each member one with itself.
-    """
+    """Write the links of groups from (group, member, partner) ``at`` on; return how many. Of a small group all pairs, of a
+    crowd those with heads, and of each member one with itself."""
     count = 0
     group = at[0]
     member = at[1]

@@ -1,7 +1,5 @@
-"""Codes packed as nibbles, and the cut of pairs that cannot match.
-
-A nibble is the lowest four bits of a code; sixteen of them lie in a word, and zeros after the last.
-"""
+"""Codes packed as nibbles, and the cut of pairs that cannot match. A nibble is the lowest four bits of a code; sixteen of them
+lie in a word, and zeros after the last."""
 
 from typing import Annotated, NamedTuple
 

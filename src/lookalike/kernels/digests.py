@@ -100,10 +100,8 @@ def reduced(value):
 
 @compiled("void(const uint8[::1], const int64[::1], const uint64[:, ::1], const uint64[::1], uint64[:, ::1])")
 def digest_documents(data, offsets, withins, secret, out):
-    """Write a digest of each document into ``out`` of shape (documents, 2): two words of 61 bits.
-
-    ``withins`` of shape (documents, 2), numbers below p, or no rows: what each is compared within, two coefficients more.
-    """
+    """Write a digest of each document into ``out`` of shape (documents, 2): two words of 61 bits. ``withins`` of shape
+    (documents, 2), numbers below p, or no rows: what each is compared within, two coefficients more."""
     for row in range(len(out)):
         a, b = digest_range(data, offsets[row], offsets[row + 1], secret)
         if len(withins) > 0:
@@ -116,10 +114,8 @@ def digest_documents(data, offsets, withins, secret, out):
 
 @inlined("UniTuple(uint64, 2)(const uint8[::1], int64, int64, const uint64[::1])")
 def token_key(data, start, size, secret):
-    """Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes their digest.
-
-    ``data`` has sixteen bytes more than the token. Bit 63 of the second word marks a digest; of no other token it is set.
-    """
+    """Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes their digest. ``data``
+    has sixteen bytes more than the token. Bit 63 of the second word marks a digest; of no other token it is set."""
     if size > 15:
         a, b = digest_range(data, start, start + size, secret)
         return reduced(a), reduced(b) | _TOP

@@ -1,10 +1,9 @@
 """Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017): k slots in about max(n, k ln k) hashes.
 
-In round r < k each element goes to one random slot, in round r >= k all elements go to slot r - k; a slot keeps the
-smallest (round, value). The rounds end when no slot is empty. Round 0 is one permutation hashing.
-
-A slot is one 32-bit number that orders as (round, value) does: round 0 has the lower half of the range, so that long
-texts keep 31 bits; the later rounds, which only short texts reach, share the upper half evenly.
+In round r < k each element goes to one random slot, in round r >= k all go to slot r - k, until none is empty; a slot keeps the
+smallest (round, value). Round 0 is one permutation hashing. A slot is a 32-bit number that orders as (round, value): round 0
+has the lower half of the range, so that long texts keep 31 bits; the later rounds, which only short texts reach, share the
+upper half evenly.
 """
 
 import numpy as np
@@ -51,10 +50,8 @@ def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
 
 @compiled("int64(const uint64[::1], int64, int64, uint64, uint64[::1], uint64[::1])")
 def gather_distinct(values, begin, end, spread, table, out):
-    """Write the distinct values of ``[begin, end)`` into ``out``; return their number, or -1 if they do not fit.
-
-    ``table`` (uint64, a power of two long, at least twice ``out``) is overwritten. ``spread``: see ``is_new``.
-    """
+    """Write the distinct values of ``[begin, end)`` into ``out``; return their number, or -1 if they do not fit. ``table``
+    (uint64, a power of two long, at least twice ``out``) is overwritten. ``spread``: see ``is_new``."""
     table[:] = ZERO
     count = 0
     for i in range(begin, end):
@@ -71,12 +68,10 @@ def gather_distinct(values, begin, end, spread, table, out):
     "uint32[:, ::1])"
 )
 def sign_rows(values, offsets, start, stop, seed, spread, table, distinct, placed, out):
-    """Write the slots of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
-
-    ``values`` are well-mixed 64-bit hashes; repeats change nothing. A long row that leaves slots empty must repeat itself:
-    the later rounds then run over its distinct values, for which ``table`` and ``distinct`` are scratch. So is ``placed``
-    (uint64, of any length): slots and keys of a block of hashes. ``spread``: see ``is_new``; no slot depends on it.
-    """
+    """Write the slots of rows ``[start, stop)`` of well-mixed 64-bit ``values``, with or without repeats, into ``out``; an
+    empty row keeps ``EMPTY``. A long row that leaves slots empty must repeat itself: later rounds run over its distinct values,
+    for which ``table`` and ``distinct`` are scratch (see ``gather_distinct``), as is ``placed`` (of any length): slots and keys
+    of a block of hashes. No slot depends on ``spread`` (see ``is_new``)."""
     slot_count = np.uint64(out.shape[1])
     salt = fmix64(seed)
     for row in range(start, stop):

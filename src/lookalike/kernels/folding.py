@@ -1,8 +1,7 @@
-"""From a text's UTF-8 bytes to folded bytes in which one separator stands between tokens.
+"""From a text's UTF-8 bytes, validated on the way, to folded bytes in which one separator stands between tokens.
 
-All kernels validate UTF-8 on the way. Runs of ASCII are treated 64 bytes at a time, or eight with plain 64-bit arithmetic:
-adding ``0x80 - c`` to every byte sets its top bit exactly where the byte is >= c. Small functions take words, not arrays:
-calls with arrays would count references, with atomic instructions.
+ASCII goes 64 bytes at a time, or eight in plain arithmetic: adding ``0x80 - c`` to every byte sets its top bit exactly where
+the byte is >= c. Small functions take words: calls with arrays would count references, atomically.
 """
 
 from typing import Annotated, NamedTuple
@@ -131,11 +130,11 @@ def find_invalid(data, offsets, start, stop):
     Characters,
 )
 def find_unnormalized(data, offsets, start, stop, characters, flag, out):
-    """Find the stretches that may not be in the normal form that ``flag`` stands for; return (how many, invalid bytes).
+    """Find the stretches that may not be in the normal form of ``flag``; return (how many, invalid bytes).
 
-    A stretch is a run of characters beyond ASCII and the one character before it: nothing in ASCII composes with what
-    precedes it. It may not be normal if a character of it is marked as changing or composing, or if combining classes
-    fall. ``out`` of shape (n, 3) receives (row, begin, end) of the first n stretches.
+    A stretch is a run beyond ASCII and the character before it (nothing in ASCII composes with what precedes it). It may not be
+    normal if a character is marked as changing or composing, or if combining classes fall. ``out`` receives (row, begin, end)
+    of the first n.
     """
     pages = characters.pages
     kinds = characters.kinds
@@ -182,10 +181,10 @@ def find_unnormalized(data, offsets, start, stop, characters, flag, out):
     Characters,
 )
 def fold_words(data, begin, end, fold_case, characters, out):
-    """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the number of bytes written.
+    """Write the words of ``data[begin:end]`` into ``out``, blanks between them; return the bytes written.
 
-    Letters, digits and marks make words; a letter or digit of a script without spaces is a word of its own, to which
-    marks belong. Invalid UTF-8 separates words. ``out`` has room for three bytes per byte and 80 more.
+    Letters, digits and marks make words; in scripts without spaces each letter or digit does, with its marks. Invalid UTF-8
+    separates words. ``out`` has room for three bytes per byte and 80 more.
     """
     pages, kinds, folds, fold_bytes = characters
     position = begin
@@ -249,11 +248,9 @@ def fold_words(data, begin, end, fold_case, characters, out):
     Characters,
 )
 def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
-    """Write ``data[begin:end]`` into ``out``, each run of white space as one blank; return the bytes written.
-
-    With ``keep_lines`` a run that holds a line break becomes one line feed. White space at either end is dropped.
-    Invalid UTF-8 becomes U+FFFD. ``out`` has room for three bytes per byte and 80 more.
-    """
+    """Write ``data[begin:end]`` into ``out``, each run of white space as one blank, or with ``keep_lines`` as a line feed if it
+    holds a line break, none at either end; return the bytes written. Invalid UTF-8 becomes U+FFFD. ``out`` has room for three
+    bytes per byte and 80 more."""
     pages, kinds, folds, fold_bytes = characters
     position = begin
     written = 0

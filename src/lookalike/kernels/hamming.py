@@ -1,9 +1,6 @@
-"""Bits of fingerprints, tables sorted by some of them, and the search that compares all.
-
-A table holds the fingerprints sorted by some of their bits, the *prefix*, with an array of offsets for direct access.
-Distances are counted in place: a call with arrays would count references with atomic instructions, which cost ten times as
-much as the comparison of two fingerprints.
-"""
+"""Bits of fingerprints, tables sorted by some of them (the *prefix*) with offsets for direct access, and the search that
+compares all. Distances are counted in place: a call with arrays would count references atomically, at ten times the cost of
+comparing two fingerprints."""
 
 import numpy as np
 

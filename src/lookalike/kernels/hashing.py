@@ -1,8 +1,5 @@
-"""The mixers that all kernels share, and the 128-bit digest of a text's bytes.
-
-These functions fix the values of all signatures: they are a contract, held by the known-answer vectors in
-``tests/golden``.
-"""
+"""The mixers that all kernels share, and the 128-bit digest of a text's bytes. These functions fix the values of all
+signatures: they are a contract, held by the known-answer vectors in ``tests/golden``."""
 
 import numpy as np
 
@@ -36,9 +33,9 @@ def fold_multiply(a, b):
 def shift_of(size):
     """How far to shift the product of a value and an odd factor to get a place in a table of ``size``, a power of two above 1.
 
-    The highest bits are the place: two different values, whoever chose them, have one place with a probability of at most
-    2 / size over the choice of the factor (Dietzfelbinger, Hagerup, Katajainen & Penttonen, "A reliable randomized algorithm
-    for the closest-pair problem", 1997). Lower bits of a product would not do: they hang on those of the value alone.
+    The highest bits are the place: two different values, whoever chose them, have one place with a probability of at most 2 /
+    size over the choice of the factor (Dietzfelbinger, Hagerup, Katajainen & Penttonen, "A reliable randomized algorithm for
+    the closest-pair problem", 1997). Lower bits of a product would not do: they hang on those of the value alone.
     """
     return np.uint64(64 - trailing_zeros(np.uint64(size)))
 
@@ -46,9 +43,7 @@ def shift_of(size):
 @inlined("boolean(uint64[::1], uint64, uint64)")
 def is_new(table, value, spread):
     """Tell whether a value is met for the first time, and remember it in a table (uint64, a power of two long, zeros).
-
-    ``spread``: this process's factor, see ``scratch``.
-    """
+    ``spread``: this process's factor, see ``scratch``."""
     if value == ZERO:
         value = K0
     mask = np.uint64(len(table) - 1)

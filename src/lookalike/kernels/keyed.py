@@ -30,9 +30,7 @@ def token_value(low, high, point, square):
 @compiled("void(const uint64[:, ::1], const int64[::1], int64, const uint64[::1], uint64[::1], int64[::1], uint64[::1])")
 def hash_keys(keys, offsets, width, secret, tokens, out_offsets, out):
     """Write the hashes of the shingles of rows of token keys into ``out``, repeats included, and where those of each row end.
-
-    Fewer tokens than ``width`` make one shingle, none make none. ``tokens``: scratch, as long as the longest row.
-    """
+    Fewer tokens than ``width`` make one shingle, none make none. ``tokens``: scratch, as long as the longest row."""
     point = secret[0]
     square = secret[1]
     step = secret[2]

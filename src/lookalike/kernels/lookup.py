@@ -1,10 +1,7 @@
-"""Look-up in sorted tables of keys that lie in files.
-
-A table holds keys in ascending order, the row of each, and where each run of keys that begin alike starts. A row is found if
-some table holds a key of it that differs from the query's in at most ``radius`` bits and begins alike: with radius 0 equal
-band keys, else fingerprints turned so that one of their blocks comes first. Or there is one table of plain fingerprints, and a
-query says with which prefixes a key may begin: its own, and those with weak bits flipped.
-"""
+"""Look-up in sorted tables, in files, of keys in ascending order, the row of each, and where each run of keys that begin alike
+starts. A row is found if some table holds a key of it that differs from the query's in at most ``radius`` bits and begins
+alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or one table holds plain
+fingerprints, and a query says with which prefixes a key may begin: its own, and those with weak bits flipped."""
 
 from typing import Annotated, NamedTuple
 
@@ -51,10 +48,8 @@ class Tables(NamedTuple):
     Tables,
 )
 def fetch_runs(query_keys, wanted, begin, end, tables, runs):
-    """Write where the runs of some queries start and end into ``runs``, and ask for what lies there.
-
-    A look at a table waits for memory twice; this many at once take hardly longer than one.
-    """
+    """Write where the runs of some queries start and end into ``runs``, and ask for what lies there. A look at a table waits
+    for memory twice; this many at once take hardly longer than one."""
     shift = np.uint64(63) - tables.prefix_bits
     n_runs = runs.shape[1]
     probing = len(wanted) > 0  # one table, many runs; otherwise a run of each table
@@ -82,10 +77,8 @@ def lowest_of(lane):
 
 @inlined("int64(const uint16[:, ::1], int64, const uint16[:, ::1], int64, int64)")
 def score_of(codes, row, query_codes, query, lane):
-    """Return how many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ.
-
-    ``lane`` is the bits of a code. A lane differs if any of its bits does: these are folded onto its lowest bit.
-    """
+    """Return how many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ. ``lane``
+    is the bits of a code. A lane differs if any of its bits does: these are folded onto its lowest bit."""
     score = 0
     if lane == 16:
         for j in range(query_codes.shape[1]):
@@ -130,10 +123,8 @@ def collect_first_rows(key, bound, keys, rows, begin, end, near, n_near):
 
 @inlined("int64(int64[::1], int64, int64)")
 def join_rows(near, known, n_near):
-    """Sort ``near[known:n_near]`` into the ascending ``near[:known]``, once each; return how many there are then.
-
-    Copies have the same rows in every table: where rows ascend, and are known, that is one step for each.
-    """
+    """Sort ``near[known:n_near]`` into the ascending ``near[:known]``, once each; return how many there are then. Copies have
+    the same rows in every table: where rows ascend, and are known, that is one step for each."""
     for i in range(known + 1, n_near):
         if near[i] < near[i - 1]:
             sort_range(near, known, n_near)
@@ -157,10 +148,8 @@ def join_rows(near, known, n_near):
     Tables,
 )
 def last_needed(key, enough, most, lane, tables, begin, end, query_codes, query):
-    """Return the last of the first ``most`` rows of a key in table 0, if the scores of all these are ``enough``, or -1.
-
-    Rows that are removed do not count. Of many copies a query needs no more.
-    """
+    """Return the last of the first ``most`` rows of a key in table 0, if the scores of all these are ``enough``, or -1. Rows
+    that are removed do not count. Of many copies a query needs no more."""
     keys, rows, codes, removed = tables.keys, tables.rows, tables.codes, tables.removed
     i = begin
     while i < end and keys[0, i] < key:
@@ -186,16 +175,13 @@ def last_needed(key, enough, most, lane, tables, begin, end, query_codes, query)
     Hits,
 )
 def search(query_keys, query_codes, wanted, radius, least, lane, most, tables, near, runs, query, hits):
-    """Look up queries from ``query`` on; return (next query, matches): it is the end, or there is too little room.
-
-    ``query_keys`` has the shape (n_queries, n_tables). Where ``wanted`` has rows, there is one table, and they are the prefixes
-    to look at, no two alike (n_queries, n_probes). The score of a row is what ``score_of`` says, for codes of ``lane`` bits;
-    those below ``least`` and rows that are removed do not count. With ``most`` of 1 or more, a query's best matches, that many,
-    are among those that it gets, of equal scores the first; with 0 it gets all, with -1 the first only. ``near`` and ``runs``
-    (AHEAD, n_tables or n_probes, 2) are scratch. Where not even ``query`` got an answer it has more candidates than ``near`` or
-    ``hits`` has room for. The next query is -1 where a run does not lie in its table or a row not among the codes: the file is
-    damaged.
-    """
+    """Look up queries from ``query`` on; return (next query, matches): it is the end, or there is too little room; if not even
+    ``query`` got an answer, ``near`` or ``hits`` cannot hold its candidates. The next query is -1 if a run is not in its table
+    or a row not among the codes: the file is damaged. Where ``wanted`` has rows, there is one table, and they are the distinct
+    prefixes to look at, (n_queries, n_probes). Scores are ``score_of``, for codes of ``lane`` bits; those below ``least`` and
+    removed rows do not count. ``most``: with 1 or more, a query's best matches, that many, are among those it gets, of equal
+    scores the first; with 0 it gets all, with -1 the first only. ``near`` and ``runs`` (AHEAD, n_tables or n_probes, 2) are
+    scratch."""
     found_query, found_row, found_score = hits
     codes, removed = tables.codes, tables.removed
     enough = least if most < 0 else query_codes.shape[1] if lane == 16 else 0  # no score is above it, or none needs to be

@@ -10,8 +10,8 @@ from .constants import EMPTY, S32
 def sign_rows(values, offsets, start, stop, multipliers, increments, out):
     """Write the k minima of rows ``[start, stop)`` into ``out`` of shape (rows, k), uint32; an empty row keeps ``EMPTY``.
 
-    Function j is the multiply-shift hash ``(multipliers[j] * x + increments[j]) >> 32`` of the upper 32 bits x of a
-    well-mixed value.
+    Function j is the multiply-shift hash ``(multipliers[j] * x + increments[j]) >> 32`` of the upper 32 bits x of a well-mixed
+    value.
     """
     k = out.shape[1]
     for row in range(start, stop):

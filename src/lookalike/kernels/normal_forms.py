@@ -1,8 +1,7 @@
-"""From UTF-8 to UTF-8 in a Unicode normal form, in steps that grow as the text does, whatever it holds.
+"""From UTF-8 to UTF-8 in a Unicode normal form (UAX #15), in steps that grow as the text does, whatever it holds.
 
-What is done is what UAX #15 says: characters are decomposed, marks are sorted by their classes, and composed with what they
-follow. It is done for *segments*: a character that begins one is normal and composes with nothing before it. A number stands
-for each character of a segment: its class above its code point, or a byte that is no UTF-8, which stays as it is.
+It is done for *segments*: a character that begins one is normal and composes with nothing before it. A number stands for each
+of its characters: its class above its code point, or a byte that is no UTF-8, which stays as it is.
 """
 
 from typing import Annotated, NamedTuple
@@ -26,8 +25,8 @@ _N_L, _N_V, _N_T = 19, 21, 28
 class Forms(NamedTuple):
     """How characters decompose and compose; tables of blocks of 128 characters, and pages that name the block of each.
 
-    ``places``: where in ``parts`` the number of a character's parts is, and the parts behind it; 0: it has none.
-    ``firsts`` and ``seconds``: the row and column of a character in ``composites``, whose row 0 and column 0 are zeros.
+    ``places``: where in ``parts`` the number of a character's parts is, and the parts behind it; 0: it has none. ``firsts`` and
+    ``seconds``: the row and column of a character in ``composites``, whose row 0 and column 0 are zeros.
     """
 
     pages: Annotated[np.ndarray, "const uint16[::1]"]
@@ -61,12 +60,10 @@ def encoded(point):
 def normalize_stretches(data, stretches, flag, characters, forms, points, ordered, counts, at, growth, out):
     """Write ``data`` to ``out`` with the stretches (row, begin, end) normalized, up to the last character that changes.
 
-    It goes on ``at`` (stretch, place in it, bytes of ``data`` that were copied, bytes written), and tells whether it is
-    ``DONE`` or needs more room: ``MORE_BYTES``, as many as ``at[4]`` says, or ``MORE_POINTS`` in ``points`` and ``ordered``, of
-    one length. The bytes that each row grows by are added to ``growth``. ``flag``: see ``folding.find_unnormalized``.
-    ``counts`` (256): scratch.
-
-    One long function: calls with arrays, of which a segment would need some, would count references.
+    It goes on ``at`` (stretch, place in it, bytes of ``data`` copied, bytes written), and tells whether it is ``DONE`` or needs
+    ``MORE_BYTES``, as many as ``at[4]`` says, or ``MORE_POINTS`` in ``points`` and ``ordered``, of one length. The bytes that
+    each row grows by are added to ``growth``; ``counts`` (256) is scratch; ``flag``: see ``folding.find_unnormalized``. One
+    long function: calls with arrays, of which a segment would need some, would count references.
     """
     pages, kinds = characters.pages, characters.kinds
     form_pages, places, parts, firsts, seconds, composites = forms

@@ -23,10 +23,8 @@ def sign_rows(values, offsets, seed, out):
 
 @compiled("void(const uint64[::1], const int64[::1], uint64, uint64[:, ::1])")
 def cut_places(places, offsets, width, out):
-    """Write the least place within each bin of ``width`` places of each row into ``out`` (rows, bins), uint64.
-
-    Bins without one keep ``WIDE_EMPTY``.
-    """
+    """Write the least place within each bin of ``width`` places of each row into ``out`` (rows, bins), uint64. Bins without one
+    keep ``WIDE_EMPTY``."""
     for row in range(len(offsets) - 1):
         slots = out[row]
         slots[:] = WIDE_EMPTY
@@ -62,10 +60,8 @@ def rotate(slots, out):
 
 @compiled("void(const uint32[:, ::1], uint64, uint32[:, ::1])")
 def fill_optimally(slots, seed, out):
-    """Let each empty bin try random bins until it meets a filled one, whose value it copies.
-
-    Time: bins / filled tries for each empty bin; with one filled bin there is nothing to try.
-    """
+    """Let each empty bin try random bins until it meets a filled one, whose value it copies. Time: bins / filled tries for each
+    empty bin; with one filled bin there is nothing to try."""
     bins = slots.shape[1]
     for row in range(len(slots)):
         filled = 0
@@ -91,10 +87,8 @@ def fill_optimally(slots, seed, out):
 
 @compiled("void(const uint32[:, ::1], uint64, int64[::1], uint32[:, ::1])")
 def fill_in_reverse(slots, seed, places, out):
-    """Let filled bins write into random bins, round after round in the order of bins, until none is empty.
-
-    ``places`` (int64) has room for all bins. Time: about t ln t writes a row of t bins, however many are filled.
-    """
+    """Let filled bins write into random bins, round after round in the order of bins, until none is empty. ``places`` (int64)
+    has room for all bins. Time: about t ln t writes a row of t bins, however many are filled."""
     bins = slots.shape[1]
     for row in range(len(slots)):
         filled = 0

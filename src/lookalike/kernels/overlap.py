@@ -14,10 +14,8 @@ _AHEAD = np.uint64(24)  # values whose places in a table are fetched meanwhile
 
 @compiled("int64(const uint64[::1], uint64, uint64[::1], int32[::1], int32[::1])")
 def fill_table(values, spread, table, numbers, out):
-    """Number values by first appearance, and remember them in a table; return how many are distinct.
-
-    ``table`` (uint64, zeros, a power of two, twice as long as ``values`` at least); ``spread``: see ``hashing.is_new``.
-    """
+    """Number values by first appearance, and remember them in a table; return how many are distinct. ``table`` (uint64, zeros,
+    a power of two, twice as long as ``values`` at least); ``spread``: see ``hashing.is_new``."""
     mask = np.uint64(len(table) - 1)
     shift = shift_of(len(table))
     count = 0
@@ -40,11 +38,8 @@ def fill_table(values, spread, table, numbers, out):
 
 @compiled("void(const int32[::1], const int32[::1], int32[::1], int64[::1], int64[::1])")
 def count_lists(numbers, passages, last, sizes, counts):
-    """Count in how many passages each number is, and how many distinct ones each passage has.
-
-    ``numbers[i]`` is in ``passages[i]``; these ascend. ``last`` (of -1, one for each number) is scratch; ``sizes`` and
-    ``counts`` are added to.
-    """
+    """Count in how many passages each number is, and how many distinct ones each passage has. ``numbers[i]`` is in
+    ``passages[i]``; these ascend. ``last`` (of -1, one for each number) is scratch; ``sizes`` and ``counts`` are added to."""
     for i in range(len(numbers)):
         if last[numbers[i]] != passages[i]:
             last[numbers[i]] = passages[i]
@@ -55,9 +50,7 @@ def count_lists(numbers, passages, last, sizes, counts):
 @compiled("void(const int32[::1], const int32[::1], int32[::1], int64[::1], int32[::1])")
 def fill_lists(numbers, passages, last, ends, lists):
     """Write the passages of each number, once each, to where its list begins; ``ends`` (that, first) tells where it ends then.
-
-    As for ``count_lists``, ``last`` holds -1.
-    """
+    As for ``count_lists``, ``last`` holds -1."""
     for i in range(len(numbers)):
         if last[numbers[i]] != passages[i]:
             last[numbers[i]] = passages[i]
@@ -67,11 +60,10 @@ def fill_lists(numbers, passages, last, ends, lists):
 
 @typed
 class Passages(NamedTuple):
-    """An inverted list: a table of values, their numbers, which passages hold each, and how many values each passage has.
-
-    ``spread``: what the table was filled with. A list is gone through up to ``scanned`` of its number; passages after that,
-    ascending, match no row by such values alone. ``hidden``: how many values of a passage are there.
-    """
+    """An inverted list: a table of values (filled with ``spread``), their numbers, the ``lists``
+    ``[list_offsets[i], list_offsets[i + 1])`` of passages that hold value i, and ``sizes``, how many values each passage has. A
+    list is gone through up to ``scanned`` of its number; passages after that, ascending, match no row by such values alone.
+    ``hidden``: how many values of a passage are there."""
 
     table: Annotated[np.ndarray, "const uint64[::1]"]
     numbers: Annotated[np.ndarray, "const int32[::1]"]
@@ -105,10 +97,9 @@ def has(values, low, high, value):
 def match_rows(values, offsets, passages, contained, threshold, common, touched, later, row, hits):
     """Match rows of distinct values from ``row`` on; return (next row, matches): it is the end, or ``hits`` is full.
 
-    ``lists[list_offsets[i]:list_offsets[i + 1]]`` are the passages that hold value i; ``sizes`` counts each passage's values.
-    A pair matches when the number of common values, divided by the size of the union or, if ``contained``, of the passage,
-    reaches the threshold. ``common`` (int64, one entry per passage) holds zeros; ``touched`` has room for all passages,
-    ``later`` for the values of a row whose lists are not gone through to the end.
+    A pair matches when the common values, divided by those of the union or, if ``contained``, of the passage, reach the
+    threshold. ``common`` (one entry a passage) holds zeros; ``touched`` has room for all passages, ``later`` for the values of
+    a row whose lists are not gone through to the end.
     """
     table, numbers, list_offsets, lists, scanned, hidden, sizes, spread = passages
     found_row, found_passage, found_common = hits

@@ -45,11 +45,8 @@ def count_members(values, shift, counts):
     "int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1])"
 )
 def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, keys, out_orders, sizes, places, before):
-    """Write the rarest members of each set, those that other sets may have; return how many.
-
-    Members are in the order of their counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``:
-    scratch, as long as ``values``.
-    """
+    """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
+    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``: scratch, as long as ``values``."""
     written = 0
     for row in range(len(offsets) - 1):
         begin = offsets[row]

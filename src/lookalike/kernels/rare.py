@@ -1,7 +1,5 @@
-"""The rare codes of crowded documents, the links of documents that hold the same one, and couples of codes.
-
-As in ``crowds``, links are written until ``left`` and ``right`` are full; ``at`` says where to go on.
-"""
+"""The rare codes of crowded documents, the links of documents that hold the same one, and couples of codes. As in ``crowds``,
+links are written until ``left`` and ``right`` are full; ``at`` says where to go on."""
 
 import numpy as np
 
@@ -27,10 +25,8 @@ def count_holder_links(orders, within, bounds, heads, boundary, done):
 
 @compiled("int64(const int64[::1], const boolean[::1], const int64[:, ::1], int64, int64, int64[::1], int64[::1], int64[::1])")
 def holder_links(orders, within, bounds, heads, boundary, at, left, right):
-    """Write the links of holders of one code from (group, member, partner) ``at`` on; return how many.
-
-    A holder is linked with all earlier ones if the code is ``within`` its budget, else with the first ``heads``.
-    """
+    """Write the links of holders of one code from (group, member, partner) ``at`` on; return how many. A holder is linked with
+    all earlier ones if the code is ``within`` its budget, else with the first ``heads``."""
     count = 0
     group = at[0]
     member = at[1]

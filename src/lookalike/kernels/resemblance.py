@@ -1,9 +1,8 @@
 """Rows of a group of documents in the form in which they are compared, and their exact scores.
 
-The shingles of a group are numbered in order of first appearance. A set is then a set of small numbers, held as a sparse bit
-map: ascending block numbers and, for each, a word of 64 bits. Near-duplicates number their common shingles alike and
-densely, so that a pair costs one AND and one population count per 64 shingles. A vector of counts is held alike: ascending
-numbers and, for each, a count.
+Shingles are numbered by first appearance, so that near-duplicates number common ones alike and densely. A set is a sparse bit
+map (ascending block numbers, 64 bits each: a pair costs one AND and one population count a block), a vector ascending numbers
+and their counts.
 """
 
 from typing import Annotated, NamedTuple
@@ -46,10 +45,9 @@ class Rows(NamedTuple):
 def number_values(values, begin, spread, table, table_numbers, after, used, out):
     """Number ``values[begin:]`` by first appearance until done or the table is half full; return (position, used).
 
-    ``table`` (uint64, a power of two long, zeros when empty) holds the values met, ``table_numbers`` their numbers. What
-    followed a value where it was met last mostly follows it again, in near-duplicates: it is looked at before the table.
-    ``after`` (int32, half as long as the table) holds for each number the place in ``values`` that follows its last one, or 0.
-    ``spread``: see ``hashing.is_new``.
+    ``table`` (a power of two, zeros when empty) holds the values met, ``table_numbers`` their numbers. In near-duplicates the
+    same value mostly follows again: ``after`` (half as long as the table), looked at first, holds for each number the place in
+    ``values`` behind its last one, or 0. ``spread``: see ``hashing.is_new``.
     """
     mask = np.uint64(len(table) - 1)
     shift = shift_of(len(table))
@@ -96,10 +94,8 @@ def move_table(table, table_numbers, spread, new_table, new_numbers):
 
 @compiled("void(const int32[::1], const int64[::1], uint64[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint64[::1])")
 def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, words):
-    """Write each row's numbers as a sparse bit map; ``sizes`` receives the number of distinct ones.
-
-    ``scratch`` holds zeros, a word for each block; ``touched`` (int64) has room for the longest row.
-    """
+    """Write each row's numbers as a sparse bit map; ``sizes`` receives the number of distinct ones. ``scratch`` holds zeros, a
+    word for each block; ``touched`` (int64) has room for the longest row."""
     written = 0
     block_offsets[0] = 0
     for row in range(len(offsets) - 1):
@@ -139,8 +135,8 @@ def pack_rows(numbers, offsets, scratch, touched, sizes, block_offsets, blocks, 
 def count_rows(numbers, offsets, scratch, touched, sizes, row_offsets, columns, counts):
     """Write each row's numbers as a vector of counts; ``sizes`` receives the sum of their squares.
 
-    ``scratch`` (uint64) holds zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact
-    up to 3 * 10^9 numbers in a row.
+    ``scratch`` (uint64) holds zeros, one for each number; ``touched`` (int64) has room for the longest row. Sums are exact up
+    to 3 * 10^9 numbers in a row.
     """
     written = 0
     row_offsets[0] = 0

@@ -1,7 +1,5 @@
-"""What kernels are given to work with: arrays that a thread uses again and again, and this process's factor.
-
-Memory that is new each time costs the system more than the work on it.
-"""
+"""What kernels are given to work with: arrays that a thread uses again and again, and this process's factor. Memory that is new
+each time costs the system more than the work on it."""
 
 import os
 import threading
@@ -16,10 +14,8 @@ _drawn = np.uint64(int.from_bytes(os.urandom(8), "little") | 1)
 
 
 def scratch(name: str, size: int, dtype: Any, most: int = KEPT) -> Any:
-    """Return this thread's array of a name, with room for ``size``, whatever it holds; grown where needed.
-
-    One of more than ``most`` bytes is not kept: a single long document would take its memory to the end of the job.
-    """
+    """Return this thread's array of a name, with room for ``size``, whatever it holds; grown where needed. One of more than
+    ``most`` bytes is not kept: a single long document would take its memory to the end of the job."""
     array = getattr(_mine, name, None)
     if array is None or len(array) < size:
         array = np.empty(size + size // 4, dtype)
@@ -30,8 +26,6 @@ def scratch(name: str, size: int, dtype: Any, most: int = KEPT) -> Any:
 
 
 def spread() -> Any:
-    """Return this process's odd factor, a uint64, for kernels that keep tables; no result depends on it.
-
-    It is drawn so that nobody can write a text whose values all meet in a table.
-    """
+    """Return this process's odd factor, a uint64, for kernels that keep tables; no result depends on it. It is drawn so that
+    nobody can write a text whose values all meet in a table."""
     return _drawn

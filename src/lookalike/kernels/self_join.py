@@ -28,12 +28,9 @@ def make_entries(words, mask, row_bits, out):
     Hits,
 )
 def join_runs(words, entries, row_bits, masks, table, radius, start, partner, hits, compared):
-    """Write the pairs of equal keys within ``radius``; return (start, partner, number of pairs), to go on from there.
-
-    ``entries`` are sorted. A pair is written for the first of the ``masks`` (tables, words) under which it agrees, so that
-    all tables together write it once. Ends with ``start`` at the number of entries, or where the room is full: then
-    entry ``start`` goes on with its ``partner``. ``compared[0]`` is added to.
-    """
+    """Write the pairs of equal keys within ``radius`` from sorted ``entries``; return (start, partner, number of pairs):
+    ``start`` is the number of entries, or where the room is full goes on with its ``partner``. A pair is written for the first
+    of the ``masks`` (tables, words) under which it agrees: all tables write it once. ``compared[0]`` is added to."""
     left, right, distance = hits
     count = 0
     low = (ONE << row_bits) - ONE

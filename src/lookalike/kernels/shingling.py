@@ -25,10 +25,8 @@ _ASCII_HASHES = np.array(
 
 @compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
 def hash_separated(folded, length, separator, out):
-    """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are.
-
-    ``folded[length:]`` starts with 80 separators. Where tokens begin and end is read off a word of 64 bits, one for each byte.
-    """
+    """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are. ``folded[length:]``
+    starts with 80 separators. Where tokens begin and end is read off a word of 64 bits, one for each byte."""
     count = 0
     start = 0
     inside = False
@@ -91,10 +89,8 @@ def hash_bytes(data, begin, end, out):
 
 @compiled("int64(const uint64[::1], int64, int64, uint64[::1], int64)")
 def roll(tokens, count, width, out, written):
-    """Append the hashes of all shingles of ``width`` tokens to ``out``; return its new length.
-
-    Fewer tokens than ``width`` make one shingle, no token makes none.
-    """
+    """Append the hashes of all shingles of ``width`` tokens to ``out``; return its new length. Fewer tokens than ``width`` make
+    one shingle, no token makes none."""
     if count == 0:
         return written
     width = min(width, count)
@@ -135,12 +131,9 @@ def roll(tokens, count, width, out, written):
     Characters,
 )
 def shingle_rows(data, offsets, start, stop, unit, width, fold_case, characters, folded, tokens, out_offsets, out):
-    """Write the shingle hashes of rows ``[start, stop)`` into ``out``, one after another, repeats included.
-
-    ``out_offsets`` (rows + 1) receives where each row's hashes start. The scratch
-    ``folded`` holds three bytes per byte of the longest row and 96 more, ``tokens`` one value per byte of it and one more; with
-    unit char and ``fold_case`` half as many again, in ``out`` too.
-    """
+    """Write the shingle hashes of rows ``[start, stop)`` into ``out``, repeats included, and where each row's start into
+    ``out_offsets``. Scratch: ``folded`` holds three bytes per byte of the longest row and 96 more, ``tokens`` one value per
+    byte of it and one more; with unit char and ``fold_case`` half as many again, in ``out`` too."""
     written = 0
     out_offsets[0] = 0
     for row in range(start, stop):
@@ -190,11 +183,11 @@ def roll_rows(tokens, offsets, width, out_offsets, out):
 
 @compiled("int64(const uint64[::1], const int64[::1], uint64, uint64[::1], int64[::1], uint64[::1])")
 def distinct_rows(values, offsets, spread, table, out_offsets, out):
-    """Copy each row without repeats, in order of first appearance; return the number of values written.
+    """Copy each row without repeats, by first appearance; return the number of values written.
 
-    ``table`` (uint64) has at least twice the length of the longest row, a power of two, ``out`` that of ``values``. ``spread``:
-    see ``hashing.is_new``, which this is written out of: places are fetched in advance, and no branch tells whether a value is
-    new, which is unpredictable.
+    ``table`` is a power of two, at least twice the longest row; ``out`` has the length of ``values``. ``spread``: see
+    ``hashing.is_new``, which this is written out of: places are fetched in advance, and no branch, unpredictable here, tells
+    whether a value is new.
     """
     written = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
     out_offsets[0] = 0

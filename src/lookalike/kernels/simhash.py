@@ -1,8 +1,8 @@
-"""SimHash: each bit of a fingerprint is the sign of a sum of weights, plus or minus by the bits of the features' hashes.
+"""SimHash: each bit is the sign of a sum of weights, plus or minus by the bits of the features' hashes.
 
-Features of equal weight are counted 64 bits at a time: counter j of all 64 is bit j of a stack of words, the *planes*, the
-lowest first. Sixteen hashes are added to four planes by fifteen full adders, five instructions each; the carry ripples
-through the others. The sign of a sum, whether more than half of the features have the bit, is a comparison of planes too.
+Equal weights are counted 64 bits at a time: counter j of all 64 is bit j of a stack of words, the *planes*, the lowest first.
+Fifteen full adders add sixteen hashes to four planes, and the carry ripples through the others; the sign is a comparison of
+planes too.
 """
 
 import numpy as np
@@ -24,12 +24,9 @@ def full_add(a, b, c):
     "float32[:, ::1], uint64[:, ::1])"
 )
 def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
-    """Write a fingerprint of ``bits`` bits of each row, all features of weight 1, into ``out`` (rows, words), uint64.
-
-    A sum of zero takes its bit from ``ties`` (words). ``planes`` (uint64, four more than the longest row has binary digits)
-    and ``mixed`` (uint64, a multiple of 16) are scratch; ``margins`` (rows, bits), float32, receives the sums unless it has
-    no row.
-    """
+    """Write a fingerprint of each row, all features of weight 1, into ``out`` (rows, words); a sum of zero takes its bit from
+    ``ties``. Scratch: ``planes``, four more than the longest row has binary digits, and ``mixed``, a multiple of 16.
+    ``margins`` (rows, bits) receives the sums unless it has no row."""
     for word in range(out.shape[1]):
         mask = fmix64(salt + np.uint64(word) * GOLDEN)
         for row in range(len(offsets) - 1):
@@ -107,11 +104,8 @@ def sign_sets(values, offsets, bits, salt, ties, planes, mixed, margins, out):
     "float32[:, ::1], uint64[:, ::1])"
 )
 def sign_weighted(values, weights, offsets, bits, salt, ties, sums, margins, out):
-    """Write a fingerprint of ``bits`` bits of each row of weighted features into ``out`` (rows, words), uint64.
-
-    ``weights`` (float64) has one entry a value. A sum of zero takes its bit from ``ties`` (words). ``sums`` (float64, 64
-    entries a word) is scratch; ``margins`` (rows, bits), float32, receives the sums unless it has no row.
-    """
+    """Write a fingerprint of each row of weighted features into ``out`` (rows, words); a sum of zero takes its bit from
+    ``ties``. ``sums`` (64 a word) is scratch; ``margins`` (rows, bits) receives the sums unless it has no row."""
     words = out.shape[1]
     for row in range(len(offsets) - 1):
         sums[:] = 0.0

@@ -1,7 +1,7 @@
 """Search of fingerprints by several tables, with flipped bits (Norouzi et al. 2012) or by equal blocks (Manku et al. 2007).
 
-A table with flips probes the bucket of the query's prefix and those one (or two) bits away. Distances are counted in place:
-see ``hamming``.
+A table with flips probes the bucket of the query's prefix and those one (or two) bits away. Distances are counted in place: see
+``hamming``.
 """
 
 from typing import Annotated, NamedTuple
@@ -18,10 +18,8 @@ LINES = 4  # cache lines of a bucket that are asked for in advance; the processo
 
 @typed
 class Tables(NamedTuple):
-    """The fingerprints in the order of each table's prefixes; their rows; the bits that prefixes are made of.
-
-    The bucket of a prefix of table t begins at ``offsets[bases[t] + prefix]``.
-    """
+    """The fingerprints in the order of each table's prefixes; their rows; the bits that prefixes are made of. The bucket of a
+    prefix of table t begins at ``offsets[bases[t] + prefix]``."""
 
     words: Annotated[np.ndarray, "const uint64[:, :, ::1]"]  # (tables, n, words)
     rows: Annotated[np.ndarray, "const uint32[:, ::1]"]  # (tables, n)
@@ -67,14 +65,10 @@ class BlockTables(NamedTuple):
     Hits,
 )
 def search(query, own, start, stop, tables, flips, radius, first_only, block, hits, compared):
-    """Find the stored fingerprints within ``radius`` of queries [start, stop); return the number of hits.
-
-    ``own`` (tables, stop - start) holds the queries' prefixes. Hits beyond the room are counted only. With ``first_only`` one
-    hit a query. ``compared[0]`` is added to.
-
-    Queries go in blocks as long as the scratch ``block``. Each probe is made for
-    a whole block in three turns, so that the cache lines of one turn are on their way while the next query is looked at.
-    """
+    """Find the stored fingerprints within ``radius`` of queries [start, stop), whose prefixes are ``own`` (tables, stop -
+    start); return the number of hits, of which those beyond the room are counted only; with ``first_only`` one a query. Queries
+    go in blocks as long as the scratch ``block``, each probe in three turns: the cache lines of one are on their way while the
+    next query is looked at. ``compared[0]`` is added to."""
     words_of, rows, offsets, offset_base, masks = tables
     begins, ends, answered = block
     left, right, found = hits

@@ -1,9 +1,8 @@
-"""Tokens and shingles numbered by first appearance, so that equal numbers mean equal tokens, equal shingles.
+"""Tokens and shingles numbered by first appearance: equal numbers mean equal tokens, equal shingles.
 
-No hash decides: a token is found by comparing keys that hold its bytes (see ``digests.token_key``), a shingle by comparing the
-numbers of its tokens. Hashes, under a secret, say only where in a table to look. In near-duplicates what followed a token, or
-a shingle, where it was met last mostly follows it again: that is looked at before the table.
-A kernel that runs out of room stops; the caller makes more of it, and calls it again.
+No hash decides: keys that hold a token's bytes are compared (``digests.token_key``), and the numbers of a shingle's tokens;
+hashes, under a secret, say only where to look. What followed a token or shingle last time, in near-duplicates mostly the same,
+is looked at before the table. A kernel that runs out of room stops; the caller makes more, and calls it again.
 """
 
 from typing import Annotated, NamedTuple
@@ -22,12 +21,9 @@ _UNIT_WORD, _UNIT_LINE = 0, 3
 
 @typed
 class Known(NamedTuple):
-    """The tokens that are known, by number their keys; and the shingles, by number plus one.
-
-    Of these: where in ``ids`` their tokens are, their last tokens, and the number plus one of what came after them, or 0. Where
-    two shingles overlap in a text, so do their ids. Tables, a power of two long and at most half full, have entries of two
-    halves: the upper half of a hash, and the number plus one; 0: free.
-    """
+    """The tokens that are known, by number their keys; and the shingles, by number plus one: where in ``ids`` their tokens are,
+    their last tokens, and the number plus one of what came after, or 0. Ids overlap where shingles do in a text. Tables (a
+    power of two, at most half full) hold the upper half of a hash, and the number plus one; 0: free."""
 
     tokens: Annotated[np.ndarray, "uint64[::1]"]
     keys: Annotated[np.ndarray, "uint64[:, ::1]"]
@@ -53,9 +49,7 @@ def move_entries(table, larger):
 @inlined("int64(const uint8[::1], int64, int64, const uint64[::1], uint64[:, ::1], int64)")
 def key_separated(folded, length, separator, points, out, count):
     """Write the keys of the tokens that stand between separators in ``folded[:length]`` behind ``count``; return the new count.
-
-    ``folded[length:]`` starts with 80 separators.
-    """
+    ``folded[length:]`` starts with 80 separators."""
     start = 0
     inside = False
     carry = ZERO
@@ -159,7 +153,7 @@ def number_rows(keys, offsets, width, secret, known, at, ids, out):
     """Number the shingles of rows of tokens, from ``at`` on; tell whether that is done, or there is no room for more.
 
     Fewer tokens than ``width`` make one shingle, none make none. ``at``: row, token in it, number of the shingle before plus
-    one, tokens and shingles that are known, ids that these take, numbers written. ``ids`` has room for a number of each token.
+    one, tokens and shingles known, ids these take, numbers written. ``ids`` has room for a number of each token.
     """
     tokens, token_keys, shingles, home, last, after, known_ids = known
     token_mask = np.uint64(len(tokens) - 1)

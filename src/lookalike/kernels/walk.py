@@ -1,7 +1,5 @@
-"""The greedy walk: a document is removed if and only if an earlier kept one matches it.
-
-All rows of a bundle are there, and come in keep order; who is kept is known of all rows before the one whose turn it is.
-"""
+"""The greedy walk: a document is removed if and only if an earlier kept one matches it. All rows of a bundle are there, and
+come in keep order; who is kept is known of all rows before the one whose turn it is."""
 
 from .compiler import compiled
 from .resemblance import Rows, score
@@ -15,13 +13,11 @@ from .resemblance import Rows, score
 def walk_bundles(
     bounds, orders, partner_offsets, partners, rows, boundary, threshold, all_pairs, removed, left, right, scores,
 ):  # fmt: skip
-    """Compare each row with its partners that are kept, bundle after bundle; return the number of matches.
-
-    Bundle i has the rows ``[bounds[i], bounds[i + 1])``, ascending in ``orders``. The ``partners`` of a row are orders of rows
-    before it in its bundle. Rows with an order below ``boundary`` are references: kept, and not compared with each other. With
-    ``all_pairs`` partners that are removed are compared too. ``removed`` (bool, a row each) receives who is removed; ``left``,
-    ``right`` and ``scores`` (as long as ``partners``) receive the orders of the matches. -1: a partner is not in the bundle.
-    """
+    """Compare each row with its partners that are kept, or with ``all_pairs`` also with removed ones, bundle after bundle;
+    return the number of matches. Bundle i has the rows ``[bounds[i], bounds[i + 1])``, ascending in ``orders``; ``partners``
+    are orders of rows before in the bundle. Orders below ``boundary`` are references: kept, not compared with each other.
+    ``removed`` receives who is removed; ``left``, ``right`` and ``scores`` (as long as ``partners``) the matches. -1: a partner
+    is not in the bundle."""
     n_found = 0
     for bundle in range(len(bounds) - 1):
         begin = bounds[bundle]

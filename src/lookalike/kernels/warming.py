@@ -9,13 +9,8 @@ from . import compiler
 
 
 def warm_up() -> str:
-    """Compile all kernels that are not compiled yet, and return in one line what they are now.
-
-    Raises
-    ------
-    MissingExtraError
-        If there is neither a library of kernels nor a compiler.
-    """
+    """Compile all kernels that are not compiled yet, and return in one line what they are now; MissingExtraError where nothing
+    can."""
     if compiler.MODE == "library":
         from . import _native
 

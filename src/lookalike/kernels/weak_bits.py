@@ -150,12 +150,10 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
     Hits,
 )
 def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_join, block, hits, compared):
-    """Find the stored fingerprints within ``radius`` of queries [start, stop) among some prefixes; return the number of hits.
-
-    ``wanted`` (stop - start, probes) holds the prefixes of each query. ``block.answered`` has an entry for each query, is read
-    and written with ``first_only``, and may be shared with searches of other tables; the rest of ``block`` is scratch, as long
-    as the block of queries under way. Hits beyond the room are counted only. ``compared[0]`` is added to.
-    """
+    """Find the stored fingerprints within ``radius`` of queries [start, stop) among the prefixes ``wanted`` of each; return the
+    number of hits, of which those beyond the room are counted only. ``block.answered`` (an entry a query) is read and written
+    with ``first_only``, and may be shared with searches of other tables; the rest of ``block`` is scratch, as long as the block
+    of queries under way. ``compared[0]`` is added to."""
     stored, rows, offsets, low = table
     begins, ends, answered = block
     left, right, found = hits

@@ -42,9 +42,7 @@ def sign_icws(values, weights, offsets, seed, out):
 @compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, float64[::1], uint64[:, ::1])")
 def sign_probminhash3(values, weights, offsets, seed, minima, out):
     """ProbMinHash3 (Ertl 2020): per element a rising sequence of points, each put into a random slot, until all are lower.
-
-    ``minima`` is scratch of one float64 a slot.
-    """
+    ``minima`` is scratch of one float64 a slot."""
     k = out.shape[1]
     rate = math.log(1.0 + 1.0 / (k - 1)) if k > 1 else 0.0
     share = -math.expm1(-rate)

@@ -33,13 +33,7 @@ Piece = tuple[int, Texts, list[bytes] | None]
 
 
 class Audit:
-    """An audit on its way.
-
-    Parameters
-    ----------
-    decisions : Rows
-        In the order of the input, references first.
-    """
+    """An audit on its way; decisions are in the order of the input, references first."""
 
     def __init__(self, decisions: Rows, sources: Sequence[Split], settings: Settings) -> None:
         if settings.finder.score != "resemblance":
@@ -77,10 +71,9 @@ class Audit:
         return self._told(counts, examples, draw.total, seed)
 
     def _told(self, counts: Int64Array, examples: list[tuple[int, int, float]], total: int, seed: int) -> dict[str, Any]:
-        """Return the result of an audit, as plain values.
+        """Return the result as plain values; the interval is that of as many trials as documents with a near-duplicate.
 
-        Documents are drawn, not pairs, and what is found of one says much about its other pairs. So the interval is that of as
-        many trials as there are documents with a near-duplicate, which is wider than that of the pairs.
+        Documents are drawn, not pairs, and what is found of one says much about its other pairs: pairs would be too narrow.
         """
         found, missed = counts.sum(axis=0).tolist()
         trials = int((counts.sum(axis=1) > 0).sum())
@@ -95,10 +88,7 @@ class Audit:
         }  # fmt: skip
 
     def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents are kept, references included, and which say nothing of the recall.
-
-        These are copies byte for byte of a kept one, and those that overrides name.
-        """
+        """Return which documents are kept, references included, and which (copies, overridden) say nothing of the recall."""
         kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
         overrides = [name for name in ("override",) if name in self._decisions.schema.names]
         for batch in self._decisions.select(["reason", *overrides]).batches():

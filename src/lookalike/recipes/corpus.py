@@ -20,10 +20,7 @@ LINKS_PER_PAIR = 1.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speeds:
-    """What parts of a job cost, in nanoseconds of processor time, as ``benchmarks/speeds.py`` measures it.
-
-    Defaults are those of a core of a 2.x GHz server processor with AVX-512 that had much else to do, with compiled kernels.
-    """
+    """Nanoseconds of processor time by ``benchmarks/speeds.py``: a busy 2.x GHz server core with AVX-512, compiled kernels."""
 
     start: float = 0.55e9
     """Of a process, until it has loaded what a job needs."""
@@ -70,11 +67,10 @@ class Corpus:
 
     @classmethod
     def of(cls, n: int, text: int, duplicates: float, family: float, settings: Settings) -> Corpus:
-        """Return what comes of so many documents.
+        """Return what comes of so many documents; the largest of k families is taken to be ln k times the mean.
 
-        Below the threshold there are about as many candidates as above it: a document meets none with the probability that
-        it has no near-duplicate and, as likely once more, none that is almost one. Families of documents are taken to have
-        sizes spread exponentially, so that the largest of k is about ln k times as large as the mean.
+        Families' sizes are exponential. As many candidates are below the threshold as above: a document meets none with
+        the probability that it has no near-duplicate and, as likely once more, none that is almost one.
         """
         method = settings.finder
         compared = n * (1 - (1 - duplicates) ** 2)

@@ -1,7 +1,6 @@
 """From candidate pairs to what becomes of each document: the second half of every job over a corpus.
 
-There are two ways to decide, which come to the same. Components of documents that may match are walked, each as a whole, where
-an engine knows them and they fit its memory. All others are decided by rounds: see ``steps.rounds``.
+Components are walked as a whole where an engine knows them and they fit its memory; all else goes by ``steps.rounds``.
 """
 
 from __future__ import annotations
@@ -45,13 +44,7 @@ class Deciding:
 
 
 class Decider:
-    """Decides about the documents of a search, at one threshold after the other.
-
-    Parameters
-    ----------
-    key : bytes
-        Enters the hashes by which texts are compared.
-    """
+    """Decides about a search's documents, at one threshold after the other; ``key`` enters the hashes that compare texts."""
 
     def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
@@ -105,10 +98,7 @@ class Decider:
         return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
 
     def _decided(self, all_pairs: bool) -> Table:
-        """Walk bundles where the engine has them; go by rounds else.
-
-        This is done once: later fewer components may fit the memory, and what was walked would be found among the rest again.
-        """
+        """Walk bundles where the engine has them, else go by rounds; once, as later fewer components may fit the memory."""
         engine, pairs = self.engine, self.found.pairs
         rest_of = self._all_kept if all_pairs else self._kept
         if engine.components is None:

@@ -33,15 +33,7 @@ Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
 
 class Told:
-    """What was decided at one threshold, as rows.
-
-    Parameters
-    ----------
-    matches : Table
-        Matches with kept documents, or all.
-    leaders : bool
-        Whether decisions say of each document which is the first of equal text.
-    """
+    """What was decided at one threshold, as rows; ``leaders``: also which document is the first of equal text."""
 
     def __init__(self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool) -> None:
         self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
@@ -113,11 +105,9 @@ class Told:
         return self.pairs.told(self._matches)
 
     def near_misses(self, lowest: float) -> Misses:
-        """Yield (left, right, score) of the candidates among kept documents that score below the threshold; lefts are orders.
+        """Yield (left, right, score) of candidates among kept documents below the threshold, for reports; lefts are orders.
 
-        They are for reports only, and change no decision. Only kept documents count: a pair in which one is removed says
-        nothing about what might be missing. Each of them was compared with its candidates before, so that this compares no
-        pair that the job did not; the scores were not kept.
+        Pairs with a removed document say nothing of what is missing. The job compared all of these, but kept no scores.
         """
         decider = self._decider
         engine, threshold = decider.engine, decider.settings.threshold
@@ -226,12 +216,9 @@ def judge(
 
 
 def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) -> float:
-    """Return the mean, over kept documents, of the probability that a near-duplicate at the threshold is found.
+    """Return the mean probability, over kept documents but references, that a near-duplicate at the threshold is found.
 
-    Notes
-    -----
-    Of documents outside of crowds it is the recall of the plan; of those in crowds ``theory.crowded_recall``. References are
-    left out.
+    It is the recall of the plan or, in crowds, ``theory.crowded_recall``.
     """
     method, found, engine = settings.finder, decider.found, decider.engine
     planned = method.recall(settings.threshold)

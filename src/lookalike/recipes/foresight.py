@@ -1,7 +1,6 @@
 """What a deduplication will take, before it is run: memory, disk space, processor time.
 
-The local engine divides its memory by fixed shares (``engines.memory``) and stores tables of known widths (``values.tables``).
-So most of it follows from how many documents there are, how long they are, and how many of them meet.
+Most follows from the fixed shares of memory (``engines.memory``) and the known widths of tables (``values.tables``).
 """
 
 from __future__ import annotations

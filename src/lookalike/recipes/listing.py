@@ -30,17 +30,7 @@ Ends = tuple[Int64Array, Int64Array, NDArray[Any]]
 
 
 class Listing:
-    """The pairs of a job, made when they are asked for.
-
-    Parameters
-    ----------
-    matches : Table
-        Pairs of firsts: left, right and, unless none is wanted, score.
-    told : Pairs
-        What makes the columns of a table of pairs.
-    names : dict of str to str
-        The columns that are wanted, and what they are called.
-    """
+    """The pairs of a job, made when asked for from matches of firsts; ``names``: wanted columns, and what they are called."""
 
     def __init__(self, decider: Decider, matches: Table, told: Pairs, names: dict[str, str]) -> None:
         self._decider, self._matches, self._told, self._names = decider, matches, told, names

@@ -41,14 +41,7 @@ _STAGES = {
 
 
 class Reporting:
-    """Reports by the names that people are shown, also how far a stage is, to who takes that.
-
-    Parameters
-    ----------
-    progress : callable
-        Called with the name of a stage and an amount done since the last call. If it has a method ``of``, that is called with
-        the name of a stage, how far it is, its end, and a unit such as "bytes".
-    """
+    """Reports amounts done by the names people are shown; a ``progress`` with ``of`` is also told (stage, done, end, unit)."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._share = progress, share_of(progress)
@@ -74,26 +67,16 @@ def report_stage(progress: Progress, stage: str, amount: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A job whose inputs are known and which has what it needs to run.
-
-    Parameters
-    ----------
-    splits : list of Split
-        References first.
-    skipped : dict
-        Files that were not read: see ``Summary``.
-    key : bytes
-        The secret of the job: that of its workspace, or of the saved sketches that it is run against.
-    """
+    """A job whose inputs are known and which has what it needs to run."""
 
     settings: Settings
-    splits: list[Split]
+    splits: list[Split]  # references first
     reading: Reading
     engine: Engine
     workspace: AnyWorkspace
     clock: Clock
-    skipped: dict[str, Any]
-    key: bytes = field(repr=False)
+    skipped: dict[str, Any]  # files that were not read: see ``Summary``
+    key: bytes = field(repr=False)  # the secret of its workspace, or of the saved sketches it is run against
 
     def labels(self, totals: NDArray[Any]) -> Labels:
         """Return what documents are called."""

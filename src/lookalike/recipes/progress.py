@@ -29,27 +29,15 @@ def no_progress(stage: str, amount: int) -> None:
 
 @dataclass(slots=True)
 class _Stage:
-    """What is being done.
-
-    Parameters
-    ----------
-    began : float
-        When.
-    amount : int
-        What was reported of it.
-    done, first, total : int
-        How far it is of how much, if that is known (``total`` is not 0), and how far it was at the first report.
-    unit : str
-        What these count.
-    """
+    """What is being done."""
 
     name: str
-    began: float
-    amount: int = 0
+    began: float  # ``monotonic``
+    amount: int = 0  # reported so far
     done: int = 0
-    first: int = -1
-    total: int = 0
-    unit: str = ""
+    first: int = -1  # ``done`` at the first report
+    total: int = 0  # 0: not known
+    unit: str = ""  # of ``done`` and ``total``
 
     @property
     def share(self) -> float:
@@ -95,16 +83,7 @@ def duration(seconds: float) -> str:
 class Bar:
     """A line that says what a job does and how far it is; a thread draws it, so that reports cost next to nothing.
 
-    Parameters
-    ----------
-    draw : callable
-        Shows a line in place of the one before; an empty one removes it.
-    width : callable
-        Returns how many columns there are.
-    every : float
-        Seconds between two drawings.
-    blocks : (str, str)
-        What is done and what is left in the bar, a column each.
+    ``draw`` puts a line in place of the last, an empty one removes it; ``every`` is in seconds; ``blocks``: a column each.
     """
 
     def __init__(
@@ -187,15 +166,7 @@ class Bar:
 
 
 class Lines:
-    """Says how long each stage took, a line for each: for files and pipes, in which nothing is drawn over.
-
-    Parameters
-    ----------
-    write : callable
-        Writes a line.
-    every : float
-        Seconds after which a stage that lasts is mentioned, again and again.
-    """
+    """A line for each stage, for files and pipes; stages that last are mentioned ``every`` so many seconds."""
 
     def __init__(self, write: Callable[[str], None], every: float = 60.0) -> None:
         self._write, self._every = write, every

@@ -28,17 +28,7 @@ FEW = 250_000
 
 
 class Rounds:
-    """Decides about the pairs of a job: see ``steps.rounds``.
-
-    Parameters
-    ----------
-    verified : callable
-        From pairs to those that match.
-    boundary : int
-        Orders below it are references.
-    label : str
-        Ends the names of what is stored.
-    """
+    """Decides about pairs, see ``steps.rounds``; orders below ``boundary`` are references, ``label`` ends stored names."""
 
     def __init__(self, engine: Engine, verified: Callable[[Table], Table], boundary: int, label: str) -> None:
         self._engine, self._verified, self._boundary, self._label = engine, verified, boundary, label

@@ -47,7 +47,7 @@ def sketching_of(settings: Settings) -> dict[str, Any]:
 
 
 def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, bytes | None]:
-    """Return the settings, and the secret, of a job that is run against saved sketches; None: there are none.
+    """Return the settings of a job against saved sketches, and their secret (None: there are none).
 
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
     """
@@ -125,18 +125,10 @@ def check_saving(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saving:
-    """What is saved of a job.
-
-    Parameters
-    ----------
-    splits : sequence of Split
-        References first.
-    key : bytes
-        The secret of the job.
-    """
+    """What is saved of a job; ``key`` is its secret."""
 
     settings: Settings
-    splits: Sequence[Split]
+    splits: Sequence[Split]  # references first
     n_references: int
     found: Searched
     key: bytes

@@ -41,35 +41,17 @@ POLICIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searching:
-    """How documents are sketched and candidates found.
-
-    Parameters
-    ----------
-    by : tuple of str
-        Columns that keep order follows, as ``Engine.rank`` takes them.
-    max_bucket : int or None
-        Larger buckets are crowds; None: none is.
-    reaching : float, optional
-        All pairs of a crowd that can have this resemblance are wanted; None: crowds have their own rule.
-    least : int
-        Codes in which a pair must agree; 0: candidates are not cut.
-    apart : bool
-        Whether references and other documents of equal texts form sets of their own.
-    limit : int, optional
-        How many pairs are wanted.
-    overrides : Overrides, optional
-        Documents that are removed by hand are not live.
-    """
+    """How documents are sketched and candidates found; those that ``overrides`` remove are not live."""
 
     method: Method
     shingling: Shingling
     encoding_errors: str
-    by: tuple[str, ...]
-    max_bucket: int | None
-    least: int
-    reaching: float | None = None
-    apart: bool = False
-    limit: int | None = None
+    by: tuple[str, ...]  # columns that keep order follows, as ``Engine.rank`` takes them
+    max_bucket: int | None  # larger ones are crowds; None: none is
+    least: int  # codes in which a pair must agree; 0: candidates are not cut
+    reaching: float | None = None  # all pairs of a crowd that can have this resemblance; None: crowds have their own rule
+    apart: bool = False  # equal texts of references and of others form sets of their own
+    limit: int | None = None  # how many pairs are wanted
     threads: int = 1
     overrides: Overrides | None = None
 
@@ -77,8 +59,8 @@ class Searching:
     def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
         """Return how candidates are found.
 
-        With ``every_pair`` all matches among the pairs of all buckets are wanted, and references have copies of their own.
-        Pairs of a crowd that cannot match are left out if the exact resemblance decides and no limit is set.
+        ``every_pair``: all matches among the pairs of all buckets, with copies of references apart; pairs of a crowd that
+        cannot match are left out if the exact resemblance decides and no limit is set.
         """
         finder = settings.finder
         reaching = (
@@ -96,17 +78,7 @@ class Searching:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Searched:
-    """The documents of a job and their candidates.
-
-    Parameters
-    ----------
-    totals : ndarray of int64
-        See ``steps.totals.documents``.
-    counts : ndarray
-        How many crowded documents have a code: see ``code_counts``.
-    n_links : int
-        Links of two documents before the cut, where a limit was set; else 0.
-    """
+    """The documents of a job and their candidates."""
 
     documents: Table
     sketches: Table
@@ -114,9 +86,9 @@ class Searched:
     live: Table
     crowded: Table
     pairs: Table
-    totals: NDArray[Any]
-    counts: NDArray[Any]
-    n_links: int
+    totals: NDArray[Any]  # see ``steps.totals.documents``
+    counts: NDArray[Any]  # crowded documents by code: see ``code_counts``
+    n_links: int  # of two documents before the cut, where a limit was set; else 0
 
     @property
     def boundary(self) -> int:

@@ -1,7 +1,7 @@
 """Decide slice after slice of the keep order: what is in no component that fits the memory, where the engine has slices.
 
-Each slice is walked together with the kept documents that it may match. Where few documents of the first slice are removed,
-nearly all that came before would have to be at hand for every later one: the other pairs are sifted then.
+A slice is walked with the kept documents it may match. Where few of the first slice are removed, nearly all earlier documents
+would be at hand for every later slice: the other pairs are sifted then.
 """
 
 from __future__ import annotations
@@ -23,17 +23,7 @@ from ..values.tables import MATCHES, PAIRS
 
 
 class SliceWalk:
-    """Decides about pairs by the slices of an engine.
-
-    Parameters
-    ----------
-    compared : callable
-        Adds to documents what they are compared by.
-    comparing : dict
-        How they are compared: what ``walk`` is told.
-    label : str
-        Ends the names of what is stored.
-    """
+    """Decides by an engine's slices; ``compared`` adds what documents are compared by, ``comparing`` is told to ``walk``."""
 
     def __init__(
         self, engine: Engine, slices: Slices, compared: Callable[[Table], Table], comparing: dict[str, Any], label: str

@@ -108,33 +108,16 @@ def ops_of(left: Sequence[str], right: Sequence[str], context: int = CONTEXT) ->
 
 @dataclass(slots=True)
 class Compared:
-    """What a page shows of two texts.
+    """What a page shows of two texts."""
 
-    Parameters
-    ----------
-    rows : list
-        Paragraphs: [runs] where both sides are equal, [runs on the left, runs on the right], or a number of equal words that
-        are left out.
-    inline : list of (str, str)
-        The same in one column: kind ("same", "left", "right", "left out") and text, or the number of words.
-    left_words, right_words, common : int
-        How many words the texts have, as far as they were compared, and how many are equal in the same order.
-    shaded : bool
-        Whether it is known which characters are in shared shingles.
-    cut : str
-        What is not shown, if anything.
-    begins : (str, str)
-        The first words of both texts, for lists in which ids say little.
-    """
-
-    rows: list[Any] = field(default_factory=list)
-    inline: list[tuple[str, str]] = field(default_factory=list)
-    left_words: int = 0
+    rows: list[Any] = field(default_factory=list)  # [runs] if equal, [left, right runs], or a number of equal words
+    inline: list[tuple[str, str]] = field(default_factory=list)  # same, left, right or left out; text, or a number
+    left_words: int = 0  # as far as compared
     right_words: int = 0
-    common: int = 0
-    shaded: bool = False
-    cut: str = ""
-    begins: tuple[str, str] = ("", "")
+    common: int = 0  # equal in the same order
+    shaded: bool = False  # whether characters of shared shingles are known
+    cut: str = ""  # what is not shown
+    begins: tuple[str, str] = ("", "")  # first words, for lists in which ids say little
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script of the page needs."""

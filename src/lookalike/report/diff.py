@@ -1,7 +1,7 @@
 """The words of two texts, and which of them both share, in their order.
 
-Stretches of four words that come once in each text anchor the comparison; what is between two anchors is compared by the
-algorithm of Myers, whose time grows with the number of differences, up to a bound: what differs more counts as different.
+Stretches of four words that come once in each text are anchors; between them Myers's algorithm compares, whose time grows with
+the differences, up to a bound: what differs more counts as different.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _HIDDEN = re.compile(r"[^\x20-\x7e\n]")
 
 
 def visible(text: str) -> str:
-    """Return a text with symbols in place of characters that cannot be seen or that steer how others are shown.
+    """Return a text with symbols for characters that cannot be seen or that steer how others are shown.
 
-    These are control characters, marks of direction and other invisible ones, line and paragraph separators, lone surrogates,
-    unassigned characters and those for private use. Letters of all scripts stay, and so do line ends, tabs and joiners.
+    That is control, direction, other invisible, private and unassigned ones, line and paragraph separators and lone surrogates;
+    letters of all scripts, line ends, tabs and joiners stay.
     """
     return _HIDDEN.sub(_symbol, text)
 
@@ -109,10 +109,7 @@ def tokens_of(text: str, shingling: Shingling) -> Int64Array | None:
 
 
 def shingles_of(text: str, shingling: Shingling) -> tuple[UInt64Array, Int64Array] | None:
-    """Return the hash of each shingle and the (begin, end) of its characters; None if the places are not known.
-
-    They are not where normalization or folding makes other tokens of the text than it shows.
-    """
+    """Return each shingle's hash and its characters' (begin, end); None where normalization or folding makes other tokens."""
     tokens = tokens_of(text, shingling)
     if tokens is None or not len(tokens):
         return None
@@ -162,16 +159,10 @@ class _Work:
 
 
 def matches(left: Sequence[str], right: Sequence[str]) -> list[Match]:
-    """Return the runs of equal words of two texts, in their order; the runs of both texts ascend.
+    """Return the runs of equal words of two texts, ascending: Myers, "An O(ND) difference algorithm", Algorithmica 1986.
 
-    Notes
-    -----
-    Time: proportional to the number of words, and at most ``STEPS`` steps more, whatever the texts are. Beyond that bound fewer
-    words are found to be equal; none is said to be equal that is not.
-
-    References
-    ----------
-    Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1986.
+    Time is proportional to the words, and at most ``STEPS`` steps more. Beyond that bound fewer words are found to be equal,
+    but none is said to be equal that is not.
     """
     work = _Work()
     i = j = 0

@@ -106,10 +106,7 @@ def curve(
     title: str, found: Callable[[float], float], threshold: float, label: str,
     levels: Sequence[tuple[str, str, float, tuple[float, float] | None]],
 ) -> Markup:  # fmt: skip
-    """Draw the probability of finding a pair by its resemblance, and shares with their intervals.
-
-    ``levels``: of each its class, its name, its value, and its interval if it has one.
-    """
+    """Draw the probability of finding a pair by resemblance, and ``levels``: class, name, value, interval if there is one."""
     low = max(0.0, min(threshold - 0.4, 0.6))
     x, base = _linear(low, 1.0, LEFT, WIDTH - RIGHT), HEIGHT - BOTTOM
     y = _linear(0, 1, base, TOP)

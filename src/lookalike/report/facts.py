@@ -27,66 +27,32 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A kept document and those that are removed for it.
-
-    Parameters
-    ----------
-    scores : ndarray of int64, shape (BINS,)
-        How many near-duplicates have which resemblance.
-    shown : ndarray of int64
-        The rows of those that a page shows.
-    """
+    """A kept document and those that are removed for it."""
 
     members: Members
-    scores: Counts
-    shown: Int64Array
+    scores: Counts  # near-duplicates by class of resemblance
+    shown: Int64Array  # rows that a page shows
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a job's decisions.
-
-    Parameters
-    ----------
-    bins : ndarray of float64, shape (BINS + 1,)
-        Bounds of the classes of resemblance.
-    scores : ndarray of int64, shape (BINS,)
-        Near-duplicates by resemblance.
-    thresholds : ndarray of float64
-        The threshold, and those up to 0.05 above it.
-    still : ndarray of int64
-        Near-duplicates that resemble the document they name by each of these thresholds.
-    supported : ndarray of int64
-        A bound: at least this many near-duplicates are removed at each.
-    lengths : ndarray of int64, shape (6, LENGTHS)
-        Documents by outcome (``OUTCOMES``) and class of length.
-    n_bytes : ndarray of int64, shape (6,)
-        Bytes of text by outcome.
-    sources : ndarray of int64, shape (7, n_sources)
-        By outcome, and bytes of removed documents; references are not counted.
-    stands_for : ndarray of int64, shape (n_sources,)
-        For how many removed documents the kept ones of each source stand.
-    matrix : ndarray of int64, shape (n + 1, n + 1)
-        Removed documents by their source and their kept document's, of the sources ``shown`` and of all others.
-    least, audit : ndarray of int64
-        The rows of the least alike near-duplicates, and of some drawn at random.
-    """
+    """What is known of a job's decisions; ``OUTCOMES`` are the rows of lengths, n_bytes and sources."""
 
     threshold: float
-    bins: NDArray[np.float64]
-    scores: Counts
-    thresholds: NDArray[np.float64]
-    still: Counts
-    supported: Counts
-    lengths: Counts
-    n_bytes: Counts
-    sources: Counts
-    stands_for: Counts
+    bins: NDArray[np.float64]  # bounds of the BINS classes of resemblance
+    scores: Counts  # near-duplicates by resemblance
+    thresholds: NDArray[np.float64]  # the threshold, and those up to 0.05 above it
+    still: Counts  # near-duplicates that resemble the one they name, by threshold
+    supported: Counts  # at least so many are removed at each
+    lengths: Counts  # (6, LENGTHS): documents by outcome and length
+    n_bytes: Counts  # (6,): of text by outcome
+    sources: Counts  # (7, n_sources): by outcome, and bytes of removed documents; no references
+    stands_for: Counts  # removed documents for which the kept ones of each source stand
     shown: list[int]
-    matrix: Counts
+    matrix: Counts  # removed by their source and their kept one's: ``shown``, and all others last
     groups: list[Group]
-    least: Int64Array
-    audit: Int64Array
+    least: Int64Array  # rows of the least alike near-duplicates
+    audit: Int64Array  # rows of some drawn at random
 
     @property
     def vanished(self) -> list[int]:
@@ -149,8 +115,8 @@ def _counted(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Counts:
 def _supported(numbers: Numbers, near: Int64Array, thresholds: NDArray[np.float64]) -> Counts:
     """Return how many near-duplicates are removed at least, at each threshold.
 
-    At a higher threshold a kept document and those that still match it cannot all stay: of each such set at least one is
-    removed, and of the set of a reference all others are. Those that overrides keep may stay whatever they match.
+    A kept document and those that still match it cannot all stay: at least one of each such set is removed, and of the set of a
+    reference all others are. Those that overrides keep may stay whatever they match.
     """
     n = len(thresholds)
     level = np.searchsorted(thresholds, numbers.score[near], side="right").astype(np.uint8)
@@ -200,34 +166,18 @@ IN_GROUP = 4  # pairs of a document that are shown
 
 @dataclass(slots=True)
 class PairFacts:
-    """What is known of the pairs of a job.
+    """What is known of the pairs of a job."""
 
-    Parameters
-    ----------
-    bins, scores : ndarray
-        Bounds of classes of scores, and how many pairs are in each.
-    thresholds, still : ndarray
-        The threshold and those up to 0.05 above it, and how many pairs reach each.
-    in_pairs : ndarray of int32, shape (n_rows,)
-        In how many pairs each document is.
-    matrix : ndarray of int64, shape (n_sources, n_sources)
-        Pairs by the sources of their left and of their right document; empty where there are very many sources.
-    least, drawn : ndarray of int64, shape (n, 2)
-        The least alike pairs, and some drawn at random: rows.
-    scores_of : dict of (int, int) to float
-        Of the chosen pairs.
-    """
-
-    bins: NDArray[np.float64]
-    scores: Int64Array
-    thresholds: NDArray[np.float64]
-    still: Int64Array
-    in_pairs: NDArray[np.int32]
-    matrix: Int64Array
-    least: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))
-    drawn: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    bins: NDArray[np.float64]  # bounds of classes of scores
+    scores: Int64Array  # pairs by class
+    thresholds: NDArray[np.float64]  # the threshold and those up to 0.05 above it
+    still: Int64Array  # pairs that reach each threshold
+    in_pairs: NDArray[np.int32]  # in how many pairs each row is
+    matrix: Int64Array  # by source of left and of right; empty if very many sources
+    least: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) rows
+    drawn: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) rows, at random
     grouped: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    scores_of: dict[tuple[int, int], float] = field(default_factory=dict)
+    scores_of: dict[tuple[int, int], float] = field(default_factory=dict)  # of the chosen pairs
 
 
 class _Choice:

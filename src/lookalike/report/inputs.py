@@ -107,15 +107,10 @@ def digests_of(sources: Sequence[Split]) -> DigestOf:
 
 
 class Originals:
-    """The inputs of a result.
+    """The inputs of a result, and why texts or digests are missing (``missing``; empty: none is).
 
-    An open job has them at hand: what cannot be read is an error. A loaded result knows where they were: what is gone or has
-    changed is left out of the page, which says why.
-
-    Attributes
-    ----------
-    missing : str
-        Why texts or digests are missing, if any are; else empty.
+    Of an open job all are at hand: what cannot be read is an error. What a loaded result names and is gone or has changed is
+    left out of the page, which says why.
     """
 
     def __init__(self, result: Result) -> None:

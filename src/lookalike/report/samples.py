@@ -37,23 +37,13 @@ def short(value: Any, most: int = MOST_NAME) -> str:
 
 @dataclass(slots=True)
 class Nearest:
-    """Candidates among kept documents that score a little below the threshold.
+    """Candidates among kept documents that score a little below the threshold."""
 
-    Parameters
-    ----------
-    lowest : float
-        Scores below it do not count.
-    expected : float
-        About how many such pairs there are, if each was looked at with the probability of its score.
-    left, right : ndarray of int64
-        Orders of those that are nearest to the threshold.
-    """
-
-    lowest: float
+    lowest: float  # scores below it do not count
     total: int
     scores: Int64Array
-    expected: float
-    left: Int64Array
+    expected: float  # pairs there are, if each was looked at with the probability of its score
+    left: Int64Array  # orders, as right: the nearest to the threshold
     right: Int64Array
     score: Float64Array
 

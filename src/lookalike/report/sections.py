@@ -40,25 +40,15 @@ def size(n_bytes: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """All that a page is made of.
-
-    Parameters
-    ----------
-    near : Nearest or None
-        None if they are not known.
-    names : list of str
-        The inputs, as they are shown.
-    exact : list of int or None
-        Near-duplicates that are removed at each of the thresholds of ``facts``, where all verified pairs are known.
-    """
+    """All that a page is made of."""
 
     settings: Settings
     summary: Summary
     facts: Facts
     samples: Samples
-    near: Nearest | None
-    names: list[str]
-    exact: list[int] | None
+    near: Nearest | None  # None: not known
+    names: list[str]  # of the inputs, as shown
+    exact: list[int] | None  # near-duplicates by ``facts.thresholds``, where all verified pairs are known
 
     @property
     def near_duplicates(self) -> int:

@@ -37,11 +37,10 @@ INPUTS = pa.schema(
 
 
 def inputs_of(splits: Sequence[Split], n_references: int) -> pa.Table:
-    """Return a row for each file that a job read: ``INPUTS``.
+    """Return a row for each file that a job read: ``INPUTS``; ``source`` is the number that positions have.
 
-    ``source`` is the number that positions have, ``name`` the file as it was given, ``path`` the same from the root, in the
-    bytes of the file system. It is null of what cannot be read again: standard input, pipes, and values in memory, which have
-    no format either. The file of saved sketches is the description of their folder.
+    ``path`` is absolute, in the bytes of the file system; null where nothing can be read again: standard input, pipes, and
+    values in memory, which have no format either. The file of saved sketches is the description of their folder.
     """
     columns: dict[str, list[Any]] = {name: [] for name in INPUTS.names}
     for number, split in enumerate(splits):
@@ -65,17 +64,11 @@ def reading_of(settings: Settings) -> Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenInputs:
-    """The inputs of an open job, which are at hand: what cannot be read is an error.
-
-    Parameters
-    ----------
-    checksums : sequence of (str or None)
-        For each input, that of the saved sketches which it was; None where it was none.
-    """
+    """The inputs of an open job, which are at hand: what cannot be read is an error."""
 
     sources: Sequence[Split]
     n_references: int
-    checksums: Sequence[str | None] = ()
+    checksums: Sequence[str | None] = ()  # of the saved sketches that an input was; None: it was none
     own = True
     """Whether this process's user chose the files."""
 
@@ -95,24 +88,12 @@ class OpenInputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedInputs:
-    """The files that a job read, and which of them may be read again.
+    """The files that a job read, and which of them may be read again."""
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        As ``inputs_of`` makes it.
-    folder : Path or Url
-        That of the result, for messages.
-    trusted : tuple of Path or Url, or None
-        Where files are read that somebody else's result names; None: it is the result of this process's user.
-    checksums : sequence of (str or None)
-        For each input, that of the saved sketches which it was; None where it was none.
-    """
-
-    table: pa.Table
-    folder: AnyPath
-    trusted: tuple[AnyPath, ...] | None = None
-    checksums: Sequence[str | None] = ()
+    table: pa.Table  # as ``inputs_of`` makes it
+    folder: AnyPath  # of the result, for messages
+    trusted: tuple[AnyPath, ...] | None = None  # where files of somebody else's result are read; None: it is this user's own
+    checksums: Sequence[str | None] = ()  # of the saved sketches that an input was; None: it was none
 
     @property
     def own(self) -> bool:
@@ -134,12 +115,7 @@ class SavedInputs:
         return digest_of(self.places(number))
 
     def texts(self, positions: Int64Array, settings: Settings, most: int | None = None) -> dict[int, bytes]:
-        """Read the texts of documents again, by their positions.
-
-        Notes
-        -----
-        Time: a file is read up to the last row that is wanted; where a file is a document, only those wanted are opened.
-        """
+        """Read texts again, by positions: a file up to its last wanted row; of files that are documents, only those wanted."""
         texts: dict[int, bytes] = {}
         inputs, reading = self.table, reading_of(settings)
         wanted = np.unique(positions)

@@ -27,21 +27,11 @@ _READ = ["order", "position", "bytes", "reason", "keeper", "resemblance", "n_dup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """A kept document, and those that are removed for it.
+    """A kept document, and those that are removed for it."""
 
-    Parameters
-    ----------
-    row : int
-        Of the kept document, in decisions.
-    rows : ndarray of int64
-        Those of the removed ones: near-duplicates first, the least alike before others, then copies byte for byte.
-    scores : ndarray of float64
-        Resemblances of the near-duplicates among them, ascending.
-    """
-
-    row: int
-    rows: Int64Array
-    scores: Float64Array
+    row: int  # of the kept document, in decisions
+    rows: Int64Array  # near-duplicates first, the least alike before others, then copies byte for byte
+    scores: Float64Array  # of the near-duplicates among ``rows``, ascending
 
     @property
     def size(self) -> int:
@@ -69,22 +59,8 @@ class Members:
 class Numbers:
     """What decisions say in numbers, by row: 34 bytes a document, held whole. Ids and names stay where they are.
 
-    Attributes
-    ----------
-    row_of : ndarray of int32
-        The row of each order.
-    keeper : ndarray of int32
-        The row of the kept document that stands for each, its own if it is kept; -1 if there is none.
-    reason : ndarray of int8
-        Places in ``REASONS``.
-    score : ndarray of float64
-    n_bytes : ndarray of int64
-    n_duplicates : ndarray of int32
-        Removed documents for which each stands.
-    source : ndarray of int32
-        The number of its input.
-    by_hand : ndarray of bool
-        Whether an override names it.
+    ``row_of`` is by order. ``keeper``: the row of the kept document that stands for each, its own if kept, -1 if there is none;
+    ``reason``: places in ``REASONS``; ``n_duplicates``: removed ones it stands for; ``by_hand``: an override names it.
     """
 
     def __init__(self, decisions: Rows) -> None:
@@ -147,10 +123,7 @@ def rows_named(decisions: Rows, name: str) -> list[int]:
 
 
 def names_like(decisions: Rows, name: str) -> list[str]:
-    """Return some ids that resemble a name that no document has, the most similar first.
-
-    They contain the name; if none does, they begin or end with the first or last letters of it, as many as possible.
-    """
+    """Return some ids that contain a name no document has, or else share the longest beginning or end, most similar first."""
     some: dict[str, None] = {}
     lengths = [len(name), 3 * len(name) // 4, len(name) // 2, 2]
     for length in [length for length in lengths if length]:

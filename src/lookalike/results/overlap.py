@@ -60,16 +60,7 @@ class Corpus:
 class Matches:
     """The matches of an overlap as rows, in the order of the documents, the best first.
 
-    Parameters
-    ----------
-    rows : Table
-        Documents with their matches, ranked by position.
-    references : pyarrow.Table
-        The reference documents in their order, in one chunk.
-    n : int
-        How many matches there are.
-    whole : bool
-        Whether reference documents were matched as a whole.
+    ``rows`` are ranked by position, ``references`` in their order and one chunk, ``whole``: these were matched as a whole.
     """
 
     def __init__(

@@ -150,13 +150,7 @@ class ParquetRows:
 
 
 class LaterRows:
-    """Rows that are brought to this machine when they are first asked for.
-
-    Parameters
-    ----------
-    fetch : callable, optional
-        Gives the rows; otherwise ``collected`` does. It must not hold this object, whose files would stay as long as it.
-    """
+    """Rows brought here when first asked for by ``fetch``, which must not hold this object, or its files stay as long."""
 
     def __init__(self, schema: pa.Schema, fetch: Callable[[], Rows] | None = None) -> None:
         self.schema, self._fetch = schema, fetch
@@ -223,13 +217,7 @@ def there_of(reasons: Rows) -> NDArray[np.bool_]:
 
 
 class Lowest:
-    """The rows of the lowest values among all that are added; of equal values the first ones.
-
-    Parameters
-    ----------
-    n : int
-        How many rows are wanted.
-    """
+    """The rows of the ``n`` lowest values among all that are added; of equal values the first ones."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -244,15 +232,7 @@ class Lowest:
 
 
 class Draw:
-    """Rows drawn at random, each with the same probability: those of the lowest hashes of row and seed.
-
-    Parameters
-    ----------
-    n : int
-        How many rows are wanted.
-    purpose : str
-        Draws for different purposes have nothing to do with each other.
-    """
+    """``n`` rows at random, all equally likely: the lowest hashes of row and seed, independent between purposes."""
 
     def __init__(self, n: int, seed: int, purpose: str) -> None:
         self._lowest, self._word = Lowest(n), derive(seed, purpose, 1)

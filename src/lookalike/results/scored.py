@@ -21,54 +21,24 @@ Scores = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Scored:
-    """The pairs of a job. A row is the place of a document among all, references first.
-
-    Parameters
-    ----------
-    score : str
-        What the scores are.
-    total : int
-        How many pairs there are.
-    pairs : callable
-        Yields (left, right, score): rows, left before right.
-    ids : callable
-        From rows to ids.
-    found : callable
-        From a score to the probability with which a pair of that score is found.
-    sources : sequence of Split
-        References first.
-    starts : ndarray of int64, shape (n_sources + 1,)
-        The first row of each source, and the number of rows.
-    n_references : int
-        Sources of references.
-    readings : (Reading, Reading)
-        How the texts of references, and of documents, are read.
-    settings : dict
-        What the result depends on.
-    facts : list of (str, str)
-        What else is known: a name and a value each.
-    left_out : list of (str, int, str)
-        Documents that cannot be in a pair: why, how many, and what that means.
-    chosen : Settings, optional
-        The settings, where they are those of ``dedup`` and ``pairs``.
-    """
+    """The pairs of a job. A row is the place of a document among all, references first."""
 
     job: str
-    score: str
+    score: str  # what scores are
     threshold: float
     total: int
-    pairs: Callable[[], Scores]
-    ids: Callable[[Int64Array], list[Any]]
-    found: Callable[[float], float]
-    sources: Sequence[Split]
-    starts: Int64Array
-    n_references: int
-    readings: tuple[Reading, Reading]
+    pairs: Callable[[], Scores]  # rows, left before right
+    ids: Callable[[Int64Array], list[Any]]  # from rows
+    found: Callable[[float], float]  # probability of finding a pair of a score
+    sources: Sequence[Split]  # references first
+    starts: Int64Array  # the first row of each source, and the number of rows
+    n_references: int  # sources of references
+    readings: tuple[Reading, Reading]  # of references, of documents
     shingling: Shingling
-    settings: dict[str, Any]
-    facts: list[tuple[str, str]]
-    left_out: list[tuple[str, int, str]]
-    chosen: Settings | None
+    settings: dict[str, Any]  # what the result depends on
+    facts: list[tuple[str, str]]  # what else is known: name, value
+    left_out: list[tuple[str, int, str]]  # cannot be in a pair: why, how many, meaning
+    chosen: Settings | None  # where they are those of ``dedup`` and ``pairs``
     seconds: dict[str, float]
     warnings: list[str]
 

@@ -109,10 +109,7 @@ class Summary:
         return asdict(self)
 
     def at(self, threshold: float, method: Method, **counted_anew: Any) -> Summary:
-        """Return the summary of the same candidates walked again at another threshold.
-
-        The mean recall is the same proportion of the planned one as before.
-        """
+        """Return the summary of the same walk at another threshold; the mean recall keeps its proportion of the planned one."""
         recall = method.recall(threshold)
         share = min(1.0, self.recall_vouched / self.recall_planned) if self.recall_planned else 1.0
         return replace(

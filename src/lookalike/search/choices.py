@@ -20,24 +20,12 @@ MOST_FINGERPRINTS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way to search.
-
-    Parameters
-    ----------
-    method : str
-        The index to make, as Python.
-    recall : float
-        For PSM by the model of margins, for tables of pairs whose differing bits fall anywhere alike.
-    memory : float
-        Bytes.
-    nanoseconds : float
-        A query, by the cost model.
-    """
+    """One way to search: the index to make, as Python, and what it finds and costs."""
 
     method: str
-    recall: float
-    memory: float
-    nanoseconds: float
+    recall: float  # for PSM by the model of margins, for tables of pairs whose differing bits fall anywhere alike
+    memory: float  # bytes
+    nanoseconds: float  # a query, by the cost model
 
 
 def _describe(shape: list[tuple[int, int]]) -> str:
@@ -59,12 +47,8 @@ def choices(
     n: int, *, radius: int = 3, recall: float = 1.0, memory: float = float("inf"), bits: int = 64,
     costs: Costs = DEFAULT, sigma: float = SIGMA, seed: int = 1,
 ) -> list[Choice]:  # fmt: skip
-    """List the searches of n fingerprints that fit the memory and find the wanted share, the fastest first.
-
-    References
-    ----------
-    Thesis on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s.
-    """
+    """List the searches of n fingerprints that fit the memory and find the wanted share, the fastest first (thesis on PSM,
+    chapter VI: z, x and the number of tables, p and k, within a memory s)."""
     if not 1 <= n <= MOST_FINGERPRINTS:
         raise ParameterError(f"n must be in 1..{MOST_FINGERPRINTS:,}; got {n:,}")
     if not 0.0 < recall <= 1.0:

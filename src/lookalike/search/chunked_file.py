@@ -60,13 +60,7 @@ def _n_words(meta: dict[str, Any]) -> int:
 
 
 class ChunkedFile:
-    """The batches of one file.
-
-    Parameters
-    ----------
-    header : dict
-        What a new file is to say of its fingerprints; ``bits`` at least.
-    """
+    """The batches of one file; ``header`` is what a new one is to say of its fingerprints, ``bits`` at least."""
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
         self.path = Path(path)

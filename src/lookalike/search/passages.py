@@ -41,9 +41,7 @@ class Passages:
     @classmethod
     def of(cls, values: UInt64Array, offsets: Int64Array, width: int | None, threshold: float = 0.0) -> Passages:
         """Cut rows of shingle hashes, in their order, into passages of ``width`` shingles, each half in the next.
-
-        ``threshold``: the lowest that ``match`` is asked for.
-        """
+        ``threshold``: the lowest that ``match`` is asked for."""
         length = np.diff(offsets)
         width = None if width is None else min(width, max(1, int(length.max(initial=1))))
         last = np.maximum(0, length - (length if width is None else width))

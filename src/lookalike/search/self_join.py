@@ -60,13 +60,9 @@ def _join_table(
 def near_pairs(
     words: UInt64Array, bits: int, radius: int, *, limit: int | None = None, threads: int = 1
 ) -> tuple[Int64Array, Int64Array, Int64Array, int]:
-    """Find all pairs of *different* fingerprints within the radius, each once.
-
-    Notes
-    -----
-    Memory: 8 bytes a fingerprint and thread, and the pairs. Up to radius 3 and for many fingerprints the tables are the 14
-    of a Steiner system: under three differing bits one of them stays untouched.
-    """
+    """Find all pairs of *different* fingerprints within the radius, each once, in 8 bytes a fingerprint and thread, and the
+    pairs. Up to radius 3 and for many the tables are the 14 of a Steiner system: under three differing bits one stays
+    untouched."""
     if len(words) < 2:
         none = np.empty(0, np.int64)
         return none, none, none, 0

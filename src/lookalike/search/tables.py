@@ -96,16 +96,12 @@ class TableIndex(FingerprintIndex):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Tables of a search: for each the bits of its prefix, as ranges (first bit, number), and the flips it probes.
-
-    ``recall`` is the least share of pairs within the radius that are found if differing bits fall anywhere alike; ``cost``
-    the modelled nanoseconds of a query, ``memory`` the bytes of all tables.
-    """
+    """Tables of a search: for each the bits of its prefix, as ranges (first bit, number), and the flips it probes."""
 
     tables: Tables
-    recall: float
-    cost: float
-    memory: float
+    recall: float  # least share of pairs within the radius that are found if differing bits fall anywhere alike
+    cost: float  # modelled nanoseconds of a query
+    memory: float  # bytes of all tables
 
     @property
     def shape(self) -> list[tuple[int, int]]:
@@ -114,11 +110,8 @@ class Layout:
 
 
 def layouts(n: int, bits: int, radius: int, costs: Costs) -> list[Layout]:
-    """All layouts of up to 16 tables, and what they find and cost.
-
-    Tables are sorted by one block each of equal size, with up to two flips; or, exact without flips, by all combinations
-    of blocks that leave as many out as bits may differ.
-    """
+    """All layouts of up to 16 tables, and what they find and cost. Tables are sorted by one block each of equal size, with up
+    to two flips; or, exact without flips, by all combinations of blocks that leave as many out as bits may differ."""
     words, widest = (bits + 63) // 64, max(4, min(MAX_PREFIX, int(max(n, 16)).bit_length() + 1))
     found: dict[Tables, float] = {}
     for blocks in range(1, min(MOST_TABLES, bits // 4) + 1):

@@ -23,22 +23,13 @@ MAX_PREFIX = 26
 
 @dataclass(frozen=True, slots=True)
 class WeakBits:
-    """Which prefixes to probe for a query: its own, and those with its weakest bits flipped.
-
-    Parameters
-    ----------
-    first_bit, count : int
-        Place and length of the prefix.
-    radius : int
-        Most bits flipped.
-    probes : int
-        Prefixes a query, its own included.
-    """
+    """Which prefixes, ``count`` bits from ``first_bit`` on, to probe for a query: its own, and those with its weakest bits
+    flipped."""
 
     first_bit: int
     count: int
-    radius: int
-    probes: int
+    radius: int  # most bits flipped
+    probes: int  # prefixes a query, its own included
 
     def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[np.uint32]:
         """Return the prefixes of queries [start, stop), likeliest first: uint32 of shape (stop - start, probes)."""

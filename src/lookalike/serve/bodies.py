@@ -1,7 +1,5 @@
-"""The bodies of requests and answers, in JSON and in Arrow, what they may take, and errors as problem details (RFC 9457).
-
-What a stranger sends is checked before it is used.
-"""
+"""The bodies of requests and answers, in JSON and in Arrow, what they may take, and errors as problem details (RFC 9457). What
+a stranger sends is checked before it is used."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class Details(msgspec.Struct):
 
 class Problem(Exception):  # noqa: N818
     """A request cannot be answered: a status, and what was expected, what came, and what to do, without any text of a document.
-
-    More headers of the answer are given by name, with underscores in place of hyphens.
-    """
+    More headers of the answer are given by name, with underscores in place of hyphens."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         super().__init__(detail)
@@ -213,10 +209,8 @@ def read_columns(body: bytes, names: tuple[str, ...], most: int) -> list[list[An
 
 
 def _check_plain(body: bytes, most: int) -> None:
-    """Check that a stream has record batches only, none of them compressed: 16 MB could become any number of gigabytes.
-
-    There are at most as many as there can be rows: those without rows would take time for nothing.
-    """
+    """Check that a stream has record batches only, none of them compressed: 16 MB could become any number of gigabytes. There
+    are at most as many as there can be rows: those without rows would take time for nothing."""
     for number, message in enumerate(pa.ipc.MessageReader.open_stream(pa.py_buffer(body))):
         if number > most:
             raise invalid(f"at most {most:,} record batches can be sent in one request")

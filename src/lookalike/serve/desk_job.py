@@ -46,26 +46,15 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which removals are asked for, and in which order.
+    """Which removals are asked for, and in which order."""
 
-    Parameters
-    ----------
-    order : {"least alike", "most alike", "random", "source", "group"}
-        "random": by the seed of the job, as the report draws; "source": as in the input; "group": those together that were
-        removed because of the same document.
-    source : int, optional
-        The number of an input.
-    judged : {"any", "none", "duplicate", "keep", "unsure"}
-        What was judged of them so far.
-    find : str
-        Part of the id of either document.
-    """
-
+    # "random": by the seed of the job, as the report draws; "source": as in the input; "group": those together that were
+    # removed because of the same document
     order: str = "least alike"
     kind: str = "all"
-    source: int | None = None
-    judged: str = "any"
-    find: str = ""
+    source: int | None = None  # the number of an input
+    judged: str = "any"  # what was judged of them so far
+    find: str = ""  # part of the id of either document
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -77,25 +66,13 @@ class Wanted:
 
 
 class Removals:
-    """The removed documents of a result, exact and near; about 60 bytes for each are held.
-
-    Parameters
-    ----------
-    seed : int
-        Of the job.
-
-    Attributes
-    ----------
-    rows : ndarray of int64
-        Their places in ``decisions``, ascending.
-    keepers : ndarray of int64
-        The places of the documents that they were removed for.
-    """
+    """The removed documents of a result, exact and near; about 60 bytes for each are held. Random orders follow the job's
+    ``seed``."""
 
     def __init__(self, decisions: Rows, seed: int) -> None:
         self._decisions, numbers = decisions, Numbers(decisions)
-        self.rows = numbers.where("near", "exact")
-        self.keepers: Int64Array = numbers.keeper[self.rows].astype(np.int64)
+        self.rows = numbers.where("near", "exact")  # places in ``decisions``, ascending
+        self.keepers: Int64Array = numbers.keeper[self.rows].astype(np.int64)  # places of whom they were removed for
         self.near: Mask = numbers.reason[self.rows] == REASONS.index("near")
         self._scores, self._sources = numbers.score[self.rows], numbers.source[self.rows]
         self._orders = self._sorted(seed)
@@ -177,15 +154,8 @@ MOST_SOURCES = 100
 
 
 class Desk:
-    """All that the pages of a job ask for.
-
-    Parameters
-    ----------
-    folder : str or path
-        What ``Result.save`` or ``lookalike dedup --save`` wrote.
-    trust : sequence of str
-        Where the inputs of somebody else's result may be read.
-    """
+    """All that the pages of a job ask for, from what ``Result.save`` wrote; ``trust``: where inputs of another's result may be
+    read."""
 
     def __init__(self, folder: str | Path, trust: Sequence[str] = ()) -> None:
         self.result = Result.load(folder, trust=trust)  # whole: rows in files would be read again for each page
@@ -243,11 +213,8 @@ class Desk:
         }
 
     def progress(self) -> dict[str, Any]:
-        """Count the judgements.
-
-        Precision and its interval are of a random sample: of the first near-duplicates in random order, as far as all of them
-        are judged, whatever the order in which that was done.
-        """
+        """Count the judgements. Precision and its interval are of a random sample: of the first near-duplicates in random
+        order, as far as all of them are judged, whatever the order in which that was done."""
         judged = {row: said.judgement for row, said in list(self.review.judged.items()) if said.judgement}
         near = self.removals.near
         found: dict[str, Any] = {name: list(judged.values()).count(name) for name in JUDGEMENTS}

@@ -26,17 +26,9 @@ MOST_NOTE = 2_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was said of one removal.
+    """What was said of one removal."""
 
-    Parameters
-    ----------
-    judgement : {"duplicate", "keep", "unsure"} or None
-        "keep": both documents should be kept. None: nothing yet, or it was taken back.
-    note : str, default ""
-        At most 2,000 characters.
-    """
-
-    judgement: str | None = None
+    judgement: str | None = None  # "keep": both documents should be kept; None: nothing yet, or it was taken back
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -63,19 +55,10 @@ def _bytes_of(path: Path) -> bytes:
 
 
 class Review:
-    """The judgements of a job's folder; they survive a restart, and one process at a time adds to them.
+    """The judgements of a job's folder, by row in decisions; they survive a restart, and one process at a time adds to them.
 
-    Parameters
-    ----------
-    removed : callable
-        Gives the ids of a removal, by its row in decisions; raises ParameterError if that document was not removed.
-    source_of : callable
-        Gives ``input`` and ``sha256`` of a removed document's file, by its row in decisions.
-
-    Attributes
-    ----------
-    judged : dict of int to Judgement
-        By row in decisions.
+    ``removed`` gives the ids of a removal by its row, or raises ParameterError if there was none; ``source_of`` gives ``input``
+    and ``sha256`` of its file.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """What stands before every route: names, origins, keys, types and sizes are checked before a body is read.
 
-It is plain ASGI, since it is on the way of each request. Keys allow to read, or to read and write; they are in a file that
-its owner alone can read.
+It is plain ASGI, since it is on the way of each request. Keys allow to read, or to read and write; they are in a file that its
+owner alone can read.
 """
 
 from __future__ import annotations
@@ -56,10 +56,8 @@ class Keys:
     write: tuple[bytes, ...]
 
     def may(self, authorization: bytes) -> frozenset[str]:
-        """Return what the holder of an ``Authorization`` header may do: nothing, read, or read and write.
-
-        It takes the same time for any key: the key is hashed, and its digest compared with all others in constant time.
-        """
+        """Return what the holder of an ``Authorization`` header may do: nothing, read, or read and write. It takes the same
+        time for any key: the key is hashed, and its digest compared with all others in constant time."""
         scheme, _, key = authorization.partition(b" ")
         if scheme.lower() != b"bearer":
             return frozenset()

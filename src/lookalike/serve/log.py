@@ -1,7 +1,5 @@
-"""Logs and metrics, without a text, an id or a key: a JSON object on each line, and what Prometheus reads.
-
-Lines are gathered and written together.
-"""
+"""Logs and metrics, without a text, an id or a key: a JSON object on each line, and what Prometheus reads. Lines are gathered
+and written together."""
 
 from __future__ import annotations
 
@@ -80,10 +78,8 @@ def now() -> str:
 
 
 class Handler(logging.Handler):
-    """Writes what other libraries log in the same form: the pattern of uvicorn's messages, without what fills it.
-
-    Messages of others can quote anything; their place is known by the error, if there is one.
-    """
+    """Writes what other libraries log in the same form: the pattern of uvicorn's messages, without what fills it. Messages of
+    others can quote anything; their place is known by the error, if there is one."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)

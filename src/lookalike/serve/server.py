@@ -155,10 +155,8 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Note that the head has ended.
-
-        The parser passes over the body of a request for an upgrade, and over all that follows: it is the connection's last.
-        """
+        """Note that the head has ended; the parser passes over an upgrade's body and all that follows: it is the connection's
+        last."""
         self._head_bytes = 0
         super().on_headers_complete()
         if self.parser.should_upgrade():

@@ -1,8 +1,8 @@
-"""An index behind one thread that writes, and a few that read. Requests that wait together are done together.
+"""An index behind one thread that writes, and a few that read.
 
-A change is acknowledged once the index says that it is on disk. Changes are made in the order in which they came: what
-waits while one group is written becomes the next group. Queries are answered for the state that is there when
-their group is begun, so whoever has been told of a change sees it.
+A change is acknowledged once the index says that it is on disk, and changes are made in the order in which they came; what
+waits while one group is written is the next. Queries are answered for the state when their group is begun: whoever has been
+told of a change sees it.
 """
 
 from __future__ import annotations

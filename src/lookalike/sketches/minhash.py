@@ -18,10 +18,8 @@ from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
 
 
 def share_of_equal(left: NDArray[Any], right: NDArray[Any], unused: np.unsignedinteger[Any]) -> tuple[Any, Any]:
-    """Return (share of equal slots, its standard error if slots are independent) over the last axis.
-
-    Documents whose slots are all ``unused`` are empty: nan where both are.
-    """
+    """Return (share of equal slots, its standard error if slots are independent) over the last axis. Documents whose slots are
+    all ``unused`` are empty: nan where both are."""
     equal = left == right
     both_empty = equal[..., 0] & (left[..., 0] == unused)
     if both_empty.any():

@@ -66,9 +66,7 @@ def fold(text: str) -> str:
 
 def normalized(texts: Texts, form: str) -> tuple[Texts, int]:
     """Return texts in a Unicode normal form, the very same where all are in it already; and the number of invalid bytes.
-
-    Characters that came later than the pinned version of Unicode, and invalid bytes, stay as they are.
-    """
+    Characters that came later than the pinned version of Unicode, and invalid bytes, stay as they are."""
     characters, flag = character_tables(), folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC
     where = (texts.data, texts.offsets, 0, len(texts), characters, flag)
     stretches = np.empty((64, 3), np.int64)

@@ -146,10 +146,8 @@ def from_bytes(items: Sequence[bytes | bytearray]) -> Texts:
 
 
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
-    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these.
-
-    None too for pandas columns of Python objects that Arrow cannot hold: ``as_texts`` names the first of them.
-    """
+    """Return the Arrow column behind an Arrow, pandas or polars column, or None if ``data`` is none of these. None too for
+    pandas columns of Python objects that Arrow cannot hold: ``as_texts`` names the first of them."""
     if isinstance(data, pa.ChunkedArray):
         return without_views(data)
     if isinstance(data, pa.Array):
@@ -187,10 +185,8 @@ def as_items(data: Any, expected: str) -> list[Any] | tuple[Any, ...]:
 
 
 def as_texts(data: Any, encoding_errors: str = "strict") -> list[Texts]:
-    """Read texts from a list of str or from an Arrow, pandas or polars column, in pieces, copying as little as possible.
-
-    An iterator is read once.
-    """
+    """Read texts from a list of str or from an Arrow, pandas or polars column, in pieces, copying as little as possible. An
+    iterator is read once."""
     column = None if isinstance(data, (list, tuple)) else as_arrow_columns(data)
     if column is not None:
         return [from_arrow_array(chunk) for chunk in column.chunks]

@@ -23,14 +23,10 @@ _ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is t
 class Vocabulary:
     """Numbers the shingles of texts by first appearance: equal numbers mean equal shingles.
 
-    Tokens of up to 15 bytes are compared byte by byte, shingles token by token; of longer tokens a keyed digest is compared
-    (see ``kernels.digests``). That two long tokens of texts of n bytes together are taken for one has a probability of at most
-    n^2 (1 + n / 2^13) / 2^125 over the choice of the key, whoever wrote them: 2^-65 for two texts of 8 MB.
-
-    Parameters
-    ----------
-    key : bytes, 16 of them
-        Secret; it changes no number but with that probability.
+    Tokens of up to 15 bytes are compared byte by byte, shingles token by token; of longer tokens a digest under the secret
+    ``key`` of 16 bytes (see ``kernels.digests``). Two long tokens of texts of n bytes together are taken for one with a
+    probability of at most n^2 (1 + n / 2^13) / 2^125 over the choice of the key, whoever wrote them: 2^-65 for two texts of 8
+    MB. The key changes no number otherwise.
     """
 
     def __init__(self, shingling: Shingling, key: bytes) -> None:

@@ -1,7 +1,5 @@
-"""The values that steps hand to each other: arrays, plus the parameters that made them.
-
-The names below load their parts on first use.
-"""
+"""The values that steps hand to each other: arrays, plus the parameters that made them. The names below load their parts on
+first use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The array types that values are made of, and the checks of what callers pass in.
-
-Public functions and constructors check once; the kernels behind them trust what they get.
-"""
+"""The array types that values are made of, and the checks of what callers pass in. Public functions and constructors check
+once; the kernels behind them trust what they get."""
 
 from __future__ import annotations
 
@@ -128,10 +126,8 @@ def pairs_of_rows(left: ArrayLike, n_left: int, right: ArrayLike, n_right: int) 
 
 
 def matrix(name: str, values: Any, kinds: dict[str, type]) -> Any:
-    """Return a two-dimensional array of one of some kinds of numbers, contiguous and of native byte order.
-
-    ``kinds`` maps the kinds and sizes that are allowed, as in "u4", to types.
-    """
+    """Return a two-dimensional array of one of some kinds of numbers, contiguous and of native byte order. ``kinds`` maps the
+    kinds and sizes that are allowed, as in "u4", to types."""
     array = np.asarray(values)
     dtype = kinds.get(array.dtype.str[1:])
     if array.ndim != 2 or dtype is None:

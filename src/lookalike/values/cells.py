@@ -1,8 +1,5 @@
-"""The values of a column as bytes: two are equal if and only if the values are, and they sort as the values do.
-
-The first byte is the kind of a value, and values of different kinds are never equal. A null, and a number that is NaN, are no
-bytes at all.
-"""
+"""The values of a column as bytes: two are equal if and only if the values are, and they sort as the values do. The first byte
+is the kind of a value, and values of different kinds are never equal. A null, and a number that is NaN, are no bytes at all."""
 
 from __future__ import annotations
 
@@ -42,8 +39,8 @@ _DEPTH = 100
 def cell_keys(values: list[Any] | pa.Array, *, untyped: bool = False) -> list[bytes]:
     """Return the key of each value of a column.
 
-    Numbers of all types compare by value; a float with a fraction counts as the shortest decimal number that reads as it.
-    Times compare by instant, text by its UTF-8 bytes, lists and objects item by item; a null field of an object counts as none.
+    Numbers of all types compare by value; a float with a fraction counts as the shortest decimal number that reads as it. Times
+    compare by instant, text by its UTF-8 bytes, lists and objects item by item; a null field of an object counts as none.
     """
     if isinstance(values, pa.Array):
         return _arrow_keys(values)

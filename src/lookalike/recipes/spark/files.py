@@ -1,9 +1,9 @@
 """Cleaned files of a job on Spark: tasks write them under names of their own attempts, and the driver publishes them.
 
-All decisions about an input go to one task, which writes what ``Result.write`` would. A task may be run more than once, at the
-same time too: each attempt writes into a folder of its own, and the rows that Spark takes from the tasks name those that count.
-Only the driver takes files out of them, into a folder that gets the output's name when all is in it. On an object store nothing
-is moved: attempts of a task write the same bytes under the same name, and the driver says in the end that all is there.
+All decisions about an input go to one task, which writes what ``Result.write`` would. A task may run more than once, at the
+same time too: each attempt has its own folder, and the rows that Spark takes name those that count. Only the driver moves files
+from them, into a folder that gets the output's name when complete. On an object store nothing is moved: attempts write the same
+bytes under the same name, and the driver says in the end that all is there.
 """
 
 from __future__ import annotations
@@ -59,32 +59,16 @@ _TOLD = pa.schema([("source", pa.int64()), ("position", pa.int64()), ("wanted", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """What tasks write, and where.
+    """What tasks write, and where."""
 
-    Parameters
-    ----------
-    splits : tuple of Split
-        References first.
-    output : str
-        What messages call the output.
-    attempts : Path or Url
-        The folder of the tasks: see ``files.folder``.
-    scores : mapping of str to str, optional
-        What the columns of scores are called, if rows are annotated.
-    against : bool
-        Whether there are references.
-    free : tuple of str
-        Columns that inputs must not have.
-    """
-
-    splits: tuple[Split, ...]
+    splits: tuple[Split, ...]  # references first
     provenance: dict[str, Any]
     encoding_errors: str
-    output: str
-    attempts: AnyPath
-    scores: Mapping[str, str] | None = None
-    against: bool = False
-    free: tuple[str, ...] = ()
+    output: str  # as messages call it
+    attempts: AnyPath  # the folder of the tasks: see ``files.folder``
+    scores: Mapping[str, str] | None = None  # columns of scores and their names, if rows are annotated
+    against: bool = False  # whether there are references
+    free: tuple[str, ...] = ()  # columns that inputs must not have
 
 
 def check_folder(output: str | Path) -> None:

@@ -1,8 +1,7 @@
 """What a job on Spark will take, before it is run: bytes shuffled, kept and written, memory, tasks, and a cluster for it.
 
-The sizes of tables follow from the parameters of the job. What rows take on their way through Spark was measured by its event
-log: it compresses what it shuffles, so that random bits stay as they are, and numbers that ascend take little. Joins are taken
-to shuffle both sides, as they do where tables are too large to be broadcast.
+Sizes of tables follow from the job. Shuffles were measured by Spark's event log: compressed, random bits stay and ascending
+numbers take little. Joins are taken to shuffle both sides, as they do where tables are too large to be broadcast.
 """
 
 from __future__ import annotations

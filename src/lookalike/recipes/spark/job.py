@@ -94,10 +94,7 @@ def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEn
 
 
 def check_workers(engine: SparkEngine) -> None:
-    """Try some workers before any work: whether they have this version of lookalike, and see the work folder.
-
-    The others, and those that join later, are checked when they get their first tasks.
-    """
+    """Try some workers before any work for this version and the work folder; others are checked with their first tasks."""
     engine.marker = engine.folder / "seen"
     engine.folder.mkdir(parents=True, exist_ok=True)
     put(engine.marker, b"")

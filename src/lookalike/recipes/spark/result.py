@@ -38,39 +38,21 @@ class SparkSummary(Summary):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Finished:
-    """What a job on Spark has made, and can still do: see ``results.tables.Job``.
-
-    Parameters
-    ----------
-    decisions, pairs : Table
-        Stored.
-    splits : list
-        References first.
-    n_references : int
-        How many of the splits hold references.
-    id_type : str, optional
-        Spark's type of the ids in a data frame; None: as they are.
-    finish : callable
-        Removes the work folder.
-    note : callable, optional
-        Remembers that an output is complete, for a run that resumes the job.
-    key : bytes
-        The secret of the job.
-    """
+    """What a job on Spark has made, and can still do: see ``results.tables.Job``."""
 
     engine: Any
-    decisions: Any
+    decisions: Any  # stored, as pairs are
     pairs: Any
     settings: Settings
     summary: Summary
     provenance: dict[str, Any]
-    splits: list[Split]
+    splits: list[Split]  # references first
     n_references: int
-    id_type: str | None
-    finish: Callable[[], None]
-    note: Callable[[str], None] | None
+    id_type: str | None  # Spark's, in a data frame; None: as they are
+    finish: Callable[[], None]  # removes the work folder
+    note: Callable[[str], None] | None  # remembers that an output is complete, for a run that resumes the job
     found: Searched
-    key: bytes
+    key: bytes  # the secret of the job
     closed: bool = False
 
     @property

@@ -1,7 +1,4 @@
-"""Sketches of a job on Spark, saved by its tasks; the driver publishes their files.
-
-Tasks write under names of their own attempts, and the driver takes the files that count into the folder: see ``files.folder``.
-"""
+"""Sketches of a job on Spark: tasks save them by attempts, the driver takes those that count: see ``files.folder``."""
 
 from __future__ import annotations
 
