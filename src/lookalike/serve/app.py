@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -36,7 +35,7 @@ from .bodies import (
     read_columns,
     write_table,
 )
-from .guard import Guard, Keys
+from .guard import Guard, Keys, Request
 from .log import Log, Metrics
 from .openapi import openapi
 from .store import Matches, Store
@@ -116,7 +115,7 @@ class Api:
 
     async def change(self, request: Request) -> Response:
         """Add or remove documents, and answer once that is on disk."""
-        body, arrow = await request.body(), request.scope["arrow"]
+        body, arrow = request.content, request.arrow
         adds, texts = request.method == "POST", list[str]()
         ids: list[Any]
         if arrow:
@@ -151,8 +150,8 @@ class Api:
 
     async def query(self, request: Request) -> Response:
         """Look up texts."""
-        body, asked = await request.body(), request.scope["query_string"]
-        if request.scope["arrow"]:
+        body, asked = request.content, request.scope["query_string"]
+        if request.arrow:
             (texts,), top = read_columns(body, ("text",), self._limits.batch), _top_of(asked)
         else:
             if asked:
@@ -167,7 +166,7 @@ class Api:
             found = Matches(0, [], [], [], [], [])
         else:
             found = await self._store.query(texts, top, len(body))
-        if request.scope["wants_arrow"]:
+        if request.wants_arrow:
             return Response(_table(found, self._store.index.id_type), media_type=ARROW)
         results: list[list[Match]] = [[] for _ in range(found.n_texts)]
         rows = zip(found.query, found.ids, found.exact, found.estimated, found.error, strict=True)
@@ -177,9 +176,8 @@ class Api:
 
     async def compare(self, request: Request) -> Response:
         """Compare two texts."""
-        body = await request.body()
-        pair = _read_pair(body)
-        self._check_texts([pair.left, pair.right], len(body))
+        pair = _read_pair(request.content)
+        self._check_texts([pair.left, pair.right], len(request.content))
         how = self._shingling
         told = await self._store.run(
             lambda: compare_texts(

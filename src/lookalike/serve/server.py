@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import uvicorn
 import uvloop
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import shown
@@ -32,7 +33,7 @@ from ..wording import counted
 from . import desk
 from .app import make_app
 from .bodies import PROBLEM, Limits, Problem
-from .guard import Guard, Keys, is_loopback
+from .guard import WHOLE, Guard, Keys, is_loopback
 from .log import FLUSH_SECONDS, Handler, Log, Metrics
 from .store import Store
 
@@ -156,11 +157,32 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Note that the head has ended; the parser passes over an upgrade's body and all that follows: it is the connection's
-        last."""
+        last. Offer to write the answer as a whole."""
         self._head_bytes = 0
         super().on_headers_complete()
         if self.parser.should_upgrade():
             self.cycle.keep_alive = False
+        self.scope["extensions"] = {WHOLE: partial(self._write, self.cycle)}  # type: ignore[dict-item]
+
+    async def _write(self, cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        """Write an answer at once, for which uvicorn takes two steps, each with a call of the system."""
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if cycle.disconnected:
+            raise ConnectionError
+        if (b"connection", b"close") in headers:
+            cycle.keep_alive = False
+        elif not cycle.keep_alive:
+            headers = [*headers, (b"connection", b"close")]
+        head = [part for name, value in (*cycle.default_headers, *headers) for part in (name, b": ", value, b"\r\n")]
+        content = b"" if cycle.scope["method"] == "HEAD" else body
+        self.transport.write(b"".join((STATUS_LINE[status], *head, b"\r\n", content)))
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
 
     def on_message_complete(self) -> None:
         """Note that the request is complete."""
