@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..kernels import tables as kernel
 from ..kernels.hamming import bucket_offsets, prefixes
-from ..kernels.hits import Hits
+from ..kernels.scratch import Hits
 from ..theory import blocks as theory
 from ..theory.hamming_costs import Costs, layout_memory, layout_query
 from ..values import Int64Array, UInt64Array

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
-from ..kernels.bbit import count_filled, count_matches
+from ..kernels.packing import count_filled, count_matches
 from ..theory.bbit import quantized
 from ..theory.shares import share_error
 from ..wording import Brief, counted
