@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..theory import fractional, pooling
-from ..theory.mixture import Part
+from ..theory.mixture import Part, estimate
 from ..values import Float64Array, Int64Array
 from ..values.arrays import number, whole
 from .packed import BBit, Packing, XorBits, if_clear
@@ -29,6 +28,14 @@ def _bits(value: Any) -> int | float:
 def _combined(bits: float) -> int:
     """Return how many slots make one stored slot."""
     return max(1, round(1.0 / bits))
+
+
+def _check(shares: tuple[tuple[int, float], ...]) -> None:
+    """Raise ParameterError unless there are shares, which sum to 1 (f-fractional bit minwise hashing, equations 13 and 39)."""
+    if not shares or not all(0.0 <= share <= 1.0 for _, share in shares):
+        raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); got {[*shares]!r}")
+    if abs(sum(share for _, share in shares) - 1.0) > 1e-9:
+        raise ParameterError(f"the shares of the parts must sum to 1; those of {[*shares]} sum to {sum(w for _, w in shares)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +84,7 @@ class Fractional(Packing):
             if isinstance(error, ParameterError):
                 raise
             raise ParameterError(f"shares must be pairs (bits, share); got {self.shares!r}") from None
-        fractional.check_parts([(max(1, int(b)), w) for b, w in shares])
+        _check(tuple((max(1, int(b)), w) for b, w in shares))
         object.__setattr__(self, "shares", shares)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
@@ -115,7 +122,7 @@ class Fractional(Packing):
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = pooling.estimate(matches, parts, density_left, density_right)
+        found, error = estimate(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import packing as kernel
-from ..theory import bbit, mixture, pooling
+from ..theory import bbit, likelihood, mixture
 from ..theory.mixture import Part
 from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
@@ -109,7 +109,7 @@ class Packing:
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = mixture.most_likely(matches, parts, density_left, density_right)
+        found, error = likelihood.most_likely(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
 
 
@@ -272,7 +272,7 @@ class XorBits(Packing):
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = pooling.estimate(matches, parts, density_left, density_right)
+        found, error = mixture.estimate(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
 
 
