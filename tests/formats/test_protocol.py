@@ -96,11 +96,8 @@ def test_rows_are_read_as_they_were_made(tmp_path, name, suffix):
     assert len({split.label(number) for number in numbers}) == len(ROWS)
     assert all(Path(split.file(number)).exists() for number in numbers)
     if form.has_columns:
-        ids = [
-            v
-            for batch in split.batches(Columns(id="id", others=("id",)))
-            for v in zip(batch.ids, batch.others["id"], strict=True)
-        ]
+        batches = split.batches(Columns(id="id", others=("id",)))
+        ids = [pair for batch in batches for pair in zip(batch.ids, batch.others["id"], strict=True)]
         assert [str(one) for one, other in ids if one == other] == [row["id"] for row in ROWS]
 
 
