@@ -77,11 +77,10 @@ def write_report(
 
     Notes
     -----
-    Time: the decisions are read once; the inputs for their digests, and up to the last text that is shown. While the job
+    Time: the decisions are read twice; the inputs for their digests, and up to the last text that is shown. While the job
     is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
     thresholds. A result that was loaded or unpickled has no near misses; texts and digests where the inputs are as they were,
-    else the page says what is missing. Memory: 34 bytes per document, and up to 35 more
-    while they are sorted; the job itself no longer needs its own then.
+    else the page says what is missing. Memory: 32 bytes per document; the job itself no longer needs its own then.
     """
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
@@ -192,7 +191,7 @@ def _told(result: Result) -> Told:
         )
     identities, numbers = result.provenance["inputs"], Numbers(decisions)
     facts = gather(
-        numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
+        decisions, numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
         seed=int(settings.seed),
     )  # fmt: skip
     small = result.is_open and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
