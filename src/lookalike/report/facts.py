@@ -133,7 +133,7 @@ def _supported(numbers: Numbers, thresholds: NDArray[np.float64]) -> Counts:
         order = np.argsort(level, kind="stable")  # so that of each keeper the highest is written last
         best[keeper[order]] = np.maximum(best[keeper[order]], level[order])
     best[numbers.by_hand] = 0
-    return counted + [(best >= level).sum() for level in levels]
+    return np.asarray(counted + [(best >= level).sum() for level in levels])
 
 
 def _chosen_sources(counted: Counts) -> list[int]:
