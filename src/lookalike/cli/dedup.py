@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from ..settings.option import RUN
 from ..settings.options import DedupOptions, SearchOptions
 from . import options
 from .saying import say, say_all, say_seed
+
+if TYPE_CHECKING:
+    from ..settings.settings import Settings
 
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
@@ -181,7 +184,7 @@ def dedup(
         say(f"nothing was written (no -o); {way}", err=True)
 
 
-def _again(settings: Any, against: Sequence[str], inputs: Sequence[str]) -> str:
+def _again(settings: Settings, against: Sequence[str], inputs: Sequence[str]) -> str:
     """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
     from ..files.names import shown
     from ..report.inputs import command_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..hashing import derive
-from ..kernels import one_permutation as kernel
+from ..kernels import signatures as kernel
 from ..kernels.constants import EMPTY
 from ..theory import one_permutation as theory
 from ..theory import shares
@@ -71,7 +71,7 @@ class OnePermutation(SlotScheme):
         offsets : ndarray of int64, shape (rows + 1,)
         """
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
-        kernel.sign_rows(values, offsets, np.uint64(self.seed), out)
+        kernel.sign_bins(values, offsets, np.uint64(self.seed), out)
         return self._filled(out)
 
     def _filled(self, bins: UInt32Array) -> UInt32Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..kernels import bbit as kernel
+from ..kernels import packing as kernel
 from ..theory import bbit, mixture, pooling
 from ..theory.mixture import Part
 from ..theory.shares import share_error

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
-from ..kernels import permutations as kernel
+from ..kernels import signatures as kernel
 from ..kernels.constants import WIDE_EMPTY
-from ..kernels.one_permutation import cut_places
+from ..kernels.signatures import cut_places
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt64Array

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import sift as kernel
+from ..kernels import filters as kernel
 from ..kernels.resemblance import Rows
 from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method

@@ -13,8 +13,6 @@ import numpy as np
 from ..errors import EncodingError, ParameterError
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, vocabulary
-from ..kernels import keyed as kernel
-from ..kernels.digests import P
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
@@ -80,9 +78,9 @@ def fingerprint(key: bytes) -> str:
 
 
 def shingle_secret(key: bytes) -> UInt64Array:
-    """Return the secret of ``kernels.keyed``."""
+    """Return the secret of ``kernels.digests``."""
     point, word = (int(word) for word in secret_words(key, "shingles", 2))
-    return np.array([*(pow(point, power, int(P)) for power in (1, 2, 3)), word], np.uint64)
+    return np.array([*(pow(point, power, int(digests.P)) for power in (1, 2, 3)), word], np.uint64)
 
 
 class KeyedHashes:
@@ -111,7 +109,7 @@ class KeyedHashes:
                 fewer, out = out, scratch("values", 2 * (done + len(keys)), np.uint64)
                 out[:done] = fewer[:done]
             found = np.empty_like(offsets)
-            kernel.hash_keys(keys, offsets, width, self._secret, scratch("tokens", len(keys), np.uint64), found, out[done:])
+            digests.hash_keys(keys, offsets, width, self._secret, scratch("tokens", len(keys), np.uint64), found, out[done:])
             ends.append(found[1:] + done)
             done = int(ends[-1][-1])
         return out[:done], np.concatenate(ends)

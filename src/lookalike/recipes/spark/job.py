@@ -34,7 +34,8 @@ from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of,
 from ..progress import Progress
 from ..saved_sketches import agreed
 from ..search import Searching, search
-from .result import Finished, SparkResult, SparkSummary
+from .finished import Finished, SparkSummary
+from .result import SparkResult
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -157,7 +158,7 @@ def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
     return "string" if "string" in kinds else "bigint"
 
 
-def _anywhere(split: Any) -> Any:
+def _anywhere(split: Split) -> Split:
     """Name the files of an input so that workers find them, whatever folder they run in; what it is called stays."""
     return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
 
