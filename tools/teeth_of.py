@@ -86,9 +86,6 @@ REASONS: dict[str, dict[str, str]] = {
         "constant variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
         "constant copied_variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
     },
-    "theory/agreement.py": {
-        "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
-    },
     "theory/chance.py": {
         "constant : `0.03`": "where a series takes the place of a closed form: both hold there",
         "constant : `8` to `9` in `_TERMS": "one term more of a series, below rounding",
@@ -126,6 +123,7 @@ REASONS: dict[str, dict[str, str]] = {
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
     },
     "theory/banding.py": {
+        "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
         "constant bands_for_recall: `1e-09`": "what rounding may add to a whole number",
         "constant mean_candidate_probability: `301`": "in how many steps a numerical integral is summed",
     },

@@ -17,7 +17,6 @@ __version__ = "0.2.0.dev0"
 _HOMES = {
     "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
-    "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.minhash",
@@ -72,7 +71,6 @@ _HOMES = {
     "start_session": "engines.spark.session",
     "verify": "steps.keep",
     "weigh": "text.features",
-    "write_report": "report.page",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -116,8 +114,7 @@ if TYPE_CHECKING:
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
     from .recipes.spark.result import SparkResult
-    from .report.page import write_report
-    from .results.result import DedupResult, Result
+    from .results.result import Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
     from .search.fingerprint_file import FingerprintFile

@@ -5,7 +5,7 @@ import pytest
 from statistics_sets import pairs_of_sets
 
 import lookalike as la
-from lookalike.theory import bbit, fractional, one_permutation, quantization, setsketch, xor_bits
+from lookalike.theory import bbit, fractional, one_permutation, setsketch, xor_bits
 
 
 def rows(shingles):
@@ -50,7 +50,7 @@ def test_true_permutations_need_their_densities(rng):
     blind = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
     assert blind.estimated_resemblance(*pairs).mean() - exact == pytest.approx(-0.089, abs=0.01)
     rough = packed.with_quantized_densities(4)
-    bias = quantization.quantization_bias(exact, left / universe, quantization.quantized(left / universe, 16))
+    bias = bbit.quantization_bias(exact, left / universe, bbit.quantized(left / universe, 16))
     assert abs((rough.estimated_resemblance(*pairs) - found).mean() - bias) < 0.01
     assert packed.estimated_resemblance(*pairs, clip=True).max() <= right / left + 1e-12
     with pytest.raises(la.ParameterError):

@@ -33,9 +33,7 @@ SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
         lambda: bbit.match_probability(-0.1, 1),
         lambda: mixture.Part(slots=10, bits=65),
         lambda: mixture.Part(slots=0),
-        lambda: choose.error_for_precision(1.5, 0.1),
         lambda: bbit.storage_ratio(64, 1, 1.0),
-        lambda: choose.error_for_precision(0.8, 1.5),
     ],
 )
 def test_arguments_out_of_range_are_refused(call):

@@ -15,11 +15,11 @@ INSIDE = {
     "threshold": 0.5, "recall": 0.5, "rows": 2, "bands": 3, "points": 5, "resemblance": 0.5, "bits": 2, "density": 0.2,
     "density_left": 0.2, "density_right": 0.2, "universe": 20, "size_left": 4, "size_right": 4, "common": 2, "stored": 0.3,
     "levels": 4, "match_share": 0.8, "slot_variance": 0.1, "slots": 10, "bits_from": 4, "bits_to": 1, "permutations": 10,
-    "margin": 0.1, "confidence_z": 1.6, "standard_error": 0.1, "total_bits": 64, "parts": [(1, 0.5), (2, 0.5)],
+    "standard_error": 0.1, "total_bits": 64, "parts": [(1, 0.5), (2, 0.5)],
     "resemblance_variance": 0.1, "total_size": 10, "distance": 2, "differing": 2, "samples": 10, "index_bits": 64.0,
     "containment": 0.5, "matches": 3, "trials": 10, "probability": 0.4, "confidence": 0.9, "z": 2.0, "union_size": 6, "bins": 8, "empty": 2,
     "square_copies": 9.0, "registers": 16, "base": 2.0, "rate": 20.0, "register_sums": 3.0, "larger_left": 3,
-    "larger_right": 4, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8,
+    "larger_right": 4, "own": [[[True]]], "crowded": [[False]], "chosen": 2, "plan_recall": 0.6, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8,
 }  # fmt: skip
 
 

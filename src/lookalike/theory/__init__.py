@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "agreement",
     "banding",
     "bbit",
     "blocks",
@@ -22,7 +21,6 @@ __all__ = [
     "mixture",
     "one_permutation",
     "pooling",
-    "quantization",
     "set_distance",
     "setsketch",
     "shares",
@@ -46,7 +44,6 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import (
-        agreement,
         banding,
         bbit,
         blocks,
@@ -58,7 +55,6 @@ if TYPE_CHECKING:
         mixture,
         one_permutation,
         pooling,
-        quantization,
         set_distance,
         setsketch,
         shares,

@@ -277,31 +277,3 @@ def for_memory(
             raise ParameterError(f"{total_bits} bits are too few for a sketch of {permutations} permutations")
     error, _, parts = min(choices, key=lambda choice: choice[:2])
     return _chosen(parts, error)
-
-
-def error_for_precision(threshold: float, margin: float, confidence_z: float = 1.6448536269514722) -> float:
-    """Standard error at which documents ``margin`` below a threshold pass it by estimate with at most 5% probability.
-
-    Both precision (what lies below is kept out) and recall (what lies ``margin`` above is let in) then reach 95% for
-    pairs that far from the threshold; other levels by ``confidence_z``, the normal quantile.
-
-    Parameters
-    ----------
-    threshold, margin : float in (0, 1)
-    confidence_z : float > 0
-        Quantile of the normal distribution.
-
-    Raises
-    ------
-    ParameterError
-        If threshold or margin are outside (0, 1), or the quantile is not positive.
-
-    References
-    ----------
-    One-sided normal bound: margin / z.
-    """
-    if not 0.0 < margin < 1.0 or not 0.0 < threshold < 1.0 or not 0.0 < confidence_z < float("inf"):
-        raise ParameterError(
-            f"threshold and margin must be in (0, 1), confidence_z above 0; got {threshold}, {margin} and {confidence_z}"
-        )
-    return margin / confidence_z
