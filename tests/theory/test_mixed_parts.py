@@ -95,3 +95,10 @@ def test_documents_that_match_in_all_slots_resemble_each_other_by_1(parts):
     """Not nearly: 1."""
     assert mixture.resemblance(1.0, parts) == 1.0
     assert mixture.estimate([part.slots for part in parts], parts)[0] == 1.0
+
+
+def test_64_bits_a_slot_and_no_more():
+    """Slots are words of 64 bits."""
+    mixture.check_shares([(64, 0.5), (1, 0.5)])
+    with pytest.raises(ValueError, match=r"bits in 1\.\.64"):
+        mixture.check_shares([(65, 1.0)])

@@ -43,6 +43,28 @@ class Part:
             raise ParameterError(f"a part needs slots >= 1, bits in 1..64, and bits = 1 where slots are combined; not {self}")
 
 
+def check_shares(shares: Sequence[tuple[int, float]]) -> None:
+    """Check that there are (bits, share), and that the shares sum to 1.
+
+    Parameters
+    ----------
+    shares : sequence of (bits, share)
+
+    Raises
+    ------
+    ParameterError
+        If they do not.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 13 and 39.
+    """
+    if not shares or not all(1 <= bits <= 64 and 0.0 <= share <= 1.0 for bits, share in shares):
+        raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); got {shares!r}")
+    if abs(sum(share for _, share in shares) - 1.0) > 1e-9:
+        raise ParameterError(f"the shares of the parts must sum to 1; those of {shares} sum to {sum(s for _, s in shares)}")
+
+
 def curve(
     part: Part, resemblance: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
 ) -> tuple[Float, Float]:
