@@ -9,10 +9,8 @@ ALL = ("*",)
 # Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
 FORMULAS: dict[str, tuple[str, ...]] = {
     "theory/*.py": ALL,
-    "sketches/packed.py": ("most_likely", "if_clear", "estimate"),
-    "sketches/fractional.py": ("_combined", "estimate"),
-    "sketches/permutation.py": ("estimate",),
-    "sketches/one_permutation.py": ("estimate",),
+    "sketches/packed.py": ("most_likely", "if_clear", "estimate", "_combined"),
+    "sketches/permutation.py": ("estimate", "_of_filled"),
     "sketches/minhash.py": ("share_of_equal", "estimate"),
     "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
     "sketches/weighted.py": ("estimate",),

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from estimates import batches, equal_sets, estimated, pair_of, signatures_of
 from figures import COLOURS, band, name_lines
+from packed_codes import unpack
 from report import Section, variance_error
 
 import lookalike as la
-from lookalike.sketches.packed import unpack
 from lookalike.theory import bbit, fractional
 
 MIXES: dict[float, list[tuple[int, float]]] = {
