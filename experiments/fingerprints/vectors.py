@@ -12,7 +12,7 @@ from scipy import stats
 
 import lookalike as la
 from lookalike.kernels import hamming as kernel
-from lookalike.kernels.hits import room_for
+from lookalike.kernels.scratch import room_for
 from lookalike.theory import simhash
 
 RADIUS, SIMILAR, WIDEST = 3, 0.9, 16

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import ParameterError
-from .kernels import permutations as kernel
+from .kernels import signatures as kernel
 from .kernels.digests import POINTS, SECRET_WORDS
 from .values import UInt64Array
 from .values.arrays import MOST_SEED, keys_of, whole

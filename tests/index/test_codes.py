@@ -7,7 +7,7 @@ from scipy.stats import binom
 import lookalike as la
 from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
-from lookalike.kernels import bbit as kernel
+from lookalike.kernels import packing as kernel
 from lookalike.sketches.minhash import FastSimilarity
 from lookalike.theory import bbit, shares
 from lookalike.values import Shingles

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lookalike.kernels import lookup, overlap
-from lookalike.kernels.hits import room_for
+from lookalike.kernels.scratch import room_for
 
 NONE = np.empty((0, 0), np.uint32)
 

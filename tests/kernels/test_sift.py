@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.kernels.sift import Halves, sift_pairs
+from lookalike.kernels.filters import Halves, sift_pairs
 
 
 def rows_of(sets, hashed=lambda value: value):

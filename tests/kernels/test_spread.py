@@ -8,7 +8,7 @@ import pytest
 from conftest import JIT_OFF
 
 import lookalike as la
-from lookalike.kernels import fast_similarity, hashing, overlap, resemblance, scratch, shingling
+from lookalike.kernels import hashing, overlap, resemblance, scratch, shingling, signatures
 from lookalike.sketches.minhash import FastSimilarity
 from lookalike.values import drop_repeats
 
@@ -33,7 +33,7 @@ def by_is_new(values, spread):
 
 def by_gathering(values, spread):
     table = np.zeros(SIZE, np.uint64)
-    assert fast_similarity.gather_distinct(values, 0, len(values), spread, table, np.empty(COUNT, np.uint64)) == COUNT
+    assert signatures.gather_distinct(values, 0, len(values), spread, table, np.empty(COUNT, np.uint64)) == COUNT
     return table
 
 

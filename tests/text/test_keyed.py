@@ -13,7 +13,7 @@ from naive import keyed as naive
 
 import lookalike as la
 from lookalike.errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
-from lookalike.kernels import keyed as kernel
+from lookalike.kernels import digests as kernel
 from lookalike.text.hashes import KeyedHashes, shingle_secret
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings

@@ -15,6 +15,6 @@ def warmup() -> None:
     compiles it on first use, which takes 10 to 20 seconds: run this once when an image for containers or for the workers of a
     cluster is built, as the user who will run the jobs, or with NUMBA_CACHE_DIR set to a folder that they can write to.
     """
-    from ..kernels.warming import warm_up
+    from ..kernels.compiler import warm_up
 
     say_all(warm_up())

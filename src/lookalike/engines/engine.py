@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..formats.split import Split
 from ..inputs.read import Reading
-from ..kernels.sift import Halves
+from ..kernels.filters import Halves
 from ..text.texts import Texts
 from ..values import Int64Array
 

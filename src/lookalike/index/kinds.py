@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
-from ..kernels.bbit import pack_lanes
+from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan

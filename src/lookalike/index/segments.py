@@ -14,7 +14,7 @@ from ..files.arrays import ArrayFile
 from ..files.layout import is_count
 from ..kernels import lookup as kernel
 from ..kernels.hashing import digest_rows
-from ..kernels.hits import room_for
+from ..kernels.scratch import room_for
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array

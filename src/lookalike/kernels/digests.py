@@ -1,12 +1,18 @@
-"""Keyed digests with a proof, of a text's bytes: two sums of products for each block of 256, and a polynomial of these.
+"""Keyed digests of bytes and keyed hashes of shingles, with a proof: polynomials modulo p = 2^61 - 1 at a secret point.
 
-A block of words m and secret words k becomes the sum over i of (m[2i] + k[2i]) (m[2i+1] + k[2i+1]) modulo 2^128, sums in
-brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at most (NH of Black, Halevi, Krawczyk,
-Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients, three for a block,
-of a polynomial that begins with a one and ends with the number of bytes, modulo p = 2^61 - 1, at a secret point: two of degree
-d agree with probability d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice,
-with words that are shifted by two and another point, so that two different texts of up to n bytes have one digest with
-probability (2^-64 + (3 n / 256 + 7) / p)^2 at most, whoever wrote them, as long as the secret words are not known.
+A digest is of blocks of 256 bytes. A block of words m and secret words k becomes the sum over i of (m[2i] + k[2i]) (m[2i+1] +
+k[2i+1]) modulo 2^128, sums in brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at most (NH
+of Black, Halevi, Krawczyk, Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the
+coefficients, three for a block, of a polynomial that begins with a one and ends with the number of bytes: two of degree d agree
+with probability d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice, with
+words that are shifted by two and another point, so that two different texts of up to n bytes have one digest with probability
+(2^-64 + (3 n / 256 + 7) / p)^2 at most, whoever wrote them, as long as the secret words are not known.
+
+A token is two words (``token_key``), cut into three coefficients of 56, 56 and 16 bits. A shingle's polynomial begins with a
+one, and goes on with the coefficients of its tokens: shingles of different tokens, or of a different number of them, have
+different polynomials, of degree 3 m at most for m tokens, which have one value at 3 m points at most of the p there are. The
+value is mixed one to one. A token's coefficients make one number; shingles are rolled along these by powers of X = x^3. Their
+``secret``: x, x^2, x^3 and a word for the mixing. Numbers "not quite reduced" are below p + 9.
 """
 
 import numpy as np
@@ -14,6 +20,7 @@ import numpy as np
 from .compiler import compiled, inlined, load64, multiply_high
 from .constants import ONE, ZERO
 from .folding import load_last
+from .hashing import fmix64
 
 P = np.uint64((1 << 61) - 1)
 BLOCK = 256
@@ -133,3 +140,48 @@ def key_rows(data, offsets, secret, out):
         low, high = token_key(data, offsets[row], offsets[row + 1] - offsets[row], secret)
         out[row, 0] = low
         out[row, 1] = high
+
+
+@inlined("uint64(uint64, uint64, uint64, uint64)")
+def token_value(low, high, point, square):
+    """Number of a token's words, below 2^62 + 2^58."""
+    middle = (low >> _S56) | ((high & _LOW48) << _S8)
+    return times(low & _LOW56, square) + times(middle, point) + (high >> _S48)
+
+
+@compiled("void(const uint64[:, ::1], const int64[::1], int64, const uint64[::1], uint64[::1], int64[::1], uint64[::1])")
+def hash_keys(keys, offsets, width, secret, tokens, out_offsets, out):
+    """Write the hashes of the shingles of rows of token keys into ``out``, repeats included, and where those of each row end.
+    Fewer tokens than ``width`` make one shingle, none make none. ``tokens``: scratch, as long as the longest row."""
+    point = secret[0]
+    square = secret[1]
+    step = secret[2]
+    word = secret[3]
+    written = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
+    out_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        begin = np.uint64(offsets[row])
+        count = np.uint64(offsets[row + 1]) - begin
+        i = ZERO
+        while i < count:
+            tokens[i] = token_value(keys[begin + i, 0], keys[begin + i, 1], point, square)
+            i += ONE
+        size = min(np.uint64(width), count)
+        leading = ONE  # the power of X of the one that a polynomial begins with, and of the token that stood before its first
+        state = ZERO
+        i = ZERO
+        while i < size:
+            leading = folded(times(leading, step))
+            state = folded(times(state, step) + tokens[i])
+            i += ONE
+        leading = reduced(leading)
+        leaving = P - leading
+        if count > ZERO:
+            out[written] = fmix64(reduced(folded(state + leading)) ^ word)
+            written += ONE
+        while i < count:  # three terms, below 2^62 + 9, 2^62 + 2^61 + 2^58 and 2^62 + 2^58: together below 2^64
+            state = folded(times(state, step) + (times(tokens[i - size], leaving) + tokens[i]))
+            out[written] = fmix64(reduced(folded(state + leading)) ^ word)
+            written += ONE
+            i += ONE
+        out_offsets[row + 1] = np.int64(written)

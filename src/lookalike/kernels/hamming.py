@@ -1,13 +1,19 @@
-"""Bits of fingerprints, tables sorted by some of them (the *prefix*) with offsets for direct access, and the search that
-compares all. Distances are counted in place: a call with arrays would count references atomically, at ten times the cost of
-comparing two fingerprints."""
+"""Bits of fingerprints, searches that compare all, and all pairs within a radius by sorting under masks.
+
+Distances are counted in place: a call with arrays would count references atomically, at ten times the cost of comparing two
+fingerprints. For all pairs of rows a block of columns is turned on its side: word w of all its rows lies together, so that the
+processor compares one row with several at once; where all have too many mismatches, the rest of their words is left out.
+"""
 
 import numpy as np
 
-from .compiler import compiled, inlined, popcount
+from .compiler import compiled, inlined, popcount, prefetch
 from .constants import ONE, ZERO
-from .hits import Hits
+from .hashing import M1, M2
+from .scratch import Hits
 
+BLOCK = 256  # columns that are turned at a time
+_AHEAD = 16
 _W = np.uint64(64)
 
 
@@ -71,3 +77,125 @@ def search_all(query, start, stop, stored, radius, first_only, self_join, hits):
                 if first_only:
                     break
     return count
+
+
+@compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")
+def turn_block(words, begin, size, first_word, columns):
+    """Write the words of rows [begin, begin + size) into ``columns`` (words, BLOCK), zeros behind them."""
+    columns[:] = ZERO
+    for j in range(size):
+        for w in range(len(columns)):
+            columns[w, j] = words[begin + j, first_word + w]
+
+
+@compiled(
+    "UniTuple(int64, 2)(const uint64[:, ::1], int64, const uint64[:, ::1], int64, int64, int64, int64, int64, int64, "
+    "int64[::1], uint64[::1], Hits)",
+    Hits,
+)
+def pairs_with_block(words, first_row, columns, begin, size, first_word, slots, bits, most, totals, differ, hits):
+    """Find the pairs of rows i from ``first_row`` on with rows j > i of a block, [begin, begin + size) turned on their side in
+    ``columns``, with at most ``most`` slots that differ. ``totals`` and ``differ`` (BLOCK entries) are scratch. Returns (row,
+    pairs written): where to go on if the room may not suffice for the next row, else the end of the block."""
+    left, right, matches = hits
+    width = (slots + 63) // 64
+    step = max(1, width // 8)
+    # Unlike rows differ in all but 2^-bits of their slots: before so many words few of them have too many mismatches.
+    early = most / (64.0 * (1.0 - 0.5**bits))
+    found = 0
+    for i in range(first_row, begin + size):
+        if found + BLOCK > len(left):
+            return i, found
+        for j in range(BLOCK):
+            totals[j] = 0
+        done = 0
+        while done < width:
+            stop = min(width, done + step)
+            for w in range(done, stop):
+                own = words[i, first_word + w]
+                if bits == 1:
+                    for j in range(BLOCK):
+                        totals[j] += popcount(own ^ columns[w, j])
+                else:
+                    for j in range(BLOCK):
+                        differ[j] = own ^ columns[w, j]
+                    for b in range(1, bits):
+                        own = words[i, first_word + w + b * width]
+                        for j in range(BLOCK):
+                            differ[j] |= own ^ columns[w + b * width, j]
+                    for j in range(BLOCK):
+                        totals[j] += popcount(differ[j])
+            done = stop
+            if early < done < width:
+                fewest = totals[0]
+                for j in range(BLOCK):
+                    fewest = min(fewest, totals[j])
+                if fewest > most:
+                    break
+        if done == width:
+            for j in range(max(0, i + 1 - begin), size):
+                if totals[j] <= most:
+                    left[found] = i
+                    right[found] = begin + j
+                    matches[found] = slots - totals[j]
+                    found += 1
+    return begin + size, found
+
+
+@compiled("void(const uint64[:, ::1], const uint64[::1], uint64, uint64[::1])")
+def make_entries(words, mask, row_bits, out):
+    """Write for each row the upper bits of a mix of its masked words, over its number in the lower ``row_bits``."""
+    for row in range(len(words)):
+        key = ZERO
+        for w in range(words.shape[1]):
+            key = (key ^ (words[row, w] & mask[w])) * M1
+            key = (key ^ (key >> np.uint64(33))) * M2
+            key ^= key >> np.uint64(29)
+        out[row] = ((key >> row_bits) << row_bits) | np.uint64(row)
+
+
+@compiled(
+    "UniTuple(int64, 3)(const uint64[:, ::1], const uint64[::1], uint64, const uint64[:, ::1], int64, int64, int64, "
+    "int64, Hits, int64[::1])",
+    Hits,
+)
+def join_runs(words, entries, row_bits, masks, table, radius, start, partner, hits, compared):
+    """Write the pairs of equal keys within ``radius`` from sorted ``entries``; return (start, partner, number of pairs):
+    ``start`` is the number of entries, or where the room is full goes on with its ``partner``. A pair is written for the first
+    of the ``masks`` (tables, words) under which it agrees: all tables write it once. ``compared[0]`` is added to."""
+    left, right, distance = hits
+    count = 0
+    low = (ONE << row_bits) - ONE
+    n = len(entries)
+    while start < n:
+        if start + _AHEAD < n - 1 and (entries[start + _AHEAD] ^ entries[start + _AHEAD + 1]) <= low:
+            prefetch(words, np.int64(entries[start + _AHEAD] & low) * words.shape[1])
+            prefetch(words, np.int64(entries[start + _AHEAD + 1] & low) * words.shape[1])
+        a = np.int64(entries[start] & low)
+        while partner < n and (entries[start] ^ entries[partner]) <= low:
+            b = np.int64(entries[partner] & low)
+            compared[0] += 1
+            d = 0
+            for w in range(words.shape[1]):
+                d += popcount(words[a, w] ^ words[b, w])
+            if d <= radius:
+                agree = False
+                for t in range(table + 1):
+                    agree = True
+                    for w in range(words.shape[1]):
+                        agree = agree and (words[a, w] ^ words[b, w]) & masks[t, w] == ZERO
+                    if agree:
+                        agree = t == table
+                        break
+                if agree:
+                    if count == len(left):
+                        compared[0] -= 1
+                        return start, partner, count
+                    left[count] = min(a, b)
+                    right[count] = max(a, b)
+                    distance[count] = d
+                    count += 1
+            partner += 1
+        start += 1
+        partner = start + 1
+    return start, partner, count

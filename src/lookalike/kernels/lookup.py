@@ -9,7 +9,7 @@ import numpy as np
 
 from .compiler import compiled, inlined, popcount, prefetch, typed
 from .constants import ONE
-from .hits import Hits
+from .scratch import Hits
 from .sorting import sort_range
 
 AHEAD = 8  # queries whose runs are fetched at once

@@ -7,7 +7,7 @@ import numpy as np
 from .compiler import compiled, inlined, prefetch, typed
 from .constants import ONE, ZERO
 from .hashing import K0, shift_of
-from .hits import Hits
+from .scratch import Hits
 
 _AHEAD = np.uint64(24)  # values whose places in a table are fetched meanwhile
 

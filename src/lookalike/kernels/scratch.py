@@ -1,11 +1,14 @@
-"""What kernels are given to work with: arrays that a thread uses again and again, and this process's factor. Memory that is new
-each time costs the system more than the work on it."""
+"""What kernels are given to work with: arrays that a thread uses again and again, room for what they find, and this process's
+factor. Memory that is new each time costs the system more than the work on it.
+"""
 
 import os
 import threading
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+
+from .compiler import typed
 
 _mine = threading.local()
 KEPT = 64 << 20  # bytes, of arrays that are filled in part, by a piece of text
@@ -29,3 +32,17 @@ def spread() -> Any:
     """Return this process's odd factor, a uint64, for kernels that keep tables; no result depends on it. It is drawn so that
     nobody can write a text whose values all meet in a table."""
     return _drawn
+
+
+@typed
+class Hits(NamedTuple):
+    """Room for pairs: two rows, and what was counted for them (a distance, matching slots, common members)."""
+
+    left: Annotated[np.ndarray, "int64[::1]"]
+    right: Annotated[np.ndarray, "int64[::1]"]
+    counted: Annotated[np.ndarray, "int64[::1]"]
+
+
+def room_for(n: int) -> Hits:
+    """Return room for so many pairs."""
+    return Hits(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))

@@ -11,7 +11,7 @@ import numpy as np
 from .compiler import compiled, popcount, prefetch, typed
 from .constants import ZERO
 from .hashing import M1, M2
-from .hits import Hits
+from .scratch import Hits
 
 LINES = 4  # cache lines of a bucket that are asked for in advance; the processor sees the stream of longer ones by itself
 

@@ -7,7 +7,7 @@ import numpy as np
 from .compiler import compiled, popcount, prefetch, trailing_zeros, typed
 from .constants import ONE, ZERO
 from .hamming import bits_at
-from .hits import Hits
+from .scratch import Hits
 from .tables import LINES, Block
 
 

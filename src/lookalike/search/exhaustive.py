@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from ..errors import ParameterError
-from ..kernels import all_pairs as kernel
-from ..kernels.hits import room_for
+from ..kernels import hamming as kernel
+from ..kernels.scratch import room_for
 from ..kernels.threads import in_order
 from ..theory import bbit
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import hamming as kernel
-from ..kernels.hits import Hits, room_for
+from ..kernels.scratch import Hits, room_for
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import overlap as kernel
-from ..kernels.hits import room_for
-from ..kernels.scratch import spread
+from ..kernels.scratch import room_for, spread
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
 
 LONG = 64  # passages that share a shingle and are gone through whatever else they have

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import self_join as kernel
-from ..kernels.hits import room_for
+from ..kernels import hamming as kernel
+from ..kernels.scratch import room_for
 from ..kernels.threads import in_order
 from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array

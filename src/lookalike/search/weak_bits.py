@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..kernels import weak_bits as kernel
 from ..kernels.hamming import bucket_offsets, prefixes
-from ..kernels.hits import Hits
+from ..kernels.scratch import Hits
 from ..kernels.tables import Block
 from ..theory.blocks import combinations_within
 from ..values import Int64Array, UInt64Array

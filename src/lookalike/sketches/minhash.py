@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing import derive
-from ..kernels import fast_similarity, minhash
+from ..kernels import signatures as kernel
 from ..kernels.constants import EMPTY
 from ..kernels.scratch import spread
 from ..theory import shares
@@ -117,7 +117,7 @@ class MinHash(SlotScheme):
         multipliers = derive(self.seed, "multipliers", self.permutations) | np.uint64(1)
         increments = derive(self.seed, "increments", self.permutations)
         out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
-        minhash.sign_rows(values, offsets, 0, len(offsets) - 1, multipliers, increments, out)
+        kernel.sign_independently(values, offsets, 0, len(offsets) - 1, multipliers, increments, out)
         return out
 
 
@@ -169,5 +169,5 @@ class FastSimilarity(SlotScheme):
         room = 1 << (32 * self.permutations).bit_length()
         table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
         scratch = table, distinct, np.empty(512, np.uint64)
-        fast_similarity.sign_rows(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), spread(), *scratch, out)
+        kernel.sign_by_rounds(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), spread(), *scratch, out)
         return out

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import rare as kernel
+from ..kernels import crowds as kernel
 from ..kernels.banding import find_buckets
-from ..kernels.crowds import equal_to, last_run
-from ..theory.agreement import crowded_recall
+from ..theory.banding import crowded_recall
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS
@@ -104,7 +103,7 @@ def rare(
             continue
         codes, orders = (to_numpy(batch[name]) for name in ("code", "order"))
         within = to_numpy(batch["within_budget"])
-        more = equal_to(codes, code)
+        more = kernel.equal_to(codes, code)
         if more:
             known = len(first)
             first = np.concatenate([first, orders[:more]])
@@ -115,7 +114,7 @@ def rare(
             bounds = np.empty((len(codes) // 2 + 1, 2), np.int64)
             bounds = bounds[: find_buckets(codes.view(np.uint64), _NO_SHIFT, bounds)]
             yield from _holder_links(orders, within, bounds, 0, heads, boundary)
-            code, first = int(codes[-1]), orders[last_run(codes) :]
+            code, first = int(codes[-1]), orders[kernel.last_run(codes) :]
         first = first[: max(budget, heads)].copy()
 
 

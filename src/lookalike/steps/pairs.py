@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from ..kernels import cut as kernel
-from ..kernels.cut import pack_nibbles
+from ..kernels import packing as kernel
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts, starts_of
@@ -34,7 +33,7 @@ def nibbles(rows: Batches, slots: int) -> Batches:
     for batch in rows:
         codes = as_words(batch["code"], 2 * slots, np.uint16)
         out = np.empty((len(codes), width // WORD_BYTES), np.uint64)
-        pack_nibbles(codes, out)
+        kernel.pack_nibbles(codes, out)
         packed = pa.Array.from_buffers(pa.binary(width), len(codes), [None, pa.py_buffer(out)])
         columns = [packed if name == "code" else batch[name] for name in batch.schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=nibbles_schema(batch.schema, slots))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import prefix as kernel
+from ..kernels import filters as kernel
 from ..kernels.banding import find_buckets
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling

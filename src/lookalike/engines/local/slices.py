@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
-from ...kernels.sift import Halves
+from ...kernels.filters import Halves
 from ...kernels.threads import in_order
 from ...text.texts import Texts
 from ...values import Int64Array
