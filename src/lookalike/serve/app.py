@@ -32,12 +32,12 @@ from .bodies import (
     decoder,
     encode,
     invalid,
+    openapi,
     read_columns,
     write_table,
 )
 from .guard import Guard, Keys, Request
 from .log import Log, Metrics
-from .openapi import openapi
 from .store import Matches, Store
 
 DOCUMENTS, QUERY, COMPARE = "/v1/documents", "/v1/query", "/v1/compare"
@@ -57,10 +57,9 @@ def make_app(
     keys: Keys | None = None,
     hosts: frozenset[bytes] = frozenset(),
     log: Log | None = None,
-    metrics: Metrics | None = None,
 ) -> Guard:
     """Return an ASGI application."""
-    metrics = metrics or Metrics()
+    metrics = store.metrics if store is not None else Metrics()
     document = openapi(keys is not None, store is not None)
 
     async def alive(_: Request) -> Response:
