@@ -94,8 +94,8 @@ def _missing(*args):
 
 
 inlined = compiled
-"""Makes a small function a kernel that kernels of any file may call; LLVM inlines it. A call with arrays still counts references,
-with atomic instructions: not for the innermost loops."""
+"""Makes a small function a kernel that kernels of any file may call; LLVM inlines it. A call with arrays still counts
+references, with atomic instructions: not for the innermost loops."""
 
 
 def warm_up() -> str:
