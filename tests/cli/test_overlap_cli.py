@@ -4,15 +4,11 @@ import csv
 import json
 import subprocess
 import sys
-from inspect import signature
 
-import click
 import pyarrow.parquet as pq
 import pytest
 
 from lookalike.cli.main import main
-from lookalike.cli.overlap import overlap as command
-from lookalike.recipes.overlap import overlap
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [
@@ -121,13 +117,6 @@ def test_standard_input_is_one_corpus_only(train, tmp_path):
     assert (done.returncode, json.loads(done.stdout)["overlapping"]) == (0, 1)
     done = piped("-", "--against", "-")
     assert done.returncode == 2 and b"cannot be both corpora" in done.stderr
-
-
-def test_defaults_are_those_of_python():
-    defaults = {name: one.default for name, one in signature(overlap).parameters.items() if one.default is not one.empty}
-    options = {p.name: None if p.multiple else p.default for p in command.params if isinstance(p, click.Option)}
-    for name in set(defaults) - {"progress", "engine"}:
-        assert options[name] == defaults[name], name
 
 
 def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path):
