@@ -1,6 +1,5 @@
 """The steps of rounds; ``tests/recipes/test_rounds.py`` holds them together against the definition."""
 
-
 import pyarrow as pa
 from cut_tables import batches, columns_of, cuts, folded, run
 from hypothesis import given
