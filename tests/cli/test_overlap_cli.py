@@ -7,8 +7,7 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-
-from lookalike.cli.main import main
+from cli.commands import run
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [
@@ -24,15 +23,6 @@ def train(tmp_path, monkeypatch):
     tests = [{"question": QUESTION, "qid": "q1"}, {"question": "", "qid": "q2"}, {"question": "Yes or no?", "qid": "q3"}]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in tests))
     return ["overlap", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
-
-
-def run(capfd, *arguments):
-    """Run the program; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    assert "Traceback" not in captured.err
-    return stop.value.code or 0, captured.out, captured.err
 
 
 def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(capfd, train, tmp_path):
