@@ -130,7 +130,7 @@ class PairsResult(Brief):
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page that shows the pairs: one HTML file that needs no network. See ``lookalike.write_report``."""
+        """Write a page that shows the pairs: one HTML file that needs no network. See ``Result.report``."""
         if self._scored is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
         from ..report.page import write_scored  # a layer above: methods of results are where users look for it

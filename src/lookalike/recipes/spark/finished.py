@@ -39,7 +39,7 @@ class SparkSummary(Summary):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Finished:
-    """What a job on Spark has made, and can still do: see ``results.tables.Job``."""
+    """What a job on Spark has made, and can still do: see ``results.result.Job``."""
 
     engine: Any
     decisions: Any  # stored, as pairs are

@@ -85,8 +85,8 @@ def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEn
     session = session_of(None if given == "spark" else given, [], tell)
     if not is_local(session):
         raise ParameterError(
-            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it by "
-            "an engine, engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
+            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
+            "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
         )
     workspace.move_to_disk()
     engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
