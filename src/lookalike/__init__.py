@@ -23,7 +23,7 @@ _HOMES = {
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Foresight": "recipes.foresight",
-    "Fractional": "sketches.fractional",
+    "Fractional": "sketches.packed",
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
@@ -34,7 +34,7 @@ _HOMES = {
     "LookalikeError": "errors",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
-    "OnePermutation": "sketches.one_permutation",
+    "OnePermutation": "sketches.permutation",
     "OutputError": "errors",
     "PackedSignatures": "values",
     "Pairs": "values",
@@ -123,11 +123,9 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.fractional import Fractional
     from .sketches.minhash import FastSimilarity, MinHash
-    from .sketches.one_permutation import OnePermutation
-    from .sketches.packed import BBit, XorBits
-    from .sketches.permutation import PermutationBins, PermutationMinHash
+    from .sketches.packed import BBit, Fractional, XorBits
+    from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
