@@ -23,7 +23,7 @@ class Semicolons(Format):
             elif len(values) != len(names):
                 raise InputDataError(f"{split.name}, row {number}: {len(values)} values; columns: {', '.join(names)}")
             else:
-                yield number, {name: value or None for name, value in zip(names, values)}
+                yield number, {name: value or None for name, value in zip(names, values, strict=True)}
 
     def write(self, stream, selections, provenance):
         names = None
