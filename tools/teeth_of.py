@@ -115,6 +115,8 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "theory/mixture.py": {
         "constant : `50` to `51` in `STEPS": "a bisection more, which is below rounding",
+    },
+    "theory/likelihood.py": {
         "constant _likelihood: `1e-300`": KEPT_OFF,
         "constant _likelihood: `1e-16`": KEPT_OFF,
         "constant _likelihood: `1.0` to `1.1` in `e =": KEPT_OFF,
@@ -144,9 +146,6 @@ REASONS: dict[str, dict[str, str]] = {
         "constant estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
         "constant recall_at_threshold: `1.0`": "as many slots as there are suffice at any threshold",
         "constant share_probed: `1` to `2` in `sizes": "a single size weighs alike whatever its weight",
-    },
-    "theory/fractional.py": {
-        "constant check_parts: `1.0` to `1.1` in `whole": "a share above 1 is refused because of the sum",
     },
     "planner.py": {
         "constant _cost: `0.1`": "the least that a slot costs: no choice among so few slots hinges on it",

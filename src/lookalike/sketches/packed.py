@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..kernels import packing as kernel
-from ..theory import bbit, fractional, mixture, pooling
+from ..theory import bbit, likelihood, mixture
 from ..theory.mixture import Part
 from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
@@ -97,7 +97,7 @@ class Packing:
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = pooling.estimate(matches, parts, density_left, density_right)
+        found, error = mixture.estimate(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
 
     def most_likely(
@@ -112,7 +112,7 @@ class Packing:
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = mixture.most_likely(matches, parts, density_left, density_right)
+        found, error = likelihood.most_likely(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
 
 
@@ -312,7 +312,7 @@ class Fractional(Packing):
             if isinstance(error, ParameterError):
                 raise
             raise ParameterError(f"shares must be pairs (bits, share); got {self.shares!r}") from None
-        fractional.check_parts([(max(1, int(b)), w) for b, w in shares])
+        mixture.check_shares([(max(1, int(b)), w) for b, w in shares])
         object.__setattr__(self, "shares", shares)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
