@@ -29,7 +29,11 @@ FUNCTIONS = {
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress", "engine"}),
+    "overlap": (
+        la.overlap,
+        {"inputs", "annotate", "matches", "report", "report_texts", "master", "conf"},
+        {"data", "progress"},
+    ),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
