@@ -6,18 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from cli.commands import run
 
 import lookalike as la
-from lookalike.cli.main import main
-
-
-def run(capfd, *arguments):
-    """Run the program; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    assert "Traceback" not in captured.err
-    return stop.value.code or 0, captured.out, captured.err
 
 
 @pytest.mark.parametrize(
@@ -134,6 +125,22 @@ def folders(tmp_path, monkeypatch):
 def test_compare_takes_two_files(capfd, folders, left, right, message):
     code, out, err = run(capfd, "compare", left, right)
     assert (code, out) == (2, "") and message in err
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv.gz", "rows.parquet"])
+def test_compare_takes_no_file_of_documents(capfd, folders, tmp_path, name):
+    (tmp_path / name).write_text('{"text": "a"}')
+    code, _, err = run(capfd, "compare", "a/1.txt", name)
+    assert code == 2 and f"{name} holds documents, as {name[4:]} files do" in err and f"lookalike pairs {name}; to" in err
+
+
+@pytest.mark.parametrize("option", ["memory", "max-document"])
+@pytest.mark.parametrize(("number", "unit"), [("4", "GB"), ("3.5", "g"), ("500", "MiB")])
+def test_a_size_in_two_words_is_told(capfd, folders, tmp_path, option, number, unit):
+    code, _, err = run(capfd, "dedup", "a", f"--{option}", number, unit)
+    assert code == 2 and f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}" in err
+    (tmp_path / unit).write_text('{"text": "a"}')
+    assert "one word" not in run(capfd, "dedup", "a", f"--{option}", number, unit)[2], "it may be an input"
 
 
 def test_compare_of_what_is_no_text(capfd, folders, tmp_path):
