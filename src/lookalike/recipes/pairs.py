@@ -76,9 +76,7 @@ class Listing:
         rows = engine.map(self._matches, partial(ends, sets=sets), MATCHES)
         own = engine.rows(sets.own(self._decider.found.boundary))
         held: list[NDArray[Any]] | None = None
-        for batch in engine.meet(engine.union(rows, own), None, ("left", "right")).batches():
-            if not len(batch):
-                continue
+        for batch in filter(len, engine.meet(engine.union(rows, own), None, ("left", "right")).batches()):
             found = [to_numpy(batch[name]) for name in MATCHES.names]
             columns = found if held is None else [np.concatenate(pair) for pair in zip(held, found, strict=True)]
             whole = int(np.searchsorted(columns[0], columns[0][-1]))  # of the last document more may come
@@ -268,16 +266,20 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     job = opened.settings
     limit = None if max_pairs is None else max_pairs + 1
     most = float("inf") if max_pairs is None else max_pairs
-    secret = opened.key
     found = search(
-        opened.engine, opened.splits, opened.reading, Searching.of(job, every_pair=True, limit=limit), secret, opened.clock.lap
+        opened.engine,
+        opened.splits,
+        opened.reading,
+        Searching.of(job, every_pair=True, limit=limit),
+        opened.key,
+        opened.clock.lap,
     )
     n_candidates = count_rows(opened.engine, found.pairs)
     if max_pairs is not None and n_candidates > max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
-    decider = Decider(opened.engine, found, Deciding.of(job), secret)
+    decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
     cut = False
     told = Pairs(decider, matches, opened.labels(found.totals), second_columns(job.finder) if job.verify != "none" else [])
@@ -294,10 +296,9 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     n_pairs = len(rows)
     if job.verify != "none":
         opened.clock.lap("verification")
-    boundary = found.boundary
     summary = {
-        "documents": int(found.totals[N]) - boundary,
-        "reference": boundary,
+        "documents": int(found.totals[N]) - found.boundary,
+        "reference": found.boundary,
         "empty": int(found.totals[EMPTY]),
         "pairs": n_pairs,
         "candidate_pairs": n_candidates if max_pairs is None else min(n_candidates, max_pairs),
@@ -311,10 +312,8 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
     }
-    provenance = opened.provenance(job)
-    listed = made.to_batches if max_pairs is not None else None
-    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
-    return PairsResult(rows, summary, provenance, opened, scored)
+    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, None if made is None else made.to_batches)
+    return PairsResult(rows, summary, opened.provenance(job), opened, scored)
 
 
 @front_door(PairSettings)
