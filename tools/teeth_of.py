@@ -13,7 +13,6 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "sketches/permutation.py": ("estimate", "_of_filled"),
     "sketches/minhash.py": ("share_of_equal", "estimate"),
     "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
-    "sketches/weighted.py": ("estimate",),
     "values/packed.py": ("estimated_resemblance",),
     "values/fingerprints.py": ("distance", "estimated_cosine"),
     "index/kinds.py": ("chance", "least", "_match", "_enough", "recall_at*", "error_at*", "share_probed", "estimates"),
