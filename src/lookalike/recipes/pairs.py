@@ -266,14 +266,8 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     job = opened.settings
     limit = None if max_pairs is None else max_pairs + 1
     most = float("inf") if max_pairs is None else max_pairs
-    found = search(
-        opened.engine,
-        opened.splits,
-        opened.reading,
-        Searching.of(job, every_pair=True, limit=limit),
-        opened.key,
-        opened.clock.lap,
-    )
+    searching = Searching.of(job, every_pair=True, limit=limit)
+    found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap)
     n_candidates = count_rows(opened.engine, found.pairs)
     if max_pairs is not None and n_candidates > max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
