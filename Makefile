@@ -57,7 +57,7 @@ test-extras: $(WHEEL)
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html spark serve features jit all)
 
-# On a cluster of two workers on this machine: six jobs that cover everything. A Java is installed where there is none.
+# On a cluster of two workers on this machine: five jobs that cover everything. A Java is installed where there is none.
 test-spark-few: install
 	$(BIN)/python tools/java_home.py
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
