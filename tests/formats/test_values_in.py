@@ -65,14 +65,6 @@ def test_columns_can_be_shingled():
         assert la.shingle(column).values.tolist() == expected
 
 
-def test_paths_are_told_from_texts(tmp_path):
-    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "x.parquet")
-    for data in (str(tmp_path), tmp_path / "x.parquet", [tmp_path / "x.parquet"], [str(tmp_path / "x.parquet")],
-                 str(tmp_path / "*.parquet")):  # fmt: skip
-        assert la.dedup(data).keep.tolist() == KEEP
-    assert len(la.dedup(["x.parquet", "a text"])) == 2
-
-
 @pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": 5}, [1, 2], ["a", 3], pa.array([1, 2])])
 def test_what_is_no_text_is_refused(wrong):
     with pytest.raises(la.InputDataError):

@@ -17,7 +17,7 @@ from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .registry import format_named
 from .rows import names_in, value_at
-from .split import Batch, Columns, Record, Split, missing_column, reserved_column
+from .split import Batch, Columns, Record, Split, check_free, missing_column
 
 _RECORDS = 4096
 _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
@@ -261,7 +261,7 @@ class Format:
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a row has a column of one of these names."""
         for number, row in self.rows(split, "replace"):
-            _check_free(split, number, row, names)
+            check_free(split.name, f"row {number}", "field", row, names)
 
 
 def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
@@ -273,12 +273,6 @@ def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
     )
 
 
-def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) -> None:
-    for name in names:
-        if name in row:
-            raise reserved_column(split.name, f"row {number}", "field", name)
-
-
 def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
     """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
     for name in columns.wanted:
@@ -286,6 +280,6 @@ def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None
             value_at(row, name)
         except KeyError:
             raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns) from None
-    _check_free(split, number, row, columns.reserved)
+    check_free(split.name, f"row {number}", "field", row, columns.reserved)
     if not isinstance(text := value_at(row, columns.text), (str, type(None))):
         raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")

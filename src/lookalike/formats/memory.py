@@ -19,7 +19,7 @@ from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import Format
-from .frames import ROWS, Streamed, frame_of
+from .frames import ROWS, MadeRows, Streamed, frame_of
 from .registry import formats_by_suffix, known_suffixes
 from .sources import open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
@@ -144,7 +144,7 @@ class _Tables(_InMemory, ColumnarFormat):
             first += len(batch)
             del batch  # not held while the next is read
 
-    def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
+    def batches(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         return iter(table.to_batches())
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -155,13 +155,13 @@ class _Tables(_InMemory, ColumnarFormat):
 
 
 class _Made(_Tables):
-    """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``; ``select()`` to be read."""
+    """Rows that are made when they are asked for: see ``MadeRows``."""
 
     def __reduce__(self) -> str:
         return "MADE"
 
-    def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
-        return iter(table.batches())
+    def batches(self, table: MadeRows) -> Iterator[pa.RecordBatch]:
+        return table.batches()
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         for batch in split.data.batches():
@@ -219,7 +219,7 @@ def table_split(table: pa.Table, name: str = "table") -> Split:
     return Split(form=TABLES, name=name, relative=name, data=table)
 
 
-def made_split(rows: Any, name: str) -> Split:
+def made_split(rows: MadeRows, name: str) -> Split:
     """Return rows that are made when they are asked for as a split."""
     return Split(form=MADE, name=name, relative=name, data=rows)
 

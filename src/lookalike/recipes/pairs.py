@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..formats.split import Split
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
 from ..results.scored import Scored, Scores
@@ -30,8 +29,8 @@ from ..values.tables import MATCHES, SOURCE_BITS
 from ..wording import Brief, counted
 from .decide import Decider, Deciding
 from .decisions import Pairs
-from .opening import Opened, open_job
-from .progress import shown
+from .opening import Opened, is_frame, on_spark, open_job
+from .progress import no_progress, shown
 from .search import Searched, Searching, count_rows, search
 
 LISTED = 1 << 17  # pairs that are made at a time
@@ -77,7 +76,7 @@ class Listing:
         rows = engine.map(self._matches, partial(ends, sets=sets), MATCHES)
         own = engine.rows(sets.own(self._decider.found.boundary))
         held: list[NDArray[Any]] | None = None
-        for batch in engine.meet(engine.union(rows, own), None, ("left", "right")).batches():
+        for batch in filter(len, engine.meet(engine.union(rows, own), None, ("left", "right")).batches()):
             found = [to_numpy(batch[name]) for name in MATCHES.names]
             columns = found if held is None else [np.concatenate(pair) for pair in zip(held, found, strict=True)]
             whole = int(np.searchsorted(columns[0], columns[0][-1]))  # of the last document more may come
@@ -115,10 +114,10 @@ class PairsResult(Brief):
     """
 
     def __init__(
-        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Split, ...],
+        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], opened: Opened,
         scored: Callable[[PairsResult], Scored] | None = None,
     ) -> None:  # fmt: skip
-        self._rows, self._sources, self._scored = rows, sources, scored
+        self._rows, self._opened, self._scored = rows, opened, scored  # tables of an engine may be in a folder of the job
         self.summary, self.provenance = summary, provenance
 
     def _facts(self) -> dict[str, str]:
@@ -154,7 +153,7 @@ class PairsResult(Brief):
 
     def write(self, output: str | Path, *, force: bool = False) -> None:
         """Write the pairs as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
-        write_table(output, self._rows, self.provenance, sources=self._sources, force=force)
+        write_table(output, self._rows, self.provenance, sources=self._opened.splits, force=force)
         self.summary["peak_memory"] = peak_memory()
 
 
@@ -253,7 +252,13 @@ def _columns(rows: Table, names: list[str]) -> list[Any]:
 def find_pairs(data: Any, settings: PairSettings) -> PairsResult:
     """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
     with shown(settings.progress) as said:
-        return _found(open_job(data, settings, said), settings.max_pairs)
+        if not on_spark(data, settings):
+            return _found(open_job(data, settings, said), settings.max_pairs)
+        from .spark.job import open_on_spark  # here, for what jobs on one machine do not need
+
+        if is_frame(data):
+            raise ParameterError("pairs takes no data frames of Spark, as rows of these have no order: write them to files")
+        return _found(open_on_spark(data, settings, said or no_progress)[0], settings.max_pairs)
 
 
 def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
@@ -261,16 +266,14 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     job = opened.settings
     limit = None if max_pairs is None else max_pairs + 1
     most = float("inf") if max_pairs is None else max_pairs
-    secret = opened.key
-    found = search(
-        opened.engine, opened.splits, opened.reading, Searching.of(job, every_pair=True, limit=limit), secret, opened.clock.lap
-    )
+    searching = Searching.of(job, every_pair=True, limit=limit)
+    found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap)
     n_candidates = count_rows(opened.engine, found.pairs)
     if max_pairs is not None and n_candidates > max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
-    decider = Decider(opened.engine, found, Deciding.of(job), secret)
+    decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
     cut = False
     told = Pairs(decider, matches, opened.labels(found.totals), second_columns(job.finder) if job.verify != "none" else [])
@@ -287,10 +290,9 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     n_pairs = len(rows)
     if job.verify != "none":
         opened.clock.lap("verification")
-    boundary = found.boundary
     summary = {
-        "documents": int(found.totals[N]) - boundary,
-        "reference": boundary,
+        "documents": int(found.totals[N]) - found.boundary,
+        "reference": found.boundary,
         "empty": int(found.totals[EMPTY]),
         "pairs": n_pairs,
         "candidate_pairs": n_candidates if max_pairs is None else min(n_candidates, max_pairs),
@@ -304,10 +306,8 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
     }
-    provenance = opened.provenance(job)
-    listed = made.to_batches if max_pairs is not None else None
-    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
-    return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)
+    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, None if made is None else made.to_batches)
+    return PairsResult(rows, summary, opened.provenance(job), opened, scored)
 
 
 @front_door(PairSettings)
