@@ -69,11 +69,11 @@ def weak_bit_recall(margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, prob
     first = sums.shape[1] - prefix_bits
     found, near = np.zeros((len(sums), probes)), _counts(differs, radius)[:, 1:].sum(1)
     rests = _counts(differs[:, :first], radius)
-    for row, (q, rest, within) in enumerate(zip(differs, rests, np.cumsum(rests, 1), strict=True)):
+    for row, (q, rest, few) in enumerate(zip(differs, rests, np.cumsum(rests, 1), strict=True)):
         order = first + np.argsort(sums[row, first:], kind="stable")
         odds, none = q[order] / (1.0 - q[order]), float(np.prod(1.0 - q[first:]))
         for k, chosen in enumerate(cheapest_sets(sums[row, order], probes, radius)):
-            share = within[radius - len(chosen)] if chosen else within[radius] - rest[0]  # equal ones are not asked for
+            share = few[radius - len(chosen)] if chosen else few[radius] - rest[0]  # equal ones are not asked for
             found[row, k] = none * float(np.prod(odds[list(chosen)])) * float(share)
     return np.cumsum(found, 1), near
 
