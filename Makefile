@@ -83,7 +83,7 @@ test-parts: lint docs
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --of 40 --seconds 120 --jobs $(JOBS)
 
 # Jobs, files of our own and command lines against an oracle, and failing calls of the operating system; MINUTES=10.
 fuzz: install
