@@ -17,7 +17,7 @@ from ..engines.memory import peak_memory
 from ..errors import ParameterError
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
-from ..results.scored import Scored
+from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
 from ..settings.settings import PairSettings
 from ..steps.exact import Sets, ends
@@ -128,7 +128,7 @@ class PairsResult(Brief):
 
     def __init__(
         self, rows: Listing, summary: dict[str, Any], provenance: dict[str, Any], opened: Opened,
-        scored: Callable[[PairsResult], Scored] | None = None,
+        scored: Callable[[PairsResult], ScoredPairs] | None = None,
     ) -> None:  # fmt: skip
         self.listing, self._opened, self._scored = rows, opened, scored  # tables of an engine may be in a folder of the job
         self.summary, self.provenance = summary, provenance
@@ -164,7 +164,7 @@ class PairsResult(Brief):
         self.summary["peak_memory"] = peak_memory()
 
 
-def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Scored:
+def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> ScoredPairs:
     """Return the pairs of a job."""
     s, job = result.summary, opened.settings
     # Keep order is the order of the input, so that the order of a document is its row among all.
@@ -181,7 +181,7 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
     warnings = ["The list was cut by max_pairs: there are more pairs."] if s["cut_by_max_pairs"] else []
     if job.verify != "exact":
         warnings.append("Scores are estimates: some pairs below the threshold are listed, and some above it are not.")
-    return Scored(
+    return ScoredPairs(
         job="pairs", score=s["score"], threshold=job.threshold, total=s["pairs"],
         pairs=result.listing.pairs, ids=lambda rows: _ids(opened, decider, rows),
         found=lambda score: float(job.finder.recall(min(max(score, 0.0), 1.0))), sources=opened.splits,
