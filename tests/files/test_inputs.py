@@ -41,16 +41,8 @@ def folder(tmp_path):
     return inside
 
 
-EXPECTED = {
-    "other_suffix": 4,
-    "hidden": 1,
-    "marker": 1,
-    "hidden_folder": 1,
-    "broken_link": 2,
-    "linked_folder": 1,
-    "binary": 1,
-    "not_regular": 1,
-}
+ONE_EACH = ("hidden", "marker", "hidden_folder", "linked_folder", "binary", "not_regular")
+EXPECTED = dict.fromkeys(ONE_EACH, 1) | {"other_suffix": 4, "broken_link": 2}
 
 
 def test_what_is_left_out_is_counted_and_named(folder):

@@ -18,29 +18,16 @@ KEEP = [True, True, True, False, True, True, False]
 @pytest.mark.parametrize(
     "data",
     [
-        TEXTS,
-        tuple(TEXTS),
-        pa.array(TEXTS),
-        pa.array(TEXTS, pa.large_string()),
-        pa.array(TEXTS, pa.string_view()),
-        pa.array(TEXTS).dictionary_encode(),
-        VIEWED,
-        pa.table({"text": VIEWED}),
-        pl.Series(TEXTS, dtype=pl.Categorical),
-        pa.array(["skipped", *TEXTS, "skipped"])[1:-1],
-        pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
-        pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()),
-        pa.table({"text": TEXTS}),
-        pa.record_batch({"text": TEXTS}),
-        pd.Series(TEXTS),
-        pd.Series(TEXTS, dtype="string"),
-        pd.DataFrame({"text": TEXTS, "n": range(7)}),
-        pl.Series(TEXTS),
+        TEXTS, tuple(TEXTS), np.array(TEXTS, object), pa.array(TEXTS), pa.array(TEXTS, pa.large_string()),
+        pa.array(TEXTS, pa.string_view()), pa.array(TEXTS).dictionary_encode(), VIEWED, pa.table({"text": VIEWED}),
+        pa.array(["skipped", *TEXTS, "skipped"])[1:-1], pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
+        pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()), pa.table({"text": TEXTS}),
+        pa.record_batch({"text": TEXTS}), pd.Series(TEXTS), pd.Series(TEXTS, dtype="string"),
+        pd.DataFrame({"text": TEXTS, "n": range(7)}), pl.Series(TEXTS), pl.Series(TEXTS, dtype=pl.Categorical),
         pl.DataFrame({"text": TEXTS, "n": range(7)}),
-        np.array(TEXTS, object),
     ],
     ids=lambda data: f"{type(data).__module__}.{type(data).__name__}",
-)
+)  # fmt: skip
 def test_same_answer_for_all_forms(data):
     assert la.dedup(data).keep.tolist() == KEEP
 

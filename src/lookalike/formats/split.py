@@ -73,7 +73,7 @@ class Split:
     name: str  # for messages and ids
     relative: str  # the name in an output folder
     places: tuple[Place, ...] = ()  # none if its rows are in memory
-    options: Any = None  # an instance of ``form.Options``
+    named: bool = False  # though its rows are in memory: ids have the name, not the row alone
     data: Any = None  # rows that are in memory
     limit: Limit = Limit()  # a format reads no more of a document
     groups: tuple[int, int] | None = None  # row groups, the first and the one after the last; None: all

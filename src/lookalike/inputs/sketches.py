@@ -215,9 +215,9 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
         if one.files is not None:
             form = _format_of(saved, one)
             places = tuple(_unchanged(saved, known, paths[file.path], file) for file in one.files)
-            (origin,) = form.splits(places, form.Options())
+            (origin,) = form.splits(places)
         data = SavedRows(saved, begin, end, origin)
-        yield Split(form=SAVED, name=one.name, relative=one.name, places=places, options=one.named, data=data)
+        yield Split(form=SAVED, name=one.name, relative=one.name, places=places, named=one.named, data=data)
         begin = end
 
 
