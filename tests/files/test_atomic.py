@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from folder_files import fill, names
+from files.folder_files import fill, names
 
 import lookalike as la
 from lookalike.files import atomic

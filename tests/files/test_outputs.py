@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from folder_files import fill, names
+from files.folder_files import fill, names
 
 import lookalike as la
 from lookalike.files import disk
