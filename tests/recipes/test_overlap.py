@@ -110,12 +110,6 @@ def test_removal_and_annotation(tmp_path):
     ]  # fmt: skip
 
 
-def test_nothing_overlaps_with_nothing():
-    assert not la.overlap(["a b c"], against=[""]).overlaps.any()
-    assert not la.overlap([""], against=["a b c"]).overlaps.any()
-    assert len(la.overlap([], against=[]).matches) == 0
-
-
 def test_a_passage_of_a_long_document_is_found(rng):
     words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
     piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]

@@ -16,6 +16,7 @@ from .interrupts import Leaves
 if TYPE_CHECKING:
     from ..formats.split import Split
     from ..results.result import Result
+    from ..settings.settings import Settings
     from ..values import Int64Array
 
 
@@ -28,34 +29,26 @@ def check_page(report: str | None) -> None:
         raise ParameterError("--report writes one HTML file, not to standard output; got -: name a file, such as report.html")
 
 
+def repeated(settings: Settings, against: Sequence[str], inputs: Sequence[str], job: str = "dedup") -> str:
+    """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
+    from ..files.names import shown
+    from ..report.inputs import command_of
+
+    return command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where everything goes that a job is asked to write; None: it is not wanted.
-
-    Parameters
-    ----------
-    output : str or None
-        The documents.
-    save, save_sketches : str or None
-        Folders.
-    force : bool
-        Replace what is there.
-    done : collection of str
-        What this job has written already, before it was resumed, and which it can write again.
-    annotate : bool
-        Write all documents, with columns added.
-    texts : str
-        How the report shows texts.
-    """
+    """Where everything goes that a job is asked to write; None: it is not wanted."""
 
     output: str | None
     report: str | None
     save: str | None = None
     save_sketches: str | None = None
     force: bool
-    done: Collection[str] = ()
+    done: Collection[str] = ()  # what this job has written already, before it was resumed, and which it can write again
     annotate: bool = False
-    texts: str
+    texts: str  # how the report shows them
 
     @property
     def paths(self) -> list[str]:

@@ -70,13 +70,18 @@ def binned(scores: NDArray[np.float64], bins: NDArray[np.float64]) -> Counts:
     return np.bincount(np.clip(np.searchsorted(bins, scores, side="right") - 1, 0, BINS - 1), minlength=BINS)[:BINS]
 
 
+def _thresholds(threshold: float) -> NDArray[np.float64]:
+    """Return a threshold, and those up to 0.05 above it."""
+    thresholds = np.round(threshold + np.arange(ABOVE + 1) / 100, 10)
+    thresholds[0] = threshold
+    return thresholds[thresholds <= 1.0]
+
+
 def gather(
     decisions: Rows, numbers: Numbers, threshold: float, *, n_sources: int, n_least: int, n_audit: int, n_groups: int, seed: int
 ) -> Facts:
     """Count what became of the documents, and choose those that a page shows."""
-    thresholds = threshold + np.arange(ABOVE + 1) / 100
-    thresholds = np.round(thresholds[thresholds <= 1.0], 10)
-    thresholds[0] = threshold
+    thresholds = _thresholds(threshold)
     lengths = np.zeros((len(OUTCOMES) + 1, LENGTHS), np.int64)  # the last outcome: references
     sources, n_bytes = np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), np.zeros(len(OUTCOMES) + 1, np.int64)
     removed_bytes, first = np.zeros(n_sources, np.int64), 0
@@ -212,9 +217,7 @@ class _Choice:
 
 def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
     """Count the pairs of a job, and choose some; they are read twice."""
-    thresholds = np.round(scored.threshold + np.arange(ABOVE + 1) / 100, 10)
-    thresholds[0] = scored.threshold
-    thresholds = thresholds[thresholds <= 1.0]
+    thresholds = _thresholds(scored.threshold)
     n_sources = len(scored.sources)
     sides = n_sources if n_sources <= 1000 else 0
     facts = PairFacts(
