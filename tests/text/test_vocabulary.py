@@ -14,7 +14,7 @@ from lookalike.kernels import vocabulary as kernel
 from lookalike.text import hashes, vocabulary
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
-from lookalike.text.vocabulary import Vocabulary
+from lookalike.text.vocabulary import Vocabulary, numbering
 
 KEYS = [bytes(16), bytes(range(16)), b"\xff" * 16]
 WORDS = ["a", "B", "straße", "日本", "7", "\n", "  ", "x" * 15, "x" * 16, "y" * 40, "y" * 39 + "z", "\0", "\t\n", "é", "ÿ"]
@@ -38,7 +38,7 @@ def numbered_twin(texts, shingling):
 def check(texts, shingling, key, cuts=()):
     """Number texts in pieces, as the twin does."""
     expected, sizes, used = numbered_twin(texts, shingling)
-    vocabulary = Vocabulary(shingling, key)
+    vocabulary = numbering(shingling, key)
     found, found_sizes = [], []
     bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
     for begin, end in pairwise(bounds):

@@ -16,7 +16,7 @@ from ..methods.method import Method
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
-from ..text.vocabulary import Vocabulary
+from ..text.vocabulary import numbering
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
@@ -30,7 +30,7 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
     """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
     By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
-    themselves: see ``Vocabulary``.
+    themselves: see ``numbering``.
     """
     first = next(batches)
     batches = chain([first], batches)
@@ -49,14 +49,14 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
 
     What has been given, and the text that it was made of, is not held: both may be large.
     """
-    vocabulary = Vocabulary(shingling, key)
+    numbers = numbering(shingling, key)
     for batch in batches:
         texts = from_arrow_array(batch.column("text"))
         del batch
         pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
         del texts
         while pieces:
-            yield (*vocabulary.number(pieces.pop()), len(vocabulary))
+            yield (*numbers.number(pieces.pop()), len(numbers))
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

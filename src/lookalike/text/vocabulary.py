@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
+from ..kernels import known_text
 from ..kernels import vocabulary as kernel
 from ..kernels.scratch import scratch
+from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
+from .characters import character_tables
 from .hashes import token_rows
 from .shingle import Shingling
 from .texts import Texts
@@ -71,6 +74,64 @@ class Vocabulary:
             if filled + width > len(known_ids):
                 known_ids = _longer(known_ids, width)
             self._known = kernel.Known(tokens, token_keys, shingles, home, last, after, known_ids)
+
+
+class KnownText:
+    """Numbers the shingles of words or lines as ``Vocabulary`` does, by walking along the texts that came before."""
+
+    def __init__(self, shingling: Shingling, key: bytes) -> None:
+        self._shingling = shingling
+        self._secrets = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
+        self._known: known_text.KnownText | None = None
+        self._at = np.zeros(known_text.NEED_OUT + 1, np.int64)
+        self._at[known_text.N_PLACES] = 1  # place 0 is none
+
+    def __len__(self) -> int:
+        """Return how many shingles have a number."""
+        return int(self._at[known_text.N_SHINGLES])
+
+    def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
+        """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
+        shingling, at, width = self._shingling, self._at, self._shingling.width
+        assert width is not None
+        texts, ahead = shingling.normalized(texts), width + known_text.MANY
+        known = self._known or _known_text(texts.n_bytes)
+        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + known_text.BEYOND, np.uint8)
+        keys, ends, tags = np.empty((ahead, 2), np.uint64), np.empty(ahead, np.int64), np.empty(ahead, np.uint64)
+        offsets, numbers = np.zeros(len(texts) + 1, np.int64), scratch("numbers", texts.n_bytes // 4, np.int32)
+        at[[known_text.ROW, known_text.WRITTEN]], at[known_text.LENGTH] = 0, known_text.NOT_FOLDED
+        unit, fold_case = UNITS.index(shingling.unit), shingling.fold_case
+        while not known_text.walk_texts(texts.data, texts.offsets, unit, width, fold_case, character_tables(), *self._secrets,
+                                        known, at, folded, keys, ends, tags, offsets, numbers):  # fmt: skip
+            table, places, of_places, text = known
+            *_, n_shingles, n_places, n_text, written, need_places, need_text, need_out = at.tolist()
+            if n_shingles + ahead > len(table) // 2:
+                table = _larger(table)
+            if n_places + need_places > len(places):
+                places, of_places = _longer(places, need_places), _longer(of_places, need_places)
+            if n_text + need_text > len(text):
+                text = _longer(text, need_text)
+            if written + need_out > len(numbers):
+                fewer, numbers = numbers, scratch("numbers", 2 * (written + need_out), np.int32)
+                numbers[:written] = fewer[:written]
+            known = known_text.KnownText(table, places, of_places, text)
+        self._known = known
+        return numbers[: offsets[-1]], offsets
+
+
+def numbering(shingling: Shingling, key: bytes) -> Vocabulary | KnownText:
+    """Return what numbers the shingles of texts."""
+    walks = shingling.tokenizer is None and shingling.unit in ("word", "line")
+    return (KnownText if walks else Vocabulary)(shingling, key)
+
+
+def _known_text(n_bytes: int) -> known_text.KnownText:
+    """Return room for what some near-duplicates of so many bytes hold, mostly."""
+    n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
+    places = np.empty((2 * n + 1, 4), np.uint64)
+    places[0] = 0
+    return known_text.KnownText(np.zeros(2 * n, np.uint64), places, np.empty(2 * n + 1, np.int32),
+                                np.empty(16 * n + known_text.BEYOND, np.uint8))  # fmt: skip
 
 
 def _room(n_bytes: int) -> kernel.Known:
