@@ -16,7 +16,7 @@ from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.engines.spark.engine import SparkEngine
 from lookalike.files.workspace import Workspace
-from lookalike.recipes import opening, rounds
+from lookalike.recipes import decide, opening
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 FRAMES = pytest.param("frames", marks=without_pyspark)
@@ -75,7 +75,7 @@ def frames_engine(folder, **how):
 def prepare(kind, monkeypatch):
     """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
     if kind in ("rounds", "toy"):
-        monkeypatch.setattr(rounds, "FEW", -1)  # the others verify few pairs at once
+        monkeypatch.setattr(decide, "FEW", -1)  # the others verify few pairs at once
     if kind == "spark":
         return {"engine": spark_engine(tempfile.mkdtemp(prefix="lookalike-test-")), "threads": 1}
     if kind == "frames":

@@ -58,6 +58,13 @@ def put_folder(folder, url):
     return url
 
 
+@contextmanager
+def copied(folder):
+    """The URL of a copy of a folder in a new bucket, while this lasts."""
+    with environment():
+        yield put_folder(folder, new_bucket() / "in")
+
+
 def held(url):
     """{name: bytes} of all files below a URL."""
     found = (entry.url for entry in url.entries(recursive=True) if not entry.is_folder)

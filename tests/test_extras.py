@@ -42,7 +42,7 @@ calls = {
     "html_to_text": lambda: la.html_to_text("<p>a</p>"), "WordTokenizer": lambda: la.WordTokenizer()("a house"),
     "report": lambda: la.dedup(["a b", "a b"]).report("python.html"),
     "overlap report": lambda: la.overlap(["a b"], against=["a b"]).report("overlap.html"),
-    "write_report": lambda: la.write_report(la.dedup(["a b", "a b"]), "w.html"),
+    "report": lambda: la.dedup(["a b", "a b"]).report("w.html"),
 }
 if sys.argv[1] in ("pyspark", "pandas"):  # else a session would be started
     calls["spark"] = lambda: la.dedup("in.jsonl", engine="spark")

@@ -34,7 +34,7 @@ MOST = {
     "parameters of type Any": 7,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
-    "circles of imports": 4,
+    "circles of imports": 3,
     "files imported by exactly one other": 67,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,

@@ -9,10 +9,8 @@ ALL = ("*",)
 # Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
 FORMULAS: dict[str, tuple[str, ...]] = {
     "theory/*.py": ALL,
-    "sketches/packed.py": ("most_likely", "if_clear", "estimate"),
-    "sketches/fractional.py": ("_combined", "estimate"),
-    "sketches/permutation.py": ("estimate",),
-    "sketches/one_permutation.py": ("estimate",),
+    "sketches/packed.py": ("most_likely", "if_clear", "estimate", "_combined"),
+    "sketches/permutation.py": ("estimate", "_of_filled"),
     "sketches/minhash.py": ("share_of_equal", "estimate"),
     "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
     "sketches/weighted.py": ("estimate",),
@@ -88,9 +86,6 @@ REASONS: dict[str, dict[str, str]] = {
         "constant variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
         "constant copied_variance: `1.0` to `1.1` in `return np.where": "sizes are whole: those above 1 are 2 or more",
     },
-    "theory/agreement.py": {
-        "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
-    },
     "theory/chance.py": {
         "constant : `0.03`": "where a series takes the place of a closed form: both hold there",
         "constant : `8` to `9` in `_TERMS": "one term more of a series, below rounding",
@@ -120,6 +115,8 @@ REASONS: dict[str, dict[str, str]] = {
     },
     "theory/mixture.py": {
         "constant : `50` to `51` in `STEPS": "a bisection more, which is below rounding",
+    },
+    "theory/likelihood.py": {
         "constant _likelihood: `1e-300`": KEPT_OFF,
         "constant _likelihood: `1e-16`": KEPT_OFF,
         "constant _likelihood: `1.0` to `1.1` in `e =": KEPT_OFF,
@@ -128,6 +125,7 @@ REASONS: dict[str, dict[str, str]] = {
         "constant _score: `1e-300`": "stands for 0 where it would be divided by",
     },
     "theory/banding.py": {
+        "constant crowded_recall: `1.0` to `1.1` in `y = np.minimum": "what is cut at 1 is never above R but for rounding",
         "constant bands_for_recall: `1e-09`": "what rounding may add to a whole number",
         "constant mean_candidate_probability: `301`": "in how many steps a numerical integral is summed",
     },
@@ -148,9 +146,6 @@ REASONS: dict[str, dict[str, str]] = {
         "constant estimates: `1` to `2` in `estimated": "all slots are equal at 1, and fewer below",
         "constant recall_at_threshold: `1.0`": "as many slots as there are suffice at any threshold",
         "constant share_probed: `1` to `2` in `sizes": "a single size weighs alike whatever its weight",
-    },
-    "theory/fractional.py": {
-        "constant check_parts: `1.0` to `1.1` in `whole": "a share above 1 is refused because of the sum",
     },
     "planner.py": {
         "constant _cost: `0.1`": "the least that a slot costs: no choice among so few slots hinges on it",

@@ -10,7 +10,7 @@ from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
 import lookalike as la
-from lookalike.theory import quantization
+from lookalike.theory import bbit
 
 UNIVERSE, SLOTS = 1 << 12, 128
 SETS = ((0.06, 0.3), (0.06, 0.8), (0.27, 0.3), (0.27, 0.8), (0.45, 0.3), (0.57, 0.5), (0.57, 0.771), (0.89, 0.85))
@@ -66,16 +66,14 @@ def section_5_2(quick: bool) -> Section:
     )
     biases: dict[int, Any] = {}
     for bits in STORED:
-        stored = quantization.quantized(r, 1 << bits)
+        stored = bbit.quantized(r, 1 << bits)
         rough = np.stack([each[bits] for each in found])
         bias, error = mean_error(rough - exact)
-        theory = quantization.quantization_bias(resemblance, r, stored)
+        theory = bbit.quantization_bias(resemblance, r, stored)
         biases[bits] = bias, error
         section.agrees(f"{bits} bits: the bias, against exact densities of the same signatures", bias, theory, error)
         ratio = rough.var(1) / exact.var(1)
-        section.equals(
-            f"{bits} bits: the factor of the variance", ratio, quantization.quantization_variance_ratio(r, stored), 1e-9
-        )
+        section.equals(f"{bits} bits: the factor of the variance", ratio, bbit.quantization_variance_ratio(r, stored), 1e-9)
         change = np.abs(stored - r) / SLOTS * (1 - r + resemblance) * (1 - resemblance) * (4 - stored - r) / (2 - r) ** 2
         section.agrees(
             f"{bits} bits: the paper's |Var - Var'|", np.abs(rough.var(1) - exact.var(1)), change, spread * np.abs(ratio - 1)
@@ -88,7 +86,7 @@ def section_5_2(quick: bool) -> Section:
     for i, (density, same) in enumerate(sets):
         cells = [f"{density:.3f}", f"{same:.3f}"]
         for bits in STORED:
-            theory = float(quantization.quantization_bias(same, density, quantization.quantized(density, 1 << bits)))
+            theory = float(bbit.quantization_bias(same, density, bbit.quantized(density, 1 << bits)))
             cells += [f"{biases[bits][0][i]:+.5f} ± {2 * biases[bits][1][i]:.5f}", f"{theory:+.5f}"]
         rows.append(cells)
     section.table(["r", "R", "4 bits", "formula", "8 bits", "formula"], rows)
@@ -104,7 +102,7 @@ def section_5_2(quick: bool) -> Section:
             for colour, same in zip(COLOURS, (0.3, 0.8), strict=False):
                 possible = density[2 * density - 1 <= same]
                 axis.plot(
-                    possible, quantization.quantization_bias(same, possible, quantization.quantized(possible, 1 << bits)), color=colour, lw=0.9,
+                    possible, bbit.quantization_bias(same, possible, bbit.quantized(possible, 1 << bits)), color=colour, lw=0.9,
                     label=f"R = {same}",
                 )  # fmt: skip
                 at = np.flatnonzero((np.abs(resemblance - same) < 0.01) & (r > ends[0]) & (r < ends[1]))

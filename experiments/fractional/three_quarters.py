@@ -10,7 +10,7 @@ from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
 import lookalike as la
-from lookalike.theory import bbit, pooling, xor_bits
+from lookalike.theory import bbit, mixture, xor_bits
 
 SLOTS = 768  # of which 256 make as many single bits, and 512 make 256 XORs of two
 STORED = 512
@@ -93,7 +93,7 @@ def three_quarters(quick: bool) -> Section:
             each.append(tuple(float(v) for v in variance_error(joined[name])))
         theory["pooled"].append(float(xor_bits.three_quarter_variance(exact, STORED, *densities)))
         theory["likely"].append(best_variance(exact, SLOTS, densities))
-        theory["mixed"].append(float(pooling.variance(exact, MIXED.parts(SLOTS), *densities)))
+        theory["mixed"].append(float(mixture.variance(exact, MIXED.parts(SLOTS), *densities)))
     section.holds(f"a sketch takes {STORED // 8} bytes per set", packed.n_bytes == len(packed) * STORED // 8)
     mean, error, expected = np.array(shares).T
     section.agrees("(36): the share of matches, six pairs of sets", mean, expected, error)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from estimates import batches, equal_sets, estimated, pair_of, signatures_of
 from figures import COLOURS, band, name_lines
+from packed_codes import unpack
 from report import Section, variance_error
 
 import lookalike as la
-from lookalike.sketches.packed import unpack
-from lookalike.theory import bbit, fractional
+from lookalike.theory import bbit, mixture
+from lookalike.theory.mixture import Part
 
 MIXES: dict[float, list[tuple[int, float]]] = {
     1.0: [(1, 1.0)],
@@ -23,6 +24,11 @@ MIXES: dict[float, list[tuple[int, float]]] = {
 DENSITIES = (1e-10, 0.1, 0.5, 0.9)
 POINTS = {1e-10: (0.1, 0.3, 0.5, 0.8), 0.1: (0.1, 0.3, 0.5, 0.8), 0.5: (0.2, 0.4, 0.6, 0.85), 0.9: (0.85, 0.9, 0.95)}
 SLOTS, UNIVERSE, SPARSE = 256, 1 << 14, 1e-9
+
+
+def parts_of(mix: list[tuple[int, float]]) -> list[Part]:
+    """The slots of each kind."""
+    return [Part(slots=round(share * SLOTS), bits=bits) for bits, share in mix]
 
 
 def printed_variance(
@@ -82,7 +88,7 @@ def figures_1_and_2(quick: bool) -> Section:
             spreads = {f: tuple(float(v) for v in variance_error(values)) for f, values in found.items()}
             points[density].append((exact, spreads))
             for f, parts in MIXES.items():
-                right = float(fractional.variance(exact, parts, SLOTS, *densities))
+                right = float(mixture.variance(exact, parts_of(parts), *densities))
                 cells[f].append((*spreads[f], right, printed_variance(exact, parts, SLOTS, *densities)))
     _against_both(section, cells)
     _random_bits(section, rng, pairs)
@@ -118,15 +124,15 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     two = [(1, 0.5), (8, 0.5)]
     found, exact, _ = _measure(rng, 0.0, 0.6, pairs, {3: three})
     variance, error = variance_error(found[3])
-    section.agrees("(42) corrected, three kinds of slots, R = 0.6", variance, fractional.variance(exact, three, SLOTS), error)
+    section.agrees("(42) corrected, three kinds of slots, R = 0.6", variance, mixture.variance(exact, parts_of(three)), error)
     section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error)
     shingles, exact = equal_sets(rng, pairs, 100, 0.1)
     signatures = la.MinHash(permutations=SLOTS, seed=22).sign(shingles)
     codes = {bits: unpack(la.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}
     drawn = rng.random((pairs, SLOTS)) < two[0][1]
     match = np.where(drawn, *((codes[bits][::2] == codes[bits][1::2]) for bits, _ in two))
-    variance, error = variance_error(fractional.resemblance(match.mean(1), two))
-    theory = fractional.random_assignment_variance(exact, two, SLOTS)
+    variance, error = variance_error(mixture.resemblance(match.mean(1), parts_of(two)))
+    theory = mixture.random_assignment_variance(exact, parts_of(two))
     section.agrees("bits drawn at random for each slot, b = 1 or 8, R = 0.1: E_f (1 - E_f)", variance, theory, error)
     packed = la.Fractional(shares=two).pack(signatures)
     fixed, fixed_error = variance_error(estimated(packed))
@@ -140,7 +146,7 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
 def _claims(section: Section, points: dict[float, Any]) -> None:
     """Which f uses a bit best."""
     curve = np.linspace(0.805, 0.995, 200)
-    factors = np.stack([fractional.storage_factor(curve, parts, 0.9, 0.9) for parts in MIXES.values()])
+    factors = np.stack([mixture.storage_factor(curve, parts_of(parts), 0.9, 0.9) for parts in MIXES.values()])
     section.holds(
         "by formula, at density 0.9 f = 1 has the least storage factor of the five at "
         f"{(factors.argmin(0) == 0).mean():.0%} of R from 0.805 to 0.995",
@@ -162,7 +168,7 @@ def _claims(section: Section, points: dict[float, Any]) -> None:
             high[0],
             np.hypot(low[1], high[1]),
         )
-    thirds = [float(fractional.storage_factor(1 / 3, MIXES[f])) for f in (1.0, 2.0)]
+    thirds = [float(mixture.storage_factor(1 / 3, parts_of(MIXES[f]))) for f in (1.0, 2.0)]
     section.equals("the two are equal at R = 1/3 for sparse sets (the paper reads off about 0.4)", thirds[0], thirds[1], 1e-12)
 
 
@@ -176,7 +182,10 @@ def _draw(section: Section, points: dict[float, Any], cells: dict[float, Any]) -
                 for colour, (f, parts) in zip(COLOURS, MIXES.items(), strict=False):
                     times = f if factor else 1.0
                     axis.plot(
-                        curve, times * fractional.variance(curve, parts, 1, density, density), color=colour, label=f"f = {f:g}"
+                        curve,
+                        times * SLOTS * mixture.variance(curve, parts_of(parts), density, density),
+                        color=colour,
+                        label=f"f = {f:g}",
                     )
                     at, values = zip(*((exact, spreads[f]) for exact, spreads in points[density]), strict=True)
                     band(axis, at, *(times * SLOTS * np.array(values).T), color=colour)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from packed_codes import unpack
 from report import Section
 
 import lookalike as la
-from lookalike.sketches.packed import unpack
 from lookalike.theory import bbit
 from retrieval.documents import shingled
 from retrieval.estimation_kernels import POPCOUNTS, by_samples, by_table, lanes, zero_lanes

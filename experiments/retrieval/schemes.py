@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.theory import fractional
+from lookalike.theory import mixture
 from retrieval.counting import DEPTHS
 
 # A share of the slots, in this order, keeps so many bits.
@@ -50,6 +50,7 @@ def bounds() -> NDArray[np.int64]:
     out = np.empty((len(SCHEMES), len(SIZES), len(THRESHOLDS)), np.int64)
     for i, (name, parts) in enumerate(SCHEMES.items()):
         for j, k in enumerate(SIZES):
-            estimates = fractional.resemblance(np.arange(k + 1) / k, parts)
+            slots = [mixture.Part(slots=round(share * k), bits=bits) for bits, share in parts]
+            estimates = mixture.resemblance(np.arange(k + 1) / k, slots)
             out[i, j] = np.searchsorted(estimates, THRESHOLDS - (0.0 if name == NO_TIE else TIE))
     return out

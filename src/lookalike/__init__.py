@@ -17,14 +17,13 @@ __version__ = "0.2.0.dev0"
 _HOMES = {
     "BBit": "sketches.packed",
     "BandingIndex": "search.banding",
-    "DedupResult": "results.result",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.minhash",
     "FingerprintFile": "search.fingerprint_file",
     "Fingerprints": "values",
     "Foresight": "recipes.foresight",
-    "Fractional": "sketches.fractional",
+    "Fractional": "sketches.packed",
     "HammingIndex": "search.hamming",
     "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
@@ -35,7 +34,7 @@ _HOMES = {
     "LookalikeError": "errors",
     "MinHash": "sketches.minhash",
     "MissingExtraError": "errors",
-    "OnePermutation": "sketches.one_permutation",
+    "OnePermutation": "sketches.permutation",
     "OutputError": "errors",
     "PackedSignatures": "values",
     "Pairs": "values",
@@ -72,7 +71,6 @@ _HOMES = {
     "start_session": "engines.spark.session",
     "verify": "steps.keep",
     "weigh": "text.features",
-    "write_report": "report.page",
 }
 
 __all__ = ["theory", *_HOMES]
@@ -116,8 +114,7 @@ if TYPE_CHECKING:
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
     from .recipes.spark.result import SparkResult
-    from .report.page import write_report
-    from .results.result import DedupResult, Result
+    from .results.result import Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above
     from .search.fingerprint_file import FingerprintFile
@@ -126,11 +123,9 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.fractional import Fractional
     from .sketches.minhash import FastSimilarity, MinHash
-    from .sketches.one_permutation import OnePermutation
-    from .sketches.packed import BBit, XorBits
-    from .sketches.permutation import PermutationBins, PermutationMinHash
+    from .sketches.packed import BBit, Fractional, XorBits
+    from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash

@@ -16,8 +16,7 @@ from .values.arrays import MAX_PERMUTATIONS, number, whole
 from .wording import html_table, spelled
 
 if TYPE_CHECKING:
-    from .sketches.fractional import Fractional
-    from .sketches.packed import BBit, XorBits
+    from .sketches.packed import BBit, Fractional, XorBits
 
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.9)
 ESTIMATION_SLOTS = 256
@@ -80,7 +79,7 @@ class Plan:
     @property
     def packing(self) -> BBit | XorBits | Fractional | None:
         """What packs signatures of ``sketch.permutations`` slots into the sketch; None if no sketch was asked for."""
-        from .sketches.fractional import packing_of
+        from .sketches.packed import packing_of
 
         return None if self.sketch is None else packing_of(self.sketch.shares)
 

@@ -89,7 +89,7 @@ class Output(Case):
             if not any(part.startswith(".") for part in path.relative_to(root).parts):
                 json.loads(path.read_bytes())
         if found and self.save:
-            la.DedupResult.load(root / self.name)
+            la.Result.load(root / self.name)
         if found == self.wanted:
             return 1
         old = found == self.before

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.files.arrays import ArrayFile, write_arrays
 
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
 CLEAR = (la.IndexFormatError, la.InputDataError)
@@ -72,21 +71,9 @@ def load_frequencies(path):
     return found.n_documents, found.values.tolist(), found.counts.tolist()
 
 
-def save_arrays(path):
-    write_arrays(path, {"a": np.arange(300), "b": np.array([True, False]), "c": np.zeros((0, 3), np.float32)}, {"m": [1]})
-
-
-def load_arrays(path):
-    file = ArrayFile(path)
-    file.hold()
-    file.check()
-    return file.meta, {name: (file[name].tolist(), file.map(name).tolist()) for name in file}
-
-
 CONTAINERS = {
     "signatures": (save_signatures, load_signatures), "packed": (save_packed, load_packed),
     "fingerprints": (save_fingerprints, load_fingerprints), "frequencies": (save_frequencies, load_frequencies),
-    "arrays": (save_arrays, load_arrays),
 }  # fmt: skip
 
 
@@ -154,20 +141,6 @@ def test_every_cut_is_found(tmp_path, rng, name):
     assert outcomes(path, load, [(place, whole[:place]) for place in sorted(places)], expected, True) == []
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_a_lost_head_is_not_taken_for_the_end(tmp_path, part):
-    """Zeros in place of the head of a batch: what follows it was acknowledged, and is not given up or written over."""
-    path, (save, load) = tmp_path / "file", CONTAINERS["fingerprints"]
-    save(path)
-    begin = ends_of_batches(path)[part]
-    data = bytearray(path.read_bytes())
-    data[begin : begin + 40] = bytes(40)
-    path.write_bytes(data)
-    with pytest.raises(la.InputDataError, match="others follow"):
-        load(path)
-    assert path.read_bytes() == data
-
-
 def with_header(data, change):
     """A file of one section whose header says something else, with checksums that fit."""
     size = int.from_bytes(data[16:24], "little")
@@ -214,16 +187,6 @@ def test_hostile_sketch_files(tmp_path, name):
     ):  # fmt: skip
         attempt(change)
     assert strange == []
-
-
-@pytest.mark.parametrize("suffix", ["sig", "sig.gz", "sig.zst", "GZ", "jsonl.gz"])
-def test_what_is_saved_can_be_loaded_whatever_its_name(tmp_path, suffix):
-    value = la.FastSimilarity(permutations=8).sign(la.shingle(TEXTS))
-    la.save(value, tmp_path / f"x.{suffix}")
-    assert (la.load(tmp_path / f"x.{suffix}").values == value.values).all()
-    assert (tmp_path / f"x.{suffix}").read_bytes()[:8] == b"LOOKASIG"
-    write_arrays(tmp_path / f"y.{suffix}", {"a": np.arange(3)})
-    assert ArrayFile(tmp_path / f"y.{suffix}")["a"].tolist() == [0, 1, 2]
 
 
 def test_frequencies_replace_a_file_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -321,9 +321,11 @@ def test_links_lead_to_outputs(tmp_path):
 def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
     """Sketch files have no suffix of their own: what they are does not depend on it."""
     signatures = la.FastSimilarity(permutations=64).sign(la.shingle([A]))
-    for name in ("s", "s.jsonl", "s.txt"):
+    for name in ("s", "s.jsonl", "s.txt", "s.sig.gz", "s.GZ", "s.zst"):
         for force in (False, True):
             la.save(signatures, tmp_path / name, force=force)
+        assert (la.load(tmp_path / name).values == signatures.values).all()
+        assert (tmp_path / name).read_bytes()[:8] == b"LOOKASIG"
 
 
 def test_the_list_of_a_folder_is_the_same_in_every_locale(tmp_path):

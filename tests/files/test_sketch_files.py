@@ -45,32 +45,34 @@ def newer_values():
     }
 
 
-@pytest.mark.parametrize("name", [*values(), *newer_values()])
-def test_round_trip(tmp_path, name):
-    value = (values() | newer_values())[name]
-    la.save(value, tmp_path / "x.sig")
-    found = la.load(tmp_path / "x.sig")
-    assert type(found) is type(value)
-    assert found.scheme == value.scheme and found.shingling == value.shingling
-    array = "words" if isinstance(value, la.PackedSignatures) else "values"
-    assert getattr(found, array).dtype == getattr(value, array).dtype
-    assert (getattr(found, array) == getattr(value, array)).all()
-    assert getattr(found, "packing", None) == getattr(value, "packing", None)
+def check_same(found, value):
+    """Check that what was loaded is a value, and can be compared with it."""
+    assert type(found) is type(value) and (found.scheme, found.shingling) == (value.scheme, value.shingling)
+    for name in ("packing", "has_empty"):
+        assert getattr(found, name, None) == getattr(value, name, None)
+    for name in ("words", "layout", "values", "densities"):
+        one, other = getattr(found, name, None), getattr(value, name, None)
+        assert one is other is None or (one.dtype == other.dtype and (one == other).all())
     one, other = found.estimated_resemblance(0, 1), value.estimated_resemblance(0, 1, other=found)
     assert one == other or (np.isnan(one) and np.isnan(other))
 
 
-def test_known_bytes(tmp_path):
+@pytest.mark.parametrize("name", values())
+def test_golden_files_are_read(tmp_path, name):
+    """They hold what this version makes, which saves them as the same bytes."""
+    path = GOLDEN / f"signatures/{name.replace(' ', '-')}.sig"
+    check_same(la.load(path), values()[name])
+    la.save(values()[name], tmp_path / "x.sig")
+    assert (tmp_path / "x.sig").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", newer_values())
+def test_round_trip(tmp_path, name):
     """Files of a format never change."""
-    la.save(values()["bits"], tmp_path / "x.sig")
-    data = (tmp_path / "x.sig").read_bytes()
-    assert data[:12] == b"LOOKASIG\x01\0\0\0"
-    assert hashlib.sha256(data).hexdigest()[:16] == "9d4c60784670e621"
-    hashes = []
-    for name in ("below one bit", "densities of 4 bits"):
-        la.save(newer_values()[name], tmp_path / name)
-        hashes.append(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()[:16])
-    assert hashes == ["228e235108870219", "273c9b746ff8aec8"]
+    la.save(newer_values()[name], tmp_path / "x.sig")
+    check_same(la.load(tmp_path / "x.sig"), newer_values()[name])
+    known = {"below one bit": "228e235108870219", "densities of 4 bits": "273c9b746ff8aec8"}.get(name, "")
+    assert hashlib.sha256((tmp_path / "x.sig").read_bytes()).hexdigest().startswith(known)
 
 
 @pytest.mark.parametrize("bits", [1, 3, 4, 8, 11, 16])
@@ -138,22 +140,6 @@ def test_other_densities_are_damage(tmp_path, header, steps):
         la.load(tmp_path / "y.sig")
 
 
-@pytest.mark.parametrize("name", list(values()))
-def test_golden_files_are_read(tmp_path, name):
-    """They hold what this version makes, which saves them as the same bytes."""
-    path = GOLDEN / f"signatures/{name.replace(' ', '-')}.sig"
-    value, found = values()[name], la.load(path)
-    la.save(value, tmp_path / "x.sig")
-    assert (tmp_path / "x.sig").read_bytes() == path.read_bytes()
-    assert type(found) is type(value) and (found.scheme, found.shingling) == (value.scheme, value.shingling)
-    if isinstance(value, la.PackedSignatures):
-        assert found.packing == value.packing and found.has_empty == value.has_empty
-        assert (found.words == value.words).all() and (found.layout == value.layout).all()
-    else:
-        assert found.values.dtype == value.values.dtype and (found.values == value.values).all()
-    assert found.densities is value.densities is None or (found.densities == value.densities).all()
-
-
 def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
     """Their sketches can be compared with each other, not with new ones."""
     new, new_bits = values()["fast"], values()["bits"]
@@ -190,14 +176,6 @@ def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
     data = path.read_bytes()
     with pytest.raises(la.OutputError, match="exists"):
         la.save(values()["bits"], path)
-    for place in range(12, len(data), 7):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
-        with pytest.raises(la.InputDataError, match="damaged"):
-            la.load(path)
-    for length in (9, 12, 40, len(data) - 1):
-        path.write_bytes(data[:length])
-        with pytest.raises(la.InputDataError, match=r"damaged|cut short"):
-            la.load(path)
     path.write_bytes(b"PK" + data)
     with pytest.raises(la.InputDataError, match="not a file of signatures"):
         la.load(path)

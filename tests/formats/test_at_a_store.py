@@ -9,7 +9,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from object_store import put_folder
+from object_store import copied
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -19,7 +19,7 @@ from lookalike.formats import pages, row_groups
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
-TEXTS = [f"text number {i} of some words, {'and more of them ' * (i % 7)}é" for i in range(60)] + [""]
+TEXTS = [f"text number {i} of some words, {'and more of them ' * (i % 7)}é" for i in range(20)] + [""]
 COLUMNS = Columns(text="text", id="id", others=("n",))
 
 
@@ -29,7 +29,7 @@ def write_all(folder):
     rows = [{"text": text, "id": f"id{i}", "n": i} for i, text in enumerate(TEXTS)]
     table = pa.Table.from_pylist(rows)
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    pq.write_table(table, folder / "groups.parquet", row_group_size=17)
+    pq.write_table(table, folder / "groups.parquet", row_group_size=6)
     pq.write_table(table, folder / "plain.parquet", use_dictionary=False, compression="gzip", data_page_size=100)
     (folder / "a.jsonl").write_bytes(lines)
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(lines))
@@ -54,9 +54,12 @@ def all_of(split):
     return found, list(split.records())
 
 
-@pytest.fixture
-def both(tmp_path, bucket):
-    return write_all(tmp_path / "in"), put_folder(tmp_path / "in", bucket / "in")
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """The files on a disk and in a bucket, where no test changes them."""
+    local = write_all(tmp_path_factory.mktemp("both") / "in")
+    with copied(local) as remote:
+        yield local, remote
 
 
 @pytest.mark.parametrize("name", ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "texts"])
@@ -87,23 +90,22 @@ def test_pieces_and_large_pages(both, monkeypatch):
     assert all_of(local) == all_of(remote)
 
 
-def test_a_file_that_changed_is_named(both):
-    _, root = both
-    (split,) = open_sources([str(root / "a.jsonl")])
+def test_a_file_that_changed_is_named(bucket):
+    (bucket / "a.jsonl").write_bytes(b'{"text": "one"}\n')
+    (split,) = open_sources([str(bucket / "a.jsonl")])
     split.check_unchanged()
-    (root / "a.jsonl").write_bytes(b"{}\n")
+    (bucket / "a.jsonl").write_bytes(b"{}\n")
     with pytest.raises(InputDataError, match=r"a.jsonl: the file changed during the run"):
         split.check_unchanged()
-    (root / "a.jsonl").unlink()
+    (bucket / "a.jsonl").unlink()
     with pytest.raises(InputDataError, match=r"a.jsonl: cannot be read: no such object"):
         split.check_unchanged()
 
 
 @pytest.mark.parametrize("name", ["groups.parquet", "a.jsonl.gz", "a.jsonl.zst"])
-def test_a_file_that_is_cut_short_is_named(both, name):
-    _, root = both
-    (root / name).write_bytes((root / name).read_bytes()[:-30])
-    (split,) = open_sources([str(root / name)])
+def test_a_file_that_is_cut_short_is_named(both, bucket, name):
+    (bucket / name).write_bytes((both[0] / name).read_bytes()[:-30])
+    (split,) = open_sources([str(bucket / name)])
     with pytest.raises(InputDataError, match=f"{name}: .*(damaged|not a readable)"):
         all_of(split)
 

@@ -35,43 +35,6 @@ def test_a_number_keeps_its_exact_value(tmp_path, number):
         assert decimal.Decimal(found) == decimal.Decimal(number)
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "expected"),
-    [
-        (["1", "2"], ["3"], [1, 2, 3]),
-        (["1", "0.5"], ["3"], [1.0, 0.5, 3.0]),
-        (["1"], ["0.5"], [1.0, 0.5]),
-        (["9007199254740993"], ["0.5"], ["9007199254740993", "0.5"]),
-        (["0.5"], ["-9007199254740993"], ["0.5", "-9007199254740993"]),
-        (["9007199254740992"], ["0.5"], [2.0**53, 0.5]),
-        (["1"], ["1" + "0" * 25], ["1", "1" + "0" * 25]),
-        (["1.5"], ["1.0000000000000000001"], ["1.5", "1.0000000000000000001"]),
-        (["1.10", '"a"'], ["null"], ["1.10", "a", None]),
-        (["true"], ["1"], ["true", "1"]),
-        (["1.5", "true"], ["2"], ["1.5", "true", "2"]),
-        (["null"], ["true"], [None, True]),
-        (["null"], ["null"], [None, None]),
-        (["[1, 2]"], ["[]"], [[1, 2], []]),
-        (["[1]"], ["[0.5]"], [[1.0], [0.5]]),
-        (["[1.5, true]"], ["[2]"], ["[1.5, true]", "[2]"]),
-        (["[1.5]"], ["[1.50000000000000000001]"], ["[1.5]", "[1.50000000000000000001]"]),
-        (['{"a": 1}'], ['{"a": 2}'], [{"a": 1}, {"a": 2}]),
-        (['{"a": 1}'], ['{"b": 2}'], [{"a": 1, "b": None}, {"a": None, "b": 2}]),
-        (["{}"], ['{"a": 1}'], ["{}", '{"a": 1}']),
-        (['{"a": 1}'], ['{"a": "x"}'], ['{"a": 1}', '{"a": "x"}']),
-        (["[1]"], ['"[1]"'], ["[1]", "[1]"]),
-    ],
-)
-@pytest.mark.parametrize("files", [1, 2])
-def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expected, files):
-    """Whether they meet in one file, one batch of rows or neither."""
-    data = [column_file(tmp_path / "one.jsonl", one + two if files == 1 else one)]
-    if files == 2:
-        data.append(column_file(tmp_path / "two.jsonl", two, len(one)))
-    found = converted(data, tmp_path / "out.parquet")
-    assert found == expected and list(map(type, found)) == list(map(type, expected))
-
-
 numbers = st.one_of(st.integers(), st.integers(2**53 - 3, 2**53 + 3), st.floats(allow_nan=False, allow_infinity=False))
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, st.text(st.characters(codec="utf-8"), max_size=3)),
@@ -231,10 +194,3 @@ def test_deep_values_become_parquet_that_can_be_read(tmp_path, depth):
     while isinstance(value, list):
         (value,), levels = value, levels + 1
     assert (value, levels) == (1, depth)
-
-
-def test_decimals_inside_lists_keep_their_digits(tmp_path):
-    pq.write_table(pa.table({"text": [WORDS[0]], "d": [[decimal.Decimal("12345678901234567.89")]]}), tmp_path / "1.parquet")
-    pq.write_table(pa.table({"text": [WORDS[1]], "d": [[0.5]]}), tmp_path / "2.parquet")
-    la.dedup([tmp_path / "1.parquet", tmp_path / "2.parquet"]).write(tmp_path / "out.parquet")
-    assert "12345678901234567.89" in str(pq.read_table(tmp_path / "out.parquet")["d"].to_pylist()[0])

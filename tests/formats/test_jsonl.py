@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from format_samples import sample
 
 import lookalike as la
 
@@ -164,18 +165,9 @@ def test_no_field_is_annotated_twice(tmp_path, name, errors, key):
 @pytest.mark.parametrize("asked", ["text", "id", "within"])
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     columns = {"text": A, "id": "a", "within": "b"}
     columns["cluster"] = columns.pop(asked)
-    path = tmp_path / f"in.{form}"
-    if form == "jsonl":
-        write(path, json.dumps(columns))
-    elif form == "csv":
-        write(path, ",".join(columns) + "\n" + ",".join(columns.values()) + "\n")
-    else:
-        pq.write_table(pa.Table.from_pylist([columns]), path)
+    path = write(tmp_path / f"in.{form}", sample(form).make([columns]))
     with pytest.raises(la.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
         la.dedup(path, annotate=True, **{asked: "cluster"})
     with pytest.raises(la.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
@@ -184,16 +176,7 @@ def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_one_column_can_be_asked_for_twice(tmp_path, form):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = tmp_path / f"in.{form}"
-    if form == "jsonl":
-        write(path, f'{{"text":"{A}"}}\n{{"text":"{A} "}}\n')
-    elif form == "csv":
-        write(path, f"text\n{A}\n{A} \n")
-    else:
-        pq.write_table(pa.table({"text": [A, A + " "]}), path)
+    path = write(tmp_path / f"in.{form}", sample(form).make([{"text": A}, {"text": A + " "}]))
     assert la.dedup(path, id="text").removed["duplicate_of"].to_pylist() == [A]
     assert la.dedup(path, id="text", keep="largest:text", within="text").keep.tolist() == [True, True]
     assert la.dedup(path, id="text", keep="largest:text").keep.tolist() == [False, True]

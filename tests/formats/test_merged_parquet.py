@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -41,11 +42,11 @@ MERGED = [
     ([("parquet", pa.array([1])), ("jsonl", ["2.5"])], pa.float64(), [1.0, 2.5]),
     ([("parquet", pa.array([1])), ("csv", ["2"])], pa.string(), ["1", "2"]),
     ([("jsonl", ["1"]), ("jsonl", ["null"]), ("jsonl", ["3"])], pa.int64(), [1, None, 3]),
-    ([("jsonl", ["9007199254740993"]), ("jsonl", ["0.5"])], pa.string(), ["9007199254740993", "0.5"]),
     ([("parquet", pa.array([None], pa.null())), ("jsonl", ["true"])], pa.bool_(), [None, True]),
     ([("parquet", pa.array(["a"], pa.large_string())), ("jsonl", ['"b"'])], pa.large_string(), ["a", "b"]),
     ([("parquet", pa.array([[1]])), ("jsonl", ["[0.5]"])], pa.list_(pa.float64()), [[1.0], [0.5]]),
     ([("parquet", pa.array([[1]])), ("jsonl", ['"a"'])], pa.string(), ["[1]", "a"]),
+    ([("parquet", pa.array([[Decimal("1.89")]])), ("parquet", pa.array([[0.5]]))], pa.string(), ['["1.89"]', "[0.5]"]),
 ]
 
 
@@ -57,6 +58,29 @@ def test_a_type_holds_the_values_of_all_inputs(tmp_path, columns, kind, values):
     tables = list(common_tables(chosen, schema))
     assert all(table.schema == schema for table in tables)
     assert pa.concat_tables(tables)["x"].to_pylist() == values
+
+
+SHARED = [
+    (["1", "2"], ["3"], [1, 2, 3]), (["1", "0.5"], ["3"], [1.0, 0.5, 3.0]), (["1"], ["0.5"], [1.0, 0.5]),
+    (["9007199254740993"], ["0.5"], ["9007199254740993", "0.5"]), (["0.5"], ["-9007199254740993"], ["0.5", "-9007199254740993"]),
+    (["9007199254740992"], ["0.5"], [2.0**53, 0.5]), (["1"], ["1" + "0" * 25], ["1", "1" + "0" * 25]),
+    (["1.5"], ["1.0000000000000000001"], ["1.5", "1.0000000000000000001"]), (["1.10", '"a"'], ["null"], ["1.10", "a", None]),
+    (["true"], ["1"], ["true", "1"]), (["1.5", "true"], ["2"], ["1.5", "true", "2"]), (["null"], ["true"], [None, True]),
+    (["null"], ["null"], [None, None]), (["[1, 2]"], ["[]"], [[1, 2], []]), (["[1]"], ["[0.5]"], [[1.0], [0.5]]),
+    (["[1.5, true]"], ["[2]"], ["[1.5, true]", "[2]"]), (["[1.5]"], ["[1.50000000000000000001]"], ["[1.5]", "[1.50000000000000000001]"]),
+    (['{"a": 1}'], ['{"a": 2}'], [{"a": 1}, {"a": 2}]), (['{"a": 1}'], ['{"b": 2}'], [{"a": 1, "b": None}, {"a": None, "b": 2}]),
+    (["{}"], ['{"a": 1}'], ["{}", '{"a": 1}']), (['{"a": 1}'], ['{"a": "x"}'], ['{"a": 1}', '{"a": "x"}']),
+    (["[1]"], ['"[1]"'], ["[1]", "[1]"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "two", "expected"), SHARED)
+def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expected):
+    """Whether they meet in one file or not."""
+    for columns in ([("jsonl", one + two)], [("jsonl", one), ("jsonl", two)]):
+        chosen = selections(tmp_path, columns)
+        found = pa.concat_tables(common_tables(chosen, common_schema(chosen)))["x"].to_pylist()
+        assert found == expected and list(map(type, found)) == list(map(type, expected))
 
 
 json_values = (
@@ -127,17 +151,6 @@ A = "one two three four five six seven eight"
 B = "nothing that stands in here is in any of the others"
 
 
-def test_rows_of_other_fields_in_csv(tmp_path):
-    """Values missing are empty; a field that the first row lacks is refused with its row."""
-    path = tmp_path / "in.jsonl"
-    path.write_text(f'{{"text":"{A}","a":1}}\n\n{{"text":"{B}"}}\n')
-    la.dedup(path).write(tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_text() == f"text,a\n{A},1\n{B},\n"
-    path.write_text(f'{{"text":"{A}","a":1}}\n\n{{"text":"{B}","b":2,"c":3}}\n')
-    with pytest.raises(la.OutputError, match=r"in\.jsonl, row 3: it has fields that the first has not \('b', 'c'\).*\.jsonl"):
-        la.dedup(path).write(tmp_path / "bad.csv")
-
-
 @pytest.mark.parametrize("empty", ["empty.csv", "empty.jsonl", "empty.parquet", "header.csv"])
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 @pytest.mark.parametrize("first", [True, False])
@@ -174,28 +187,15 @@ def test_lines_are_copied_beside_files_of_other_formats(tmp_path):
 
 def test_parquet_files_of_other_schemas_meet(tmp_path):
     """Types grow where values stay as they are; else the column is text."""
-    pq.write_table(
-        pa.table({"text": [A], "n": pa.array([1], pa.int8()), "d": pa.array([0], pa.date32()), "s": ["x"]}),
-        tmp_path / "1.parquet",
-    )
-    two = pa.table(
-        {
-            "d": pa.array([MOMENT], pa.timestamp("ns")),
-            "n": pa.array([2**40]),
-            "text": pa.array([B], pa.large_string()),
-            "s": [[1]],
-        }
-    )
-    pq.write_table(two, tmp_path / "2.parquet")
+    one = {"text": [A], "n": pa.array([1], pa.int8()), "d": pa.array([0], pa.date32()), "s": ["x"]}
+    pq.write_table(pa.table(one), tmp_path / "1.parquet")
+    two = {"d": pa.array([MOMENT], pa.timestamp("ns")), "n": [2**40], "text": pa.array([B], pa.large_string()), "s": [[1]]}
+    pq.write_table(pa.table(two), tmp_path / "2.parquet")
     files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
     la.dedup(files).write(tmp_path / "out.parquet")
     table = pq.read_table(tmp_path / "out.parquet")
-    assert table.to_pydict() == {
-        "text": [A, B],
-        "n": [1, 2**40],
-        "d": ["1970-01-01", "2023-11-14T22:13:20.123456789"],
-        "s": ["x", "[1]"],
-    }
+    days = ["1970-01-01", "2023-11-14T22:13:20.123456789"]
+    assert table.to_pydict() == {"text": [A, B], "n": [1, 2**40], "d": days, "s": ["x", "[1]"]}
     assert table.schema.field("n").type == pa.int64()
     la.dedup(files).write(tmp_path / "all.parquet", annotate=True)
     assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == [True, True]

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
-from lookalike.formats.columnar import column_of, names_of, path_of
-from lookalike.formats.row_groups import leaves_of
+from lookalike.formats.columnar import column_of, leaves_of, names_of, path_of
 from lookalike.formats.rows import names_in, value_at
 
 A = " ".join(f"word{i}" for i in range(60))

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, pages, row_groups, row_sizes
+from lookalike.formats import Columns, Limit, pages, row_groups
 from lookalike.formats.pages import TooLong, pages_of, values_of
-from lookalike.formats.row_sizes import longest_value, text_bytes_per_row, values_per_row
+from lookalike.formats.row_groups import bytes_per_row, longest_value
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_room
 
@@ -79,10 +79,10 @@ def test_values_per_row_are_those_that_arrow_reads(folder, data, kind, codec, ve
 
     with pq.ParquetFile(path) as file, open(path, "rb") as raw:
         chunk = file.metadata.row_group(0).column(0)
-        deepest = file.schema.column(0).max_repetition_level
-        assert values_per_row(raw, chunk, deepest, len(rows)).tolist() == [count(row) for row in rows]
+        column = file.schema.column(0)
+        assert bytes_per_row(raw, chunk, column, len(rows), 1 - column.length).tolist() == [count(row) for row in rows]
         with pytest.raises(OSError, match="the rows of a page are damaged"):
-            values_per_row(raw, chunk, deepest, len(rows) - 1)
+            bytes_per_row(raw, chunk, column, len(rows) - 1, 1)
 
 
 @settings(max_examples=60)
@@ -90,9 +90,7 @@ def test_values_per_row_are_those_that_arrow_reads(folder, data, kind, codec, ve
     st.data(), st.sampled_from(["flat", "struct", "lists", "lists of structs"]), st.sampled_from([*CODECS, "lz4"]), st.booleans(),
     st.sampled_from(["1.0", "2.0"]), st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
 )  # fmt: skip
-def test_text_bytes_per_row_are_those_that_arrow_reads(
-    folder, data, kind, codec, dictionary, version, per_page, nullable, piece
-):
+def test_bytes_per_row_are_those_that_arrow_reads(folder, data, kind, codec, dictionary, version, per_page, nullable, piece):
     """Exact where texts are in a dictionary; elsewhere all texts of a page together, with the bytes of their lengths."""
     text = st.sampled_from(["", "a", "é" * 9, "x" * 3000])
     text = text | st.none() if nullable else text
@@ -117,15 +115,15 @@ def test_text_bytes_per_row_are_those_that_arrow_reads(
 
     with pq.ParquetFile(path) as file, open(path, "rb") as raw, pytest.MonkeyPatch.context() as patch:
         chunk, column = file.metadata.row_group(0).column(0), file.schema.column(0)
-        for module in (pages, row_sizes):
+        for module in (pages, row_groups):
             patch.setattr(module, "PIECE", piece)
-        found = text_bytes_per_row(raw, chunk, column, len(rows)).tolist()
+        found = bytes_per_row(raw, chunk, column, len(rows), 0).tolist()
         if dictionary:
             assert found == [bytes_of(row) for row in rows]
         else:
             assert len(found) == len(rows) and sum(found) >= sum(map(bytes_of, rows))
         with pytest.raises(OSError, match="the rows of a page are damaged"):
-            text_bytes_per_row(raw, chunk, column, len(rows) - 1)
+            bytes_per_row(raw, chunk, column, len(rows) - 1, 0)
 
 
 def test_texts_that_repeat_the_one_before_are_not_taken_for_short(tmp_path):

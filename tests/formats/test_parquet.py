@@ -82,37 +82,30 @@ def shown(column):
 
 
 @pytest.mark.parametrize("name", BYSTANDERS)
-@pytest.mark.parametrize("place", ["before", "after"])
-def test_a_column_of_any_type_survives(tmp_path, name, place):
-    """Values and schema stay as Arrow reads them from the input, whichever side of the text the column is on."""
-    columns = {"text": pa.array(TEXTS), name: BYSTANDERS[name]}
-    table = pa.table(columns if place == "after" else dict(reversed(columns.items())))
+def test_a_column_of_any_type_survives(tmp_path, name):
+    """Values and schema stay as Arrow reads them from the input, on both sides of the text."""
+    table = pa.table({"before": BYSTANDERS[name], "text": pa.array(TEXTS), "after": BYSTANDERS[name]})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=4)
     result = la.dedup(tmp_path / "in.parquet", threads=1)
     assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
     result.write(tmp_path / "out.parquet")
-    before, after = read(tmp_path / "in.parquet"), read(tmp_path / "out.parquet")
+    result.write(tmp_path / "all.parquet", annotate=True)
+    before, after, annotated = (read(tmp_path / f"{some}.parquet") for some in ("in", "out", "all"))
     assert after.schema.remove_metadata().equals(before.schema.remove_metadata(), check_metadata=True)
     kept = pa.concat_tables(before.slice(i, 1) for i in KEPT)
-    for place in range(2):
+    for place, field in enumerate(before.schema):
         assert shown(after.column(place)) == shown(kept.column(place))
-    result.write(tmp_path / "all.parquet", annotate=True)
-    annotated = read(tmp_path / "all.parquet")
+        assert annotated.schema.field(place).equals(field, check_metadata=True)
+        assert shown(annotated.column(place)) == shown(before.column(place))
     assert annotated.column("keep").to_pylist() == result.keep.tolist()
-    assert annotated.schema.field(name).equals(before.schema.field(name), check_metadata=True)
-    assert annotated.column(name).combine_chunks().to_string(window=9) == before.column(name).combine_chunks().to_string(
-        window=9
-    )
 
 
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 def test_the_output_is_compressed_as_the_input(tmp_path, codec):
     pq.write_table(pa.table({"text": TEXTS}), tmp_path / "in.parquet", compression=codec)
     la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
-    used = [
-        pq.ParquetFile(tmp_path / name).metadata.row_group(0).column(0).compression for name in ("in.parquet", "out.parquet")
-    ]
-    assert used[0] == used[1]
+    one, two = (pq.ParquetFile(tmp_path / f"{name}.parquet").metadata.row_group(0).column(0) for name in ("in", "out"))
+    assert one.compression == two.compression
     assert read(tmp_path / "out.parquet")["text"].to_pylist() == [TEXTS[i] for i in KEPT]
 
 
@@ -195,18 +188,7 @@ def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
         assert name == "range" or back.index.tolist() == [list("abcdef")[i] for i in KEPT]
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        [1, 2],
-        [1.5, None],
-        [True, False],
-        [["a"], ["b"]],
-        [{"a": "b"}, None],
-        [datetime.date(2020, 1, 1), None],
-        [decimal.Decimal("1.0"), None],
-    ],
-)
+@pytest.mark.parametrize("values", [[1, 2], [1.5, None], [["a"], ["b"]], [{"a": "b"}, None], [datetime.date(2020, 1, 1), None]])
 def test_a_text_column_of_another_type_is_refused(tmp_path, values):
     pq.write_table(pa.table({"text": values}), tmp_path / "in.parquet")
     with pytest.raises(la.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
@@ -254,14 +236,13 @@ def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
 
 
 def test_schema_and_fields_keep_their_metadata(tmp_path):
-    fields = [
-        pa.field("text", pa.string(), False, {"unit": "words"}),
-        pa.field("s", pa.struct([pa.field("x", pa.int8(), metadata={"a": "b"})])),
-    ]
+    inner = pa.field("x", pa.int8(), metadata={"a": "b"})
+    fields = [pa.field("text", pa.string(), False, {"unit": "words"}), pa.field("s", pa.struct([inner]))]
     table = pa.table({"text": WORDS, "s": [{"x": 1}] * N}, pa.schema(fields, metadata={"made by": b"\xff\0"}))
     pq.write_table(table, tmp_path / "in.parquet", write_page_index=True)
     la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
     before, after = read(tmp_path / "in.parquet").schema, read(tmp_path / "out.parquet").schema
-    assert json.loads(after.metadata[b"lookalike"])["lookalike"] == la.__version__
+    provenance = json.loads(after.metadata[b"lookalike"])
+    assert provenance["lookalike"] == la.__version__ and provenance["parameters"]["threshold"] == 0.8
     kept = {key: value for key, value in after.metadata.items() if key != b"lookalike"}
     assert after.with_metadata(kept).equals(before, check_metadata=True)

@@ -182,10 +182,10 @@ def saved_scenario(source: Path) -> Scenario:
 
     def act(folder: Path) -> None:
         result.save(folder / "saved", force=True)
-        assert la.DedupResult.load(folder / "saved").keep.tolist() == wanted
+        assert la.Result.load(folder / "saved").keep.tolist() == wanted
 
     def state(folder: Path) -> bool:
-        return (folder / "saved").exists() and la.DedupResult.load(folder / "saved").keep.tolist() == wanted
+        return (folder / "saved").exists() and la.Result.load(folder / "saved").keep.tolist() == wanted
 
     return Scenario(lambda folder: folder, act, state, act)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from conftest import JIT_OFF
 from naive import families as naive
+from packed_codes import unpack
 
 import lookalike as la
 from lookalike.hashing import derive
-from lookalike.sketches.packed import unpack
 
 
 def random_signatures(rng, n, permutations):

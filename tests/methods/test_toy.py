@@ -68,7 +68,7 @@ def test_whole_jobs_go_by_it(tmp_path):
     assert "8 smallest elements" in str(result.summary) and result.summary.recall_planned == 1 - 0.1**8
     assert result.rethreshold(0.99).keep.tolist() == [True, True, True, True, False]
     result.save(tmp_path / "result")
-    again = la.DedupResult.load(tmp_path / "result")
+    again = la.Result.load(tmp_path / "result")
     assert again.removed.equals(result.removed) and again.settings.method == "toy"
     assert again.rethreshold(0.99).keep.tolist() == [True, True, True, True, False]
     assert la.pairs(texts, method="toy", width=2, threshold=0.9).num_rows == 3

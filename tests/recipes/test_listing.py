@@ -7,7 +7,7 @@ from corpora import planted
 from listing import find_pairs
 
 import lookalike as la
-from lookalike.recipes import listing
+from lookalike.recipes import pairs as listing
 from lookalike.steps import exact
 
 A = " ".join(f"word{i}" for i in range(60))

@@ -10,8 +10,8 @@ from engine_rows import rows_of, running
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lookalike.recipes import rounds as module
-from lookalike.recipes.rounds import Rounds
+from lookalike.recipes import decide as module
+from lookalike.recipes.decide import Rounds
 from lookalike.steps.pairs import MEMBERS, distinct, sides
 from lookalike.values.tables import MATCHES, PAIRS
 

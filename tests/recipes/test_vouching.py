@@ -7,8 +7,7 @@ import pytest
 
 import lookalike as la
 from lookalike.recipes import decisions
-from lookalike.theory.agreement import crowded_recall
-from lookalike.theory.banding import candidate_probability
+from lookalike.theory.banding import candidate_probability, crowded_recall
 
 PAGE = [f"word{i}" for i in range(90)]
 

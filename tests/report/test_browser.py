@@ -17,6 +17,7 @@ import lookalike as la
 from lookalike.report.page import SECTIONS
 
 pytestmark = needed
+LONG = pytest.param("policies", marks=pytest.mark.slow)
 HOSTILE = [
     "<script>window.hit = 1</script><img src=x onerror='window.hit = 2'> words of all kinds </script>" * 4,
     "\u2028\u2029 \u202e abc \x00\x1b[2J \u2066 some more words here " * 10,
@@ -78,7 +79,7 @@ def page(tmp_path_factory):
     return path_of
 
 
-@pytest.mark.parametrize("name", ["made", "hostile", "policies", "poems_zh", "pairs", "overlap"])
+@pytest.mark.parametrize("name", ["made", "hostile", LONG, "poems_zh", "pairs", "overlap"])
 @pytest.mark.parametrize(
     "how", [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}], ids=["light", "dark, narrow"]
 )
@@ -95,7 +96,7 @@ def test_each_section_is_there_and_fits_the_window(browser, page, name, how):
     assert path.stat().st_size <= 2_000_000
 
 
-@pytest.mark.parametrize("name", ["made", "policies"])
+@pytest.mark.parametrize("name", ["made", LONG])
 def test_a_browser_has_little_to_lay_out(browser, page, name):
     with opened(browser, page(name).as_uri()) as tab:
         assert tab.evaluate("document.querySelectorAll('*').length") < 8_000

@@ -21,7 +21,7 @@ def facts_of(result, **wanted):
     """The facts of a result."""
     how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1} | wanted
     n_sources = len(result.provenance["inputs"])
-    return gather(Numbers(result.rows()), result.threshold, n_sources=n_sources, **how)
+    return gather(result.rows(), Numbers(result.rows()), result.threshold, n_sources=n_sources, **how)
 
 
 @pytest.mark.parametrize("references", [True, False])

@@ -12,7 +12,7 @@ from listing import find_pairs
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.recipes import listing
+from lookalike.recipes import pairs as listing
 from lookalike.report.facts import gather_pairs
 
 

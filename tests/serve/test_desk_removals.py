@@ -77,7 +77,7 @@ def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_repo
     texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i}" for i in range(90)]
     result = la.dedup(texts, threshold=0.5)
     ours = Removals(result.rows(), seed=1)
-    facts = gather(Numbers(result.rows()), 0.5, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1)
+    facts = gather(result.rows(), Numbers(result.rows()), 0.5, n_sources=1, n_least=1, n_audit=20, n_groups=1, seed=1)
     near = ours.rows[ours.find(Wanted("random", "near"), np.ones(len(ours), np.int8))]
     assert sorted(near[:20].tolist()) == facts.audit.tolist()
 

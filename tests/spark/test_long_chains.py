@@ -8,7 +8,7 @@ import pytest
 from engine_kinds import spark_engine
 from spark_session import MOST_BYTES, events, sent
 
-from lookalike.recipes.rounds import Rounds
+from lookalike.recipes.decide import Rounds
 from lookalike.steps.pairs import MEMBERS
 from lookalike.values.tables import MATCHES, PAIRS
 

@@ -11,9 +11,9 @@ import pytest
 import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
-from lookalike.recipes.spark import result as result_module
+from lookalike.recipes.spark.finished import Finished
 from lookalike.recipes.spark.job import _anywhere, _of_driver
-from lookalike.recipes.spark.result import Finished, SparkResult
+from lookalike.recipes.spark.result import SparkResult
 
 summary = la.dedup(["one two three four five six"] * 2).summary
 
@@ -48,7 +48,7 @@ def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monk
 
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):
-    monkeypatch.setattr(result_module, "write_files", lambda *_, **__: None)
+    monkeypatch.setattr(Finished, "write", lambda *_, **__: None)
     result = SparkResult(finished(summary=replace(summary, seconds={"telling": 1.0})))
     ticks = iter((10.0, 13.0, 20.0, 24.0))
     monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))

@@ -116,7 +116,7 @@ def test_workers_that_do_not_see_the_output_say_so(tmp_path):
     how = Writing(
         splits=(None,), provenance={}, encoding_errors="strict", output="/lake/clean", attempts=tmp_path / "elsewhere"
     )  # fmt: skip
-    head = pa.RecordBatch.from_pylist([{"source": 0}], writing._TOLD)
+    head = pa.RecordBatch.from_pylist([{"source": 0}], writing.TOLD)
     with pytest.raises(OutputError, match="/lake/clean: Spark's workers do not see .*elsewhere: name a folder"):
         list(write_inputs(iter([head]), how))
     assert not (tmp_path / "elsewhere").exists()

@@ -40,9 +40,9 @@ def test_an_estimate_is_nan_where_a_lower_resemblance_makes_as_many_matches(pack
     least = np.argmin(expected)
     double = grid[least:][expected[least:] <= expected[0]]  # resemblances that match as often as a lower one
     assert np.isfinite(error).all()
-    plain = la.theory.pooling.resemblance(matches.sum(1) / sum(part.slots for part in parts), parts, *densities)
+    plain = la.theory.mixture.resemblance(matches.sum(1) / sum(part.slots for part in parts), parts, *densities)
     if likely:
-        plain = la.theory.mixture.most_likely(matches, parts, *densities)[0]
+        plain = la.theory.likelihood.most_likely(matches, parts, *densities)[0]
     edge = double[-1] if least else 0.0
     unclear = (edge > error) & (plain - 1.96 * error <= edge)
     sure = (np.abs(edge - error) > 1e-4) & (np.abs(plain - 1.96 * error - edge) > 1e-4)

@@ -5,7 +5,7 @@ import pytest
 from theory.sampler import minima
 
 import lookalike as la
-from lookalike.theory import mixture, pooling, xor_bits
+from lookalike.theory import mixture, xor_bits
 
 EQUAL = [(1, 1 / 3), (0.5, 2 / 3)]  # as many single bits as XORs of two, as in equations 35-38
 N = 4000
@@ -42,7 +42,7 @@ def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
     np.testing.assert_allclose(found, xor_bits.three_quarter_resemblance(share, *densities), atol=1e-9)
     variance = xor_bits.three_quarter_variance(resemblance, 1024, *densities)
     parts = [mixture.Part(slots=512), mixture.Part(slots=512, combined=2)]
-    assert pooling.variance(resemblance, parts, *densities) == pytest.approx(variance)
+    assert mixture.variance(resemblance, parts, *densities) == pytest.approx(variance)
     agrees(found, variance, resemblance, 0.0)
     likely = packed.estimated_resemblance(rows, rows + N, most_likely=True)
     agrees(likely, mixture.least_variance(resemblance, parts, *densities), resemblance, 0.0)
@@ -54,7 +54,7 @@ def test_any_mixture_has_the_variances_of_theory(rng, shares, resemblance, densi
     packed = packed_pairs(rng, resemblance, densities, shares, 2048)
     parts, rows = packed.packing.parts(2048), np.arange(N)
     assert np.average([share * bits for bits, share in shares]) * 2 * 2048 == sum(p.slots * p.bits for p in parts)
-    for likely, variance in ((False, pooling.variance), (True, mixture.least_variance)):
+    for likely, variance in ((False, mixture.variance), (True, mixture.least_variance)):
         found, error = packed.estimated_resemblance(rows, rows + N, most_likely=likely, with_error=True)
         expected = float(variance(resemblance, parts, *densities))
         agrees(found, expected, resemblance, 0.0)
@@ -67,9 +67,9 @@ def test_the_bound_is_below_the_pooled_variance():
         [mixture.Part(slots=8, bits=4), mixture.Part(slots=4, combined=8)],
     ):
         r = np.linspace(0.05, 0.95, 19)
-        assert (mixture.least_variance(r, parts) <= pooling.variance(r, parts) * (1 + 1e-12)).all()
+        assert (mixture.least_variance(r, parts) <= mixture.variance(r, parts) * (1 + 1e-12)).all()
     one = [mixture.Part(slots=100, combined=4)]
-    np.testing.assert_allclose(pooling.variance(r, one), xor_bits.variance(r, 4, 100))
+    np.testing.assert_allclose(mixture.variance(r, one), xor_bits.variance(r, 4, 100))
     np.testing.assert_allclose(mixture.least_variance(r, one), xor_bits.variance(r, 4, 100))
 
 
@@ -81,7 +81,7 @@ def test_the_pooled_share_rises_from_where_it_is_said_to(combined, densities):
     r = np.linspace(least, max(c, least), 400)
     curve = sum(p.slots * mixture.curve(p, r, *densities)[0] for p in parts) / sum(p.slots for p in parts)
     assert (np.diff(curve) > -1e-15).all()
-    np.testing.assert_allclose(pooling.resemblance(curve[curve <= 1], parts, *densities), r[curve <= 1], atol=1e-4)
+    np.testing.assert_allclose(mixture.resemblance(curve[curve <= 1], parts, *densities), r[curve <= 1], atol=1e-4)
     if all(m == 1 or m % 2 == 0 for m in combined):
         below = sum(p.slots * mixture.curve(p, least - 0.01, *densities)[0] for p in parts) / sum(p.slots for p in parts)
         assert below > curve[0], "one step below, matches fall"

@@ -5,7 +5,7 @@ import pytest
 from statistics_sets import pairs_of_sets
 
 import lookalike as la
-from lookalike.theory import bbit, fractional, one_permutation, quantization, setsketch, xor_bits
+from lookalike.theory import bbit, mixture, one_permutation, setsketch, xor_bits
 
 
 def rows(shingles):
@@ -50,7 +50,7 @@ def test_true_permutations_need_their_densities(rng):
     blind = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
     assert blind.estimated_resemblance(*pairs).mean() - exact == pytest.approx(-0.089, abs=0.01)
     rough = packed.with_quantized_densities(4)
-    bias = quantization.quantization_bias(exact, left / universe, quantization.quantized(left / universe, 16))
+    bias = bbit.quantization_bias(exact, left / universe, bbit.quantized(left / universe, 16))
     assert abs((rough.estimated_resemblance(*pairs) - found).mean() - bias) < 0.01
     assert packed.estimated_resemblance(*pairs, clip=True).max() <= right / left + 1e-12
     with pytest.raises(la.ParameterError):
@@ -65,12 +65,12 @@ def test_fractions(rng, resemblance):
     shingles, exact = pairs_of_sets(rng, n, 200, resemblance)
     packed = la.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(la.MinHash(permutations=k, seed=3).sign(shingles))
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
-    variance = fractional.variance(exact, [(1, 0.5), (8, 0.5)], k)
+    variance = mixture.variance(exact, packed.packing.parts(k))
     assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
     assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
     assert np.median(error) == pytest.approx(variance**0.5, rel=0.05)
     likely = packed.estimated_resemblance(*rows(shingles), most_likely=True)
-    assert abs(likely.var() / fractional.best_variance(exact, [(1, 0.5), (8, 0.5)], k) - 1) < 4 * (2 / n) ** 0.5 + 0.05
+    assert abs(likely.var() / mixture.least_variance(exact, packed.packing.parts(k)) - 1) < 4 * (2 / n) ** 0.5 + 0.05
 
 
 @pytest.mark.parametrize("combined", [2, 3, 4])
@@ -133,12 +133,12 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
 def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
     shingles, exact = pairs_of_sets(rng, 3000, 200, 0.0)
     assert exact == 0.0
-    k = 120
+    k, half = 120, la.Fractional(shares=[(1, 0.5), (2, 0.5)])
     for scheme in (la.MinHash, la.FastSimilarity):
         signatures = scheme(permutations=k, seed=5).sign(shingles)
         for packing, variance in (
             (la.BBit(bits=1), bbit.variance(0, 1, k)), (la.BBit(bits=3), bbit.variance(0, 3, k)),
-            (la.Fractional(shares=[(1, 0.5), (2, 0.5)]), fractional.variance(0, [(1, 0.5), (2, 0.5)], k)),
+            (half, mixture.variance(0, half.parts(k))),
         ):  # fmt: skip
             found = packing.pack(signatures).estimated_resemblance(*rows(shingles))
             assert abs(found.mean()) < 4 * (variance / 3000) ** 0.5

@@ -6,7 +6,7 @@ from scipy import stats
 from theory.sampler import minima
 
 import lookalike as la
-from lookalike.theory import bbit, choose, minhash, mixture, shares, simhash, xor_bits
+from lookalike.theory import bbit, choose, likelihood, minhash, mixture, shares, simhash, xor_bits
 
 HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
 
@@ -97,11 +97,11 @@ def test_most_likely_estimates_use_the_densities(rng, bits):
     matches = ((z_left ^ z_right) & ((1 << bits) - 1) == 0).sum(1)
     part = [mixture.Part(slots=k, bits=bits)]
     variance = bbit.variance(r, bits, k, left, right)
-    found, error = mixture.most_likely(matches[:, None], part, np.full(n, left), right)
+    found, error = likelihood.most_likely(matches[:, None], part, np.full(n, left), right)
     assert abs(found.mean() - r) < 5 * (variance / n) ** 0.5
     assert abs(found.var() / variance - 1) < 5 * (2 / n) ** 0.5
     assert np.median(error) == pytest.approx(variance**0.5, rel=4 / k + 5 / n**0.5)
-    blind = mixture.most_likely(matches[:, None], part)[0]
+    blind = likelihood.most_likely(matches[:, None], part)[0]
     assert abs(blind.mean() - r) > 20 * (variance / n) ** 0.5
 
 
@@ -126,9 +126,9 @@ def test_most_likely_estimates_of_dense_sets_are_unbiased_end_to_end(rng):
 def test_densities_of_each_pair_count():
     parts = [mixture.Part(slots=100, bits=1)]
     matches, left, right = [[80], [80], [80]], [0.0, 0.4, 0.4], [0.0, 0.4, 0.2]
-    found = mixture.most_likely(matches, parts, left, right)
+    found = likelihood.most_likely(matches, parts, left, right)
     for i in range(3):
-        alone = mixture.most_likely(matches[i], parts, left[i], right[i])
+        alone = likelihood.most_likely(matches[i], parts, left[i], right[i])
         assert (found[0][i], found[1][i]) == (pytest.approx(alone[0]), pytest.approx(alone[1]))
     assert len(set(np.round(found[0], 6))) == 3
 

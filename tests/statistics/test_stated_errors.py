@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import lookalike as la
-from lookalike.theory import pooling, xor_bits
+from lookalike.theory import mixture, xor_bits
 
 N = 3000
 RESEMBLANCES = (0.3, 0.6, 0.9)
@@ -95,6 +95,6 @@ def test_errors_of_combined_bits_cover_by_the_exact_law(samples, combined, resem
     if sure > 8.0 and samples * (1.0 - share) > 40.0:  # far from chance, and from where all match
         assert 0.97 < middle / spread < 1.16
         parts = la.XorBits(combined=combined).parts(samples * combined)
-        assert middle / float(pooling.variance(resemblance, parts)) ** 0.5 == pytest.approx(1.06, abs=0.1)
+        assert middle / float(mixture.variance(resemblance, parts)) ** 0.5 == pytest.approx(1.06, abs=0.1)
     if sure < 0.1:
         assert middle > 0.6 * spread, "they say next to nothing, and say so"

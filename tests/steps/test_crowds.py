@@ -17,7 +17,7 @@ from lookalike.steps import crowds as module
 from lookalike.steps import links as linking
 from lookalike.steps.crowds import MARKS, VOUCHED, code_counts, couple, hold, marks, rare, recall_sums, sum_of_recalls, vouch
 from lookalike.steps.links import bucket
-from lookalike.theory.agreement import crowded_recall
+from lookalike.theory.banding import crowded_recall
 from lookalike.values.tables import COUPLES, HOLDERS, LINKS
 
 

@@ -11,10 +11,10 @@ from naive.text import pieces
 
 import lookalike as la
 from lookalike.kernels import vocabulary as kernel
-from lookalike.text import hashes, vocabulary
+from lookalike.text import hashes
+from lookalike.text.hashes import Vocabulary, numbering
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
-from lookalike.text.vocabulary import Vocabulary, numbering
 
 KEYS = [bytes(16), bytes(range(16)), b"\xff" * 16]
 WORDS = ["a", "B", "straße", "日本", "7", "\n", "  ", "x" * 15, "x" * 16, "y" * 40, "y" * 39 + "z", "\0", "\t\n", "é", "ÿ"]
@@ -38,15 +38,15 @@ def numbered_twin(texts, shingling):
 def check(texts, shingling, key, cuts=()):
     """Number texts in pieces, as the twin does."""
     expected, sizes, used = numbered_twin(texts, shingling)
-    vocabulary = numbering(shingling, key)
-    found, found_sizes = [], []
-    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
-    for begin, end in pairwise(bounds):
-        numbers, offsets = vocabulary.number(from_strings(texts[begin:end]))
-        assert numbers.dtype == np.int32 and offsets[0] == 0
-        found += numbers.tolist()
-        found_sizes += np.diff(offsets).tolist()
-    assert (found, found_sizes, len(vocabulary)) == (expected, sizes, used)
+    with numbering(shingling, key) as known:
+        found, found_sizes = [], []
+        bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
+        for begin, end in pairwise(bounds):
+            numbers, offsets = known.number(from_strings(texts[begin:end]))
+            assert numbers.dtype == np.int32 and offsets[0] == 0
+            found += numbers.tolist()
+            found_sizes += np.diff(offsets).tolist()
+        assert (found, found_sizes, len(known)) == (expected, sizes, used)
 
 
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
@@ -60,8 +60,7 @@ def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_c
 def test_growing_changes_no_number(unit, monkeypatch, rng):
     """Little room, so that every table is moved several times, and rows that do not fit in what is read at a time."""
     monkeypatch.setattr(hashes, "AT_A_TIME", 8)
-    for module in (hashes, vocabulary):
-        monkeypatch.setattr(module, "scratch", lambda name, size, dtype: np.empty(size, dtype))
+    monkeypatch.setattr(hashes, "scratch", lambda name, size, dtype: np.empty(size, dtype))
     names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
     texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(5 if JIT_OFF else 40)]
     texts += ["\n".join(texts[:3]), *texts[:5]]

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lookalike.theory.mixture import Part
+
 
 def minima(rng, resemblance, density_left, density_right, shape):
     """Pairs of minima for D -> infinity at given densities and resemblance, exactly distributed.
@@ -15,6 +17,11 @@ def minima(rng, resemblance, density_left, density_right, shape):
     left = np.where(u < density_left, z, z + rng.geometric(density_left, shape))
     right = np.where((u < common) | (u >= density_left), z, z + rng.geometric(density_right, shape))
     return left, right
+
+
+def parts_of(shares, slots):
+    """The kinds of so many slots of which shares have so many bits."""
+    return [Part(slots=round(share * slots), bits=bits) for bits, share in shares if round(share * slots)]
 
 
 def sparse_matches(rng, resemblance, bits, shape):

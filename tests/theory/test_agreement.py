@@ -6,14 +6,14 @@ from scipy.stats import binom
 
 from lookalike.errors import ParameterError
 from lookalike.planner import plan
-from lookalike.theory import agreement, banding
+from lookalike.theory import banding
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8, 0.95, 0.999])
 @pytest.mark.parametrize("bands, rows", [(1, 1), (16, 6), (40, 3), (200, 13)])
 @pytest.mark.parametrize("recall, above", [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005)])
 def test_the_largest_number_below_which_few_fall(threshold, bands, rows, recall, above):
-    least = agreement.least_agreeing(bands, rows, threshold, recall, recall + above)
+    least = banding.least_agreeing(bands, rows, threshold, recall, recall + above)
     agree = threshold + (1 - threshold) / 16
     level = min((1 - recall) / 10, above)
     assert binom.cdf(least - 1, bands * rows, agree) <= level * (1 + 1e-9)
@@ -23,10 +23,10 @@ def test_the_largest_number_below_which_few_fall(threshold, bands, rows, recall,
 def test_known_numbers_and_limits():
     chosen = plan(threshold=0.8, recall=0.99)
     assert (chosen.bands, chosen.rows) == (16, 6)
-    assert agreement.least_agreeing(16, 6, 0.8, 0.99, chosen.recall_at_threshold) == 65
-    assert agreement.least_agreeing(16, 6, 0.8, 0.99) == agreement.least_agreeing(16, 6, 0.8, 0.999, 1.0) == 63
-    assert agreement.least_agreeing(16, 6, 1.0, 0.99) == 96
-    assert agreement.least_agreeing(16, 6, 0.8, 0.99, 0.99) == agreement.least_agreeing(16, 6, 0.8, 0.99, 0.99 - 1e-12) == 0
+    assert banding.least_agreeing(16, 6, 0.8, 0.99, chosen.recall_at_threshold) == 65
+    assert banding.least_agreeing(16, 6, 0.8, 0.99) == banding.least_agreeing(16, 6, 0.8, 0.999, 1.0) == 63
+    assert banding.least_agreeing(16, 6, 1.0, 0.99) == 96
+    assert banding.least_agreeing(16, 6, 0.8, 0.99, 0.99) == banding.least_agreeing(16, 6, 0.8, 0.99, 0.99 - 1e-12) == 0
 
 
 @pytest.mark.parametrize(
@@ -35,31 +35,27 @@ def test_known_numbers_and_limits():
 )
 def test_what_is_out_of_range_is_refused(changed):
     with pytest.raises(ParameterError, match=next(iter(changed))):
-        agreement.least_agreeing(**{"bands": 16, "rows": 6, "threshold": 0.8, "recall": 0.99} | changed)
+        banding.least_agreeing(**{"bands": 16, "rows": 6, "threshold": 0.8, "recall": 0.99} | changed)
 
 
 def test_without_crowds_it_is_the_candidate_probability(rng):
     own, crowded = np.ones((1, 16, 6), bool), np.zeros((1, 16), bool)
     for r in (0.0, 0.3, 0.8, 1.0):
-        np.testing.assert_allclose(
-            agreement.crowded_recall(own, crowded, r), banding.candidate_probability(r, 16, 6), atol=1e-12
-        )
+        np.testing.assert_allclose(banding.crowded_recall(own, crowded, r), banding.candidate_probability(r, 16, 6), atol=1e-12)
 
 
 def test_each_crowd_lowers_it_and_nothing_is_found_where_all_is_common(rng):
     own = rng.random((50, 8, 3)) < 0.4
     crowded = np.zeros((50, 8), bool)
-    last = agreement.crowded_recall(own, crowded, 0.7)
+    last = banding.crowded_recall(own, crowded, 0.7)
     for band in range(8):
         crowded[:, band] = True
-        found = agreement.crowded_recall(own, crowded, 0.7)
+        found = banding.crowded_recall(own, crowded, 0.7)
         assert (found <= last + 1e-12).all() and (found >= 0).all()
         last = found
-    assert agreement.crowded_recall(np.zeros((1, 8, 3), bool), np.ones((1, 8), bool), 0.7) == 0.0
+    assert banding.crowded_recall(np.zeros((1, 8, 3), bool), np.ones((1, 8), bool), 0.7) == 0.0
     # identical documents share their own codes
-    assert agreement.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), np.ones((1, 8), bool), 1.0) == pytest.approx(
-        1.0
-    )
+    assert banding.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), np.ones((1, 8), bool), 1.0) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +76,13 @@ def test_it_is_the_probability_of_the_model(rng, r, every, common):
     bands = agree.all(2)
     rare = (rng.random((n, 5)) < y).any(1)  # of eight own codes five are held; independent of the bands, as in the formula
     found = (bands & ~crowded).any(1) | (bands & crowded).any(1) & rare
-    p = agreement.crowded_recall(own, crowded, r, chosen=5)[0]
+    p = banding.crowded_recall(own, crowded, r, chosen=5)[0]
     assert abs(found.mean() - p) < 5 * np.sqrt(p * (1 - p) / n)
-    assert agreement.crowded_recall(own, crowded, r) == agreement.crowded_recall(own, crowded, r, chosen=16)
+    assert banding.crowded_recall(own, crowded, r) == banding.crowded_recall(own, crowded, r, chosen=16)
 
 
 def test_without_a_plan_one_pair_in_ten_thousand_may_have_fewer():
-    least = agreement.least_agreeing(100, 100, 0.5, 0.99)
+    least = banding.least_agreeing(100, 100, 0.5, 0.99)
     agree = 0.5 + 0.5 / 16
     assert binom.cdf(least - 1, 10_000, agree) <= 1e-4 < binom.cdf(least, 10_000, agree)
     assert binom.cdf(least, 10_000, agree) < 1.1e-4 or binom.cdf(least - 1, 10_000, agree) > 0.9e-4
@@ -94,7 +90,7 @@ def test_without_a_plan_one_pair_in_ten_thousand_may_have_fewer():
 
 def test_sixteen_rare_codes_and_a_single_common_slot():
     own, crowded = np.ones((1, 8, 3), bool), np.ones((1, 8), bool)
-    default, more = agreement.crowded_recall(own, crowded, 0.1), agreement.crowded_recall(own, crowded, 0.1, chosen=17)
-    assert default == agreement.crowded_recall(own, crowded, 0.1, chosen=16) != more
+    default, more = banding.crowded_recall(own, crowded, 0.1), banding.crowded_recall(own, crowded, 0.1, chosen=17)
+    assert default == banding.crowded_recall(own, crowded, 0.1, chosen=16) != more
     # of two slots that agree in 0.3 of all the common one takes everything: 0.6
-    assert agreement.crowded_recall([[[True, False]]], [[False]], 0.3) == pytest.approx(0.0, abs=1e-12)
+    assert banding.crowded_recall([[[True, False]]], [[False]], 0.3) == pytest.approx(0.0, abs=1e-12)

@@ -7,7 +7,7 @@ import pytest
 from theory.sampler import minima
 
 import lookalike as la
-from lookalike.theory import bbit, chance, quantization
+from lookalike.theory import bbit, chance
 
 DENSE = (0.570, 0.554, 0.771)  # OF and AND, Table 1
 TABLE_1 = [
@@ -141,28 +141,28 @@ def test_variance_tends_to_that_of_whole_values():
     assert bbit.scheme_variance(0.4 * 0.6 / 10, 0.4, 3, 10) == pytest.approx(bbit.variance(0.4, 3, 10), rel=1e-12)
 
 
-@pytest.mark.parametrize(("r", "density", "levels"), [(0.6, 0.31, 16), (0.6, 0.75, 1), (0.4, 0.35, 2), (0.9, 0.9, 1)])
-def test_quantized_densities(rng, r, density, levels):
-    """Section 5.2: bias, variance, and its change, of the 1-bit estimate with stored densities; some are far off, to tell formulas apart."""
-    n, k = 20_000, 200
-    stored = quantization.quantized(density, levels)
-    assert abs(stored - density) <= 0.5 / levels
-    z_left, z_right = minima(rng, r, density, density, (n, k))
-    share = ((z_left ^ z_right) & 1 == 0).mean(1)
-    found, right = (bbit.resemblance(share, 1, d, d) for d in (stored, density))
-    plain = bbit.variance(r, 1, k, density, density)
-    exact = plain * quantization.quantization_variance_ratio(density, stored)
-    assert abs(found.mean() - r - quantization.quantization_bias(r, density, stored)) < 5 * (exact / n) ** 0.5
-    assert abs(found.var() / exact - 1) < 5 * (2 / n) ** 0.5
-    moved = quantization.quantization_variance_difference(r, density, stored, k)
-    assert moved == pytest.approx(abs(exact - plain))
-    assert abs(abs(found.var() - right.var()) / moved - 1) < 5 * (2 / n) ** 0.5, "both of the same matches"
+@pytest.mark.parametrize(("true", "kept"), [(0.3, 0.25), (0.5, 0.59), (0.02, 0.0), (0.7, 0.75)])
+@pytest.mark.parametrize("r", [0.6, 0.9])
+def test_bias_and_variance_of_estimates_at_other_densities(true, kept, r):
+    """The estimate is linear in the share of matches, whose law has the true densities."""
+    mean = bbit.resemblance(bbit.match_probability(r, 1, true, true), 1, kept, kept)
+    assert bbit.quantization_bias(r, true, kept) == pytest.approx(mean - r, abs=1e-12)
+    slopes = [float(bbit.resemblance(1.0, 1, d, d) - bbit.resemblance(0.0, 1, d, d)) for d in (kept, true)]
+    assert bbit.quantization_variance_ratio(true, kept) == pytest.approx((slopes[0] / slopes[1]) ** 2)
+    e, k = float(bbit.match_probability(r, 1, true, true)), 200
+    stored, plain = (e * (1 - e) / k * slope**2 for slope in slopes)
+    assert bbit.variance(r, 1, k, true, true) == pytest.approx(plain)
+    assert bbit.quantization_variance_difference(r, true, kept, k) == pytest.approx(abs(stored - plain))
 
 
-def test_quantized_densities_are_middles_of_steps():
-    grid = np.linspace(0, 1, 1001)
-    assert np.abs(quantization.quantized(grid, 16) - grid).max() <= 1 / 32 + 1e-12
-    assert np.abs(quantization.quantized(grid, 256) - grid).max() <= 1 / 512 + 1e-12
+@pytest.mark.parametrize("levels", [1, 2, 16, 256])
+def test_levels_are_the_middles_of_equal_steps(levels):
+    middles = (np.arange(levels) + 0.5) / levels
+    density = np.linspace(0, 1, 5001)
+    found = bbit.quantized(density, levels)
+    assert {*found.tolist()} == {*middles.tolist()}
+    assert np.abs(found - density).max() <= 0.5 / levels + 1e-12
+    assert bbit.quantized(1.0, levels) == middles[-1]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_quantized_densities_are_middles_of_steps():
         lambda: bbit.match_probability(0.5, 1, -0.1, 0.1), lambda: bbit.match_probability(0.5, 1, 0.1, 1.1),
         lambda: bbit.match_probability(0.9, 1, 0.1, 0.5), lambda: bbit.match_probability(0.1, 1, 0.9, 0.9),
         lambda: bbit.variance(0.5, 1, 0), lambda: bbit.exact_match_probability(5, 4, 4, 1, 1),
-        lambda: quantization.quantized(0.5, 0),
+        lambda: bbit.quantized(0.5, 0),
     ],
 )  # fmt: skip
 def test_arguments_out_of_range_are_refused(call):

@@ -9,7 +9,7 @@ from theory.sampler import minima
 from theory.test_likelihood import match
 
 import lookalike as la
-from lookalike.theory import choose, mixture, pooling
+from lookalike.theory import choose, mixture
 from lookalike.theory.mixture import Part
 
 
@@ -63,7 +63,7 @@ def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
             for slots in range(1, k):
                 parts = [mixture.Part(slots=k - slots, bits=low), mixture.Part(slots=slots, bits=high)]
                 if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
-                    best = min(best, float(pooling.variance(resemblance, parts, density, density)))
+                    best = min(best, float(mixture.variance(resemblance, parts, density, density)))
     found = choose.for_memory(resemblance, 64 * words, density, permutations=k)
     assert found.standard_error <= best**0.5 * (1 + 1e-9)
     for few in range(3, 12):

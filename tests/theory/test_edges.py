@@ -11,7 +11,7 @@ from lookalike.theory import (
     bbit,
     chance,
     choose,
-    fractional,
+    likelihood,
     minhash,
     mixture,
     one_permutation,
@@ -19,7 +19,7 @@ from lookalike.theory import (
     xor_bits,
 )
 
-SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
+SPLIT = [(1, 1), (2, 1), (4, 2)]  # bits, slots
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,7 @@ SPLIT = [(1, 0.25), (2, 0.25), (4, 0.5)]
         lambda: bbit.match_probability(-0.1, 1),
         lambda: mixture.Part(slots=10, bits=65),
         lambda: mixture.Part(slots=0),
-        lambda: choose.error_for_precision(1.5, 0.1),
         lambda: bbit.storage_ratio(64, 1, 1.0),
-        lambda: choose.error_for_precision(0.8, 1.5),
     ],
 )
 def test_arguments_out_of_range_are_refused(call):
@@ -66,12 +64,11 @@ def test_mean_of_a_line():
 
 @pytest.mark.parametrize("densities", [(0.0, 0.0), (0.6, 0.5), (0.2, 0.1)])
 def test_fractional_estimate_inverts_its_probability(densities):
-    r = 0.4
-    found = fractional.match_probability(r, SPLIT, *densities)
-    assert found == pytest.approx(sum(w * bbit.match_probability(r, b, *densities) for b, w in SPLIT))
-    assert fractional.resemblance(found, SPLIT, *densities) == pytest.approx(r)
-    assert fractional.match_probability(r, SPLIT) == fractional.match_probability(r, SPLIT, 0.0, 0.0)
-    assert fractional.mean_bits(SPLIT) == pytest.approx(2.75)
+    r, parts = 0.4, [mixture.Part(slots=slots, bits=bits) for bits, slots in SPLIT]
+    found = mixture.pooled_curve(parts, r, *densities)[0]
+    assert found == pytest.approx(sum(slots * bbit.match_probability(r, bits, *densities) for bits, slots in SPLIT) / 4)
+    assert mixture.resemblance(found, parts, *densities) == pytest.approx(r)
+    assert mixture.storage_factor(r, parts, *densities) == pytest.approx(11 * mixture.variance(r, parts, *densities))
 
 
 @pytest.mark.parametrize("universe", [2, 5, 30])
@@ -123,7 +120,7 @@ def test_most_likely_errs_as_combined_bits_do(combined, densities):
     """One part: the estimate is the plain one, and the error of many slots that of its variance at two more matches, two fewer."""
     r, n = 0.7, 10**8
     share = xor_bits.match_probability(r, combined, *densities)
-    found, error = mixture.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
+    found, error = likelihood.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
     assert found == pytest.approx(r, abs=1e-9)
     likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
     assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities), rel=0.01)
@@ -134,7 +131,7 @@ def test_most_likely_errs_less_with_more_parts():
     r, parts = 0.7, [mixture.Part(slots=n * 10**6, bits=b, combined=m) for n, b, m in ((400, 2, 1), (300, 1, 3), (200, 8, 1))]
     shares = [bbit.match_probability(r, 2), xor_bits.match_probability(r, 3), bbit.match_probability(r, 8)]
     counts = [p.slots * s for p, s in zip(parts, shares, strict=True)]
-    found, error = mixture.most_likely(counts, parts)
+    found, error = likelihood.most_likely(counts, parts)
     assert found == pytest.approx(r, abs=1e-9)
     variances = [bbit.variance(r, 2, 4e8), xor_bits.variance(r, 3, 3e8), bbit.variance(r, 8, 2e8)]
     assert error**-2 == pytest.approx(sum(1 / v for v in variances), rel=0.001)

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from lookalike.theory import bbit, blocks, fractional, minhash, one_permutation, set_distance, xor_bits
+from lookalike.theory import bbit, blocks, minhash, mixture, one_permutation, set_distance, xor_bits
 
 PAIRS = [
     (0.0145, 0.0143, 0.925), (0.187, 0.172, 0.877), (0.570, 0.554, 0.771), (0.0031, 0.0028, 0.712), (0.062, 0.061, 0.591),
@@ -138,13 +138,14 @@ def test_each_halving_doubles_the_limit():
 
 def test_kinds_of_samples_drawn_at_random_err_more(rng):
     """C, section III: shares are of fixed slots; drawn for each sample anew, the kinds add to the variance."""
-    r, k, n, parts = 0.5, 64, 20_000, [(1, 0.5), (8, 0.5)]
+    r, k, n = 0.5, 64, 20_000
+    parts = [mixture.Part(slots=k // 2, bits=bits) for bits in (1, 8)]
     bits = np.where(rng.random((n, k)) < 0.5, 1, 8)
     agree = rng.random((n, k)) < r + (1 - r) * 2.0**-bits
-    found = fractional.resemblance(agree.mean(1), parts)
+    found = mixture.resemblance(agree.mean(1), parts)
     error = (2 / n) ** 0.5
-    assert found.var() / fractional.random_assignment_variance(r, parts, k) == pytest.approx(1, abs=4 * error)
-    assert found.var() / fractional.variance(r, parts, k) > 1 + 4 * error
+    assert found.var() / mixture.random_assignment_variance(r, parts) == pytest.approx(1, abs=4 * error)
+    assert found.var() / mixture.variance(r, parts) > 1 + 4 * error
 
 
 def test_bits_are_compared_under_the_same_permutation(rng):

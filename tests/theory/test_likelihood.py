@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from lookalike.theory import mixture, setsketch
+from lookalike.theory import likelihood, setsketch
 from lookalike.theory.mixture import Part
 
 PARTS = [
@@ -53,7 +53,7 @@ def test_the_estimate_is_where_the_likelihood_is_highest(rng, parts, densities, 
         ends = max(low, start - 0.05), min(highest, start + 0.05)
         unlikely = partial(_unlikely, counts, parts, densities)
         best = optimize.minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-9})
-        assert mixture.most_likely(counts, parts, *densities)[0] == pytest.approx(best.x, abs=2e-5)
+        assert likelihood.most_likely(counts, parts, *densities)[0] == pytest.approx(best.x, abs=2e-5)
 
 
 @pytest.mark.parametrize(

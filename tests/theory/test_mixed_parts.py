@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from theory.test_likelihood import match
 
-from lookalike.theory import fractional, mixture, pooling
+from lookalike.theory import likelihood, mixture
 from lookalike.theory.mixture import Part
 
 DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
@@ -15,9 +15,9 @@ DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
 def test_one_kind_of_slots_told_as_two_is_the_same(bits, combined, densities):
     """Where slots are all alike it tells nothing, which of them are counted together."""
     equal = np.array([[30, 5], [37, 19], [40, 20]])
-    one = mixture.most_likely(equal.sum(1)[:, None], [Part(slots=60, bits=bits, combined=combined)], *densities)
+    one = likelihood.most_likely(equal.sum(1)[:, None], [Part(slots=60, bits=bits, combined=combined)], *densities)
     parts = [Part(slots=40, bits=bits, combined=combined), Part(slots=20, bits=bits, combined=combined)]
-    for whole, split in zip(one, mixture.most_likely(equal, parts, *densities), strict=True):
+    for whole, split in zip(one, likelihood.most_likely(equal, parts, *densities), strict=True):
         np.testing.assert_allclose(split, whole, rtol=1e-9, atol=1e-12)
 
 
@@ -39,7 +39,7 @@ def test_errors_of_mixtures_are_half_their_intervals(densities, equal):
     best = np.argmin(loss)
     inside = grid[loss - loss[best] <= 1.96**2 / 2]
     error = max(inside[-1] - grid[best], grid[best] - inside[0]) / 1.96
-    assert mixture.most_likely(equal, parts, *densities)[1] == pytest.approx(error, abs=2e-4)
+    assert likelihood.most_likely(equal, parts, *densities)[1] == pytest.approx(error, abs=2e-4)
 
 
 @pytest.mark.parametrize("combined", [1, 2])
@@ -47,10 +47,10 @@ def test_errors_have_the_shape_of_what_is_asked(combined):
     """One number for one pair of documents, a table for a table."""
     parts = [Part(slots=10, bits=1), Part(slots=20, combined=combined)]
     table = np.array([[[8, 13], [9, 17], [10, 20]], [[7, 19], [5, 10], [9, 16]]])
-    found, error = mixture.most_likely(table, parts, 0.3, 0.4)
+    found, error = likelihood.most_likely(table, parts, 0.3, 0.4)
     assert found.shape == error.shape == (2, 3)
     for i, j in np.ndindex(2, 3):
-        each = mixture.most_likely(table[i, j], parts, 0.3, 0.4)
+        each = likelihood.most_likely(table[i, j], parts, 0.3, 0.4)
         assert np.shape(each[0]) == np.shape(each[1]) == ()
         assert each == pytest.approx((found[i, j], error[i, j]), abs=1e-12)
 
@@ -87,18 +87,18 @@ def test_pooled_estimates_are_where_so_many_matches_are_expected(parts, densitie
     highest = min(densities) / max(densities) if densities[0] else 1.0
     r = np.linspace(0.5 * highest, highest, 7)
     share = sum(part.slots * match(part, r, *densities) for part in parts) / sum(part.slots for part in parts)
-    np.testing.assert_allclose(pooling.resemblance(share, parts, *densities), r, atol=1e-12)
+    np.testing.assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
 
 
 @pytest.mark.parametrize("parts", MIXED)
 def test_documents_that_match_in_all_slots_resemble_each_other_by_1(parts):
     """Not nearly: 1."""
-    assert pooling.resemblance(1.0, parts) == 1.0
-    assert pooling.estimate([part.slots for part in parts], parts)[0] == 1.0
+    assert mixture.resemblance(1.0, parts) == 1.0
+    assert mixture.estimate([part.slots for part in parts], parts)[0] == 1.0
 
 
 def test_64_bits_a_slot_and_no_more():
     """Slots are words of 64 bits."""
-    assert fractional.mean_bits([(64, 0.5), (1, 0.5)]) == 32.5
+    mixture.check_shares([(64, 0.5), (1, 0.5)])
     with pytest.raises(ValueError, match=r"bits in 1\.\.64"):
-        fractional.mean_bits([(65, 1.0)])
+        mixture.check_shares([(65, 1.0)])

@@ -9,17 +9,17 @@ import pytest
 import lookalike as la
 from lookalike import theory
 
-FORMULAS = ("banding", "bbit", "chance", "choose", "fractional", "minhash", "mixture", "one_permutation", "set_distance", "setsketch", "shares", "simhash",
+FORMULAS = ("banding", "bbit", "chance", "choose", "likelihood", "minhash", "mixture", "one_permutation", "set_distance", "setsketch", "shares", "simhash",
             "xor_bits")  # fmt: skip
 INSIDE = {
     "threshold": 0.5, "recall": 0.5, "rows": 2, "bands": 3, "points": 5, "resemblance": 0.5, "bits": 2, "density": 0.2,
     "density_left": 0.2, "density_right": 0.2, "universe": 20, "size_left": 4, "size_right": 4, "common": 2, "stored": 0.3,
     "levels": 4, "match_share": 0.8, "slot_variance": 0.1, "slots": 10, "bits_from": 4, "bits_to": 1, "permutations": 10,
-    "margin": 0.1, "confidence_z": 1.6, "standard_error": 0.1, "total_bits": 64, "parts": [(1, 0.5), (2, 0.5)],
+    "standard_error": 0.1, "total_bits": 64,
     "resemblance_variance": 0.1, "total_size": 10, "distance": 2, "differing": 2, "samples": 10, "index_bits": 64.0,
     "containment": 0.5, "matches": 3, "trials": 10, "probability": 0.4, "confidence": 0.9, "z": 2.0, "union_size": 6, "bins": 8, "empty": 2,
     "square_copies": 9.0, "registers": 16, "base": 2.0, "rate": 20.0, "register_sums": 3.0, "larger_left": 3,
-    "larger_right": 4, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8,
+    "larger_right": 4, "own": [[[True]]], "crowded": [[False]], "chosen": 2, "plan_recall": 0.6, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8,
 }  # fmt: skip
 
 
@@ -69,8 +69,8 @@ def call(function, **changed):
     given = {name: INSIDE[name] for name in wanted if name in INSIDE} | changed
     if function.__module__ == theory.choose.__name__:  # there they are what to choose from
         given = {name: value for name, value in given.items() if name not in ("bits", "combined")} | changed
-    if function.__module__ == theory.mixture.__name__:
-        few = {name: given[name] for name in given if "density" in name or name == "resemblance"}
+    if function.__module__ in (theory.mixture.__name__, theory.likelihood.__name__):
+        few = {name: given[name] for name in given if "density" in name or name in ("resemblance", "match_share")}
         part = theory.mixture.Part(slots=5)
         given = {"matches": [3], "parts": [part], "part": part} | few | changed
         given = {name: given[name] for name in given if name in wanted}

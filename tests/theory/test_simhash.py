@@ -98,7 +98,7 @@ def test_found_share_equals_enumeration(tables):
 def test_two_tables_with_one_flip_are_exact_at_radius_3():
     assert blocks.found_share(64, 3, [(32, 1), (32, 1)]) == 1.0
     assert blocks.found_share(64, 4, [(32, 1), (32, 1)]) < 1.0
-    assert blocks.probes(26, 1) * 2 == 54
+    assert blocks.combinations_within(26, 1) * 2 == 54
 
 
 def test_weak_bits_flip_as_the_model_says(rng):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +12,9 @@ from ..settings.option import RUN
 from ..settings.options import DedupOptions, SearchOptions
 from . import options
 from .saying import say, say_all, say_seed
+
+if TYPE_CHECKING:
+    from ..settings.settings import Settings
 
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
@@ -47,20 +49,7 @@ from .saying import say, say_all, say_seed
 )
 @options.quiet
 @options.as_json
-@options.own(
-    "--master",
-    group=RUN,
-    default=None,
-    metavar="URL",
-    help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]",
-)
-@options.own(
-    "--conf",
-    group=RUN,
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated.",
-)
+@options.on_a_cluster
 @options.own(
     "--dry-run",
     group=RUN,
@@ -107,7 +96,6 @@ def dedup(
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory
-    from ..errors import ParameterError
     from ..files.workspace import written_before
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
@@ -120,16 +108,10 @@ def dedup(
 
     work, against = given["work"], against or ()
     how = {name: given[name] for name in ("glob", "format", "delimiter")}
+    running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
-    running: AbstractContextManager[Any] = nullcontext(engine)
     if engine == "spark":
         from ..recipes.spark.files import check_where
-        from .spark import check_options
-        from .spark import running as on_spark
-
-        running = on_spark(master, check_options(given["threads"], conf))
-    elif master is not None or conf:
-        raise ParameterError("--master and --conf are for --engine spark")
     else:
         from ..formats.writers import check_output as check_where
     outputs = Outputs(
@@ -181,7 +163,7 @@ def dedup(
         say(f"nothing was written (no -o); {way}", err=True)
 
 
-def _again(settings: Any, against: Sequence[str], inputs: Sequence[str]) -> str:
+def _again(settings: Settings, against: Sequence[str], inputs: Sequence[str]) -> str:
     """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
     from ..files.names import shown
     from ..report.inputs import command_of

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import ParameterError
 from ..settings.option import GROUPS, RUN, WRITE, Entry, entries
 from ..settings.options import SearchOptions
 
@@ -163,3 +165,22 @@ reporting = apply(
     own("--report-texts", type=click.Choice(["full", "none", "hash"]), default="full", show_default=True,
         help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
+on_a_cluster = apply(
+    own("--master", group=RUN, default=None, metavar="URL",
+        help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
+    own("--conf", group=RUN, multiple=True, metavar="NAME=VALUE",
+        help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated."),
+)  # fmt: skip
+
+
+def engine_of(
+    engine: str | None, master: str | None, conf: tuple[str, ...], threads: int | None
+) -> AbstractContextManager[Any]:
+    """Give the engine that a job is to be told: a name, or what starts a session of Spark, which ends with the job."""
+    if engine == "spark":
+        from .spark import check_options, running
+
+        return running(master, check_options(threads, conf))
+    if master is not None or conf:
+        raise ParameterError("--master and --conf are for --engine spark")
+    return nullcontext(engine)

@@ -61,7 +61,7 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
     numbers = Numbers(decisions)
     for number, row in enumerate(reversed(rows)):  # that of the input, then a reference
         told = _rows(result, [row])[row]
-        members = numbers.members(row) if told["kept"] else None
+        members = numbers.members([row])[0] if told["kept"] else None
         keeper = None if members is not None or told["keeper"] is None else int(numbers.keeper[row])
         others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
         known = {row: told} | _rows(result, others)

@@ -72,6 +72,38 @@ def path_of(fields: Any, name: str) -> tuple[str, ...]:
     return ()
 
 
+def n_leaves(kind: pa.DataType) -> int:
+    """The number of columns in the file that hold a column of some type."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return n_leaves(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return n_leaves(kind.value_type)
+    return sum(n_leaves(kind.field(i).type) for i in range(kind.num_fields)) or 1
+
+
+def leaves_of(schema: pa.Schema, names: Sequence[str] | None = None) -> list[tuple[int, int]]:
+    """Return (place in the schema, place of its columns in the file) of all columns, or of those named, also inside structs."""
+    found, leaf = [], 0
+    paths: dict[str, set[tuple[str, ...]]] = {}
+    for path in [(name,) for name in schema.names] if names is None else [path_of(schema, name) for name in names]:
+        paths.setdefault(path[0], set()).add(path[1:])
+    for place, field in enumerate(schema):
+        spans = [_leaves_in(field.type, inner) for inner in paths.get(field.name, ())]
+        found += sorted({(place, leaf + begin + i) for begin, n in spans for i in range(n)})
+        leaf += n_leaves(field.type)
+    return found
+
+
+def _leaves_in(kind: pa.DataType, path: Sequence[str]) -> tuple[int, int]:
+    """Return where the columns of what is inside a type begin, and their number."""
+    begin = 0
+    for name in path:
+        place = kind.get_field_index(name)
+        begin += sum(n_leaves(kind.field(i).type) for i in range(place))
+        kind = kind.field(place).type
+    return begin, n_leaves(kind)
+
+
 def names_of(fields: Any) -> list[str]:
     """Return the names by which columns can be asked for, those inside structs as ``doc.text``."""
     return [

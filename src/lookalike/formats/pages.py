@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -219,7 +219,7 @@ class _Dictionary:
         return TooLong(end - begin) if end - begin > most else os.pread(self._file.fileno(), end - begin, begin)
 
 
-def runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[np.int64]]]:
+def _runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[np.int64]]]:
     """Yield numbers of some bits in runs, each with its length: one number, or as many as were packed."""
     count, at, size = 0, 0, (width + 7) // 8
     weights = 1 << np.arange(width)
@@ -240,10 +240,52 @@ def runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArra
         count += length
 
 
-def _hybrid(data: bytes, width: int, n: int) -> NDArray[np.int64]:
-    """Decode numbers of some bits, in runs of equal ones or packed."""
-    runs = (np.full(length, run, np.int64) if isinstance(run, int) else run for length, run in runs_in(data, width, n))
-    return np.concatenate([np.zeros(0, np.int64), *runs])
+class Numbers:
+    """Numbers of some bits, in runs, of which as many are decoded as are taken."""
+
+    def __init__(self, data: bytes, width: int, n: int) -> None:
+        self._runs = _runs_in(data, width, n)
+        self._length, self._run = 0, cast("int | NDArray[np.int64]", 0)
+
+    def take(self, n: int) -> NDArray[np.int64]:
+        """Return the next numbers; an OSError if there are fewer."""
+        taken, at = np.empty(n, np.int64), 0
+        while at < n:
+            if not self._length:
+                self._length, self._run = next(self._runs, (0, 0))
+                if not self._length:
+                    raise OSError("a page is cut short")
+            some = min(n - at, self._length)
+            if isinstance(self._run, int):
+                taken[at : at + some] = self._run
+            else:
+                taken[at : at + some], self._run = self._run[:some], self._run[some:]
+            at, self._length = at + some, self._length - some
+        return taken
+
+
+def parts_of(
+    file: BinaryIO, page: Page, stream: Stream, deepest: int, full: int, looked_up: bool
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the repetition and definition levels of a page and, if ``looked_up``, the numbers of values in a dictionary."""
+    levels, left = [b"", b""], page.n_bytes - page.level_bytes
+    if page.kind == DATA2:
+        file.seek(page.at)
+        data = file.read(page.level_bytes)
+        levels = [data[: page.repetition_bytes], data[page.repetition_bytes :]]
+    else:
+        for i, highest in enumerate((deepest, full)):
+            if highest:
+                n_bytes = int.from_bytes(stream.read(4), "little")
+                left -= 4 + n_bytes
+                if left < 0:
+                    raise OSError("the levels of a page are damaged")
+                levels[i] = stream.read(n_bytes)
+    packed = stream.read(left) if looked_up else b""
+    repeated, defined = (
+        Numbers(data, highest.bit_length(), page.n_values) for data, highest in zip(levels, (deepest, full), strict=True)
+    )
+    return repeated, defined, Numbers(packed[1:], packed[0] if packed else 0, page.n_values)
 
 
 def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator[bytes | TooLong | None]:
@@ -261,21 +303,14 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
 def _values_in(
     file: BinaryIO, page: Page, stream: Stream, known: _Dictionary | None, nullable: bool, most: int
 ) -> Iterator[bytes | TooLong | None]:
-    there, n_levels = np.ones(page.n_values, np.int64), 0
-    if nullable and page.kind == DATA2:
-        file.seek(page.at)
-        there = _hybrid(file.read(page.level_bytes), 1, page.n_values)
-    elif nullable:
-        n_levels = int.from_bytes(stream.read(4), "little") + 4
-        there = _hybrid(stream.read(n_levels - 4), 1, page.n_values)
-    numbers: Iterator[int] | None = None
-    if page.encoding in DICTIONARIES:
-        packed = stream.read(page.n_bytes - page.level_bytes - n_levels)
-        numbers = iter(_hybrid(packed[1:], packed[0], int(there.sum())).tolist() if there.any() else ())
+    looked_up = page.encoding in DICTIONARIES
+    _, defined, packed = parts_of(file, page, stream, 0, int(nullable), looked_up)
+    there = defined.take(page.n_values) if nullable else np.ones(page.n_values, np.int64)
+    numbers = iter(packed.take(int(there.sum())).tolist() if looked_up else ())
     for one in there.tolist():
         if not one:
             yield None
-        elif numbers is not None:
+        elif looked_up:
             if known is None:
                 raise OSError("a page refers to a dictionary that is not there")
             yield known.value(next(numbers), most)

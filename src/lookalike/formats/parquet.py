@@ -16,10 +16,10 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
 from ..values.arrays import runs
-from .columnar import ColumnarFormat, check_columns, path_of, table_batch
+from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch
 from .format import Selection
 from .merged_parquet import row_groups, together
-from .row_groups import BUFFER, RowGroups, buffer_of, leaves_of
+from .row_groups import BUFFER, RowGroups, buffer_of
 from .split import Batch, Columns, Record, Split, marked
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -11,9 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from .columnar import path_of
-from .pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
-from .row_sizes import held_of, longest_value, text_bytes_per_row, values_per_row
+from .columnar import leaves_of
+from .pages import DICTIONARIES, DICTIONARY, LARGE, PIECE, Page, Stream, TooLong, is_streamed, pages_of, parts_of, values_of
 from .split import ROOM, Split
 
 if TYPE_CHECKING:
@@ -27,40 +26,9 @@ PYTHON = 64  # more bytes for each level of a value that is converted to Python'
 READER = 12 << 10  # of what reads a column, beside its pages
 BUFFER = 1 << 20
 BUFFERS = 32 << 20  # of all columns
+_PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
 COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
-
-
-def n_leaves(kind: pa.DataType) -> int:
-    """The number of columns in the file that hold a column of some type."""
-    if isinstance(kind, pa.BaseExtensionType):
-        return n_leaves(kind.storage_type)
-    if pa.types.is_dictionary(kind):
-        return n_leaves(kind.value_type)
-    return sum(n_leaves(kind.field(i).type) for i in range(kind.num_fields)) or 1
-
-
-def leaves_of(schema: pa.Schema, names: Sequence[str] | None = None) -> list[tuple[int, int]]:
-    """Return (place in the schema, place of its columns in the file) of all columns, or of those named, also inside structs."""
-    found, leaf = [], 0
-    paths: dict[str, set[tuple[str, ...]]] = {}
-    for path in [(name,) for name in schema.names] if names is None else [path_of(schema, name) for name in names]:
-        paths.setdefault(path[0], set()).add(path[1:])
-    for place, field in enumerate(schema):
-        spans = [_leaves_in(field.type, inner) for inner in paths.get(field.name, ())]
-        found += sorted({(place, leaf + begin + i) for begin, n in spans for i in range(n)})
-        leaf += n_leaves(field.type)
-    return found
-
-
-def _leaves_in(kind: pa.DataType, path: Sequence[str]) -> tuple[int, int]:
-    """Return where the columns of what is inside a type begin, and their number."""
-    begin = 0
-    for name in path:
-        place = kind.get_field_index(name)
-        begin += sum(n_leaves(kind.field(i).type) for i in range(place))
-        kind = kind.field(place).type
-    return begin, n_leaves(kind)
 
 
 def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
@@ -73,6 +41,75 @@ def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
     while rows > 1 and int(np.add.reduceat(sizes, np.arange(0, len(sizes), rows)).max()) > most:
         rows //= 2
     return rows
+
+
+def bytes_per_row(file: BinaryIO, chunk: Any, column: Any, n_rows: int, of_value: int) -> NDArray[np.int64]:
+    """Return the bytes of a column in each row: so many ``of_value``, and those of the numbers or texts themselves.
+
+    A list that is empty or missing has one value. Outside of a dictionary, texts of a page count as equally long.
+    """
+    deepest, full, texts = column.max_repetition_level, column.max_definition_level, chunk.physical_type == "BYTE_ARRAY"
+    if not texts:
+        of_value += int(column.length)
+        if not deepest:
+            return np.full(n_rows, of_value, np.int64)
+    sizes, row, lengths = np.zeros(n_rows), -1, np.zeros(0, np.int64)
+    for page in pages_of(file, chunk):
+        stream = Stream(file, page, chunk.compression)
+        if page.kind == DICTIONARY:
+            lengths = _lengths_in(stream, page) if texts else lengths
+            continue
+        looked_up = texts and page.encoding in DICTIONARIES
+        repeated, defined, packed = parts_of(file, page, stream, deepest, full, looked_up)
+        for begin in range(0, page.n_values, PIECE):
+            n = min(PIECE, page.n_values - begin)
+            rows = row + np.cumsum(repeated.take(n) == 0 if deepest else np.ones(n, np.bool_))
+            first, row = int(rows[0]), int(rows[-1])
+            if first < 0 or row >= n_rows:
+                raise OSError("the rows of a page are damaged")
+            of_each = np.full(n, of_value + (_bytes_of_value(page) if texts else 0.0))
+            if looked_up:
+                there = defined.take(n) == full if full else np.ones(n, np.bool_)
+                of_each[there] += lengths[packed.take(int(np.count_nonzero(there)))]
+            sizes[first : row + 1] += np.bincount(rows - first, of_each)
+    return np.ceil(sizes).astype(np.int64)
+
+
+def held_of(pages: list[Page], texts: bool) -> int:
+    """Return the bytes of a column chunk that are held while it is read: its dictionary, and one page at a time."""
+    known = [page.n_stored + 2 * page.n_bytes + 24 * texts * page.n_values for page in pages if page.kind == DICTIONARY]
+    return sum(known) + max((page.n_stored + page.n_bytes for page in pages if page.kind != DICTIONARY), default=0)
+
+
+def longest_value(file: BinaryIO, chunk: Any, pages: list[Page]) -> int:
+    """Return the bytes of the longest text in a chunk; outside of a dictionary, texts of a page count as equally long."""
+    return int(max((_longest_in(file, chunk, page) for page in pages), default=0))
+
+
+def _longest_in(file: BinaryIO, chunk: Any, page: Page) -> float:
+    if page.kind != DICTIONARY:
+        return _bytes_of_value(page)
+    try:
+        return int(_lengths_in(Stream(file, page, chunk.compression), page).max(initial=0))
+    except (OSError, KeyError):
+        return page.n_bytes  # of another compression, or another LZ4
+
+
+def _bytes_of_value(page: Page) -> float:
+    """Return the bytes of each value in a page, which count as equally long; 0 if it refers to a dictionary."""
+    if page.encoding == _PREFIXED:
+        return page.n_bytes  # a value repeats what others begin with, but no more than there is
+    return 0 if page.encoding in DICTIONARIES else page.n_bytes / max(1, page.n_values)
+
+
+def _lengths_in(stream: Stream, page: Page) -> NDArray[np.int64]:
+    """Return the bytes of each value in a dictionary page."""
+    data, at = stream.read(page.n_bytes), 0
+    lengths = np.zeros(page.n_values, np.int64)
+    for i in range(page.n_values):
+        n_bytes = int.from_bytes(data[at : at + 4], "little")
+        at, lengths[i] = at + 4 + n_bytes, n_bytes
+    return lengths
 
 
 class _Group(NamedTuple):
@@ -131,7 +168,6 @@ class RowGroups:
         n_rows, rows = max(1, group.num_rows), self._rows
         flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
         lists: dict[int, int] = {}
-        texts: dict[int, int] = {}  # bytes of the longest
         for place, leaf in self._leaves:
             chunk = group.column(leaf)
             field, pages = self._schema.field(place), self._pages(chunk)
@@ -145,10 +181,7 @@ class RowGroups:
                 if largest > 2 * self._split.limit.most:
                     raise self._too_large_a_page(field.name, number, chunk, largest)
             column = self._columns.column(leaf)
-            longest = self._longest(chunk, column, pages)
-            if chunk.physical_type == "BYTE_ARRAY":
-                texts[leaf] = longest
-            n_bytes = VALUE + self._each * (1 + column.path.count(".")) + longest
+            n_bytes = self._of_value(column) + self._longest(chunk, column, pages)
             (lists if column.max_repetition_level else flat)[leaf] = n_bytes
             held += READER + min(self._buffer, chunk.total_compressed_size)
             held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
@@ -156,45 +189,36 @@ class RowGroups:
         total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
         rows, most = max(1, rows), self._most_bytes
         largest, alone = of_row + total, total > most or of_row * min(rows, n_rows) > most
-        sizes: NDArray[np.int64] | None = None
         row: int | None = None
         fitting = 0 if alone else rows
 
         def is_too_large() -> bool:
             return self._names is None and held + COPIES * largest > self._split.limit.room
 
-        for exact in (False, True):
-            if fitting == rows and not is_too_large():
-                break
-            more = self._sizes(group, texts if exact else {**flat, **lists}, exact)
-            if more is None or not len(more):
-                break
-            sizes = more if sizes is None else sizes + more
+        if (alone or is_too_large()) and (sizes := self._sizes(group, [*flat, *lists])) is not None and len(sizes):
             row = int(np.argmax(sizes))
             largest = int(sizes[row])
-            if fitting < rows:  # how rows are cut must not depend on the memory
-                fitting = _fitting(sizes, rows, max(most, largest + most // 4) if exact else most)
+            if alone:  # how rows are cut must not depend on the memory
+                fitting = _fitting(sizes, rows, max(most, largest + most // 4))
         if is_too_large():
-            raise self._too_large(number, row, held, largest, {**flat, **lists}, texts)
+            raise self._too_large(number, row, held, largest, {**flat, **lists})
         if row is None or not alone:
             fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
         return _Group(number, max(1, fitting), streamed, alone)
 
-    def _sizes(self, group: Any, of_values: dict[int, int], exact: bool = False) -> NDArray[np.int64] | None:
-        """Return the bytes of each row by those of a value; if exact, how many more texts really have. None: cannot be told."""
+    def _of_value(self, column: Any) -> int:
+        """Return the bytes of a value of a column beside those of a text or number."""
+        return VALUE + self._each * (1 + int(column.path.count(".")))
+
+    def _sizes(self, group: Any, leaves: Iterable[int]) -> NDArray[np.int64] | None:
+        """Return the bytes of some columns in each row; None: cannot be told."""
         sizes = np.zeros(group.num_rows, np.int64)
         try:
-            for leaf, n_bytes in of_values.items():
+            for leaf in leaves:
                 chunk, column = group.column(leaf), self._columns.column(leaf)
-                counts: int | NDArray[np.int64] = 1
-                if deepest := column.max_repetition_level:
-                    if chunk.num_values < group.num_rows:
-                        return None  # each row has a value: damaged
-                    counts = values_per_row(self._raw, chunk, deepest, group.num_rows)
-                if exact:
-                    sizes += text_bytes_per_row(self._raw, chunk, column, group.num_rows) - n_bytes * counts
-                else:
-                    sizes += n_bytes * counts
+                if column.max_repetition_level and chunk.num_values < group.num_rows:
+                    return None  # each row has a value: damaged
+                sizes += bytes_per_row(self._raw, chunk, column, group.num_rows, self._of_value(column))
         except (OSError, IndexError, ValueError, KeyError):
             return None  # of another compression, or damaged: Arrow will say so
         return sizes
@@ -215,16 +239,13 @@ class RowGroups:
         except (OSError, IndexError, ValueError):
             return self._most_bytes
 
-    def _too_large(
-        self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int], texts: dict[int, int]
-    ) -> InputDataError:
+    def _too_large(self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int]) -> InputDataError:
         """The error for a row group whose rows cannot be written again within the memory."""
         group, room, sizes = self._metadata.row_group(number), self._split.limit.room, {}
         for leaf, n_bytes in of_values.items():
             sizes[leaf] = n_bytes * group.column(leaf).num_values
-            if row is not None and (of_rows := self._sizes(group, {leaf: n_bytes})) is not None:
-                more = self._sizes(group, {leaf: texts[leaf]}, exact=True) if leaf in texts else None
-                sizes[leaf] = int(of_rows[row] + (0 if more is None else more[row]))
+            if row is not None and (of_rows := self._sizes(group, [leaf])) is not None:
+                sizes[leaf] = int(of_rows[row])
         worst, of_which = max(sizes, key=lambda leaf: sizes[leaf]), "a row at most" if row is None else f"its row {row + 1:,}"
         place = next(place for place, leaf in self._leaves if leaf == worst)
         name, needed = self._schema.field(place).name, held + COPIES * largest

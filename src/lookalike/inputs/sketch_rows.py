@@ -124,7 +124,7 @@ def no_texts(n: int) -> Texts:
     return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
 
 
-def is_saved(split: Any) -> bool:
+def is_saved(split: object) -> bool:
     return isinstance(split, Split) and isinstance(split.data, SavedRows)
 
 

@@ -61,19 +61,6 @@ def pack_xor(slots, begin, end, combined, remix, out, first_word):
             out[row, first_word + j // 64] |= bit << np.uint64(j % 64)
 
 
-@compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")
-def unpack_planes(words, first_word, slots, bits, out):
-    """Write the codes of ``slots`` slots of each row, uint64 of shape (rows, slots)."""
-    width = (slots + 63) // 64
-    for row in range(len(words)):
-        for j in range(slots):
-            value = ZERO
-            for b in range(bits):
-                plane = words[row, first_word + b * width + j // 64]
-                value |= ((plane >> np.uint64(j % 64)) & ONE) << np.uint64(b)
-            out[row, j] = value
-
-
 @inlined("int64(const uint64[::1], const uint64[::1], int64, int64, int64)")
 def mismatches(left, right, first_word, width, bits):
     """Number of slots in which two rows of words differ."""

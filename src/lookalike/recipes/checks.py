@@ -82,7 +82,7 @@ def check_overrides(
             _check_digest(splits[number], some_entries, overrides)
 
 
-def _check_digest(split: Any, entries: Sequence[Override], overrides: Overrides) -> None:
+def _check_digest(split: Split, entries: Sequence[Override], overrides: Overrides) -> None:
     """Refuse overrides by default ids that were made for another version of an input."""
     found = digest_of(split.places)
     for entry in entries:

@@ -1,30 +1,52 @@
 """From candidate pairs to what becomes of each document: the second half of every job over a corpus.
 
-Components are walked as a whole where an engine knows them and they fit its memory; all else goes by ``steps.rounds``.
+Components are walked as a whole where an engine knows them and they fit its memory. All else goes slice after slice of the
+keep order, if the engine has slices, or else by ``steps.rounds``. A slice is walked with the kept documents it may match. Where
+few of the first slice are removed, nearly all earlier documents would be at hand for every later one: other pairs are sifted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
-from ..engines.engine import Engine, Table
+import numpy as np
+import pyarrow as pa
+
+from ..engines.engine import Engine, Slices, Table
 from ..methods.method import Method
 from ..settings.settings import Settings
 from ..steps.decide import settle, settled_schema
-from ..steps.pairs import MEMBERS, distinct, sides
-from ..steps.rounds import resolve
-from ..steps.verify import BUNDLED, bundle, verify
+from ..steps.pairs import MEMBERS, between, distinct, sides
+from ..steps.rounds import (
+    FACED,
+    FACED_NOW_AND_LATER,
+    OPEN_DOCUMENTS,
+    advance,
+    face,
+    first_states,
+    flag,
+    flag_schema,
+    not_verified,
+    resolve,
+    which,
+)
+from ..steps.totals import N_ROWS
+from ..steps.verify import BUNDLED, bundle, halves, sift, verify
 from ..steps.walk import name, walk
 from ..text.shingle import Shingling
-from ..values.tables import MATCHES, STANDING
-from .rounds import Rounds
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+from ..values.tables import MATCHES, PAIRS, STANDING, STATES
 from .search import Searched
-from .slices import SliceWalk
 
 PARTNERS = 1 << 10
 """Documents that one is compared with in a bundle, where all texts of a bundle meet: the first of a crowd has many partners."""
+ROUNDS, ENOUGH = 6, 10
+FEW = 250_000
+"""Pairs that are all verified at once: rounds would take longer to begin than they save."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,3 +186,114 @@ class Decider:
             settings = replace(self.settings, threshold=threshold)
             self._others[threshold] = Decider(self.engine, self.found, settings, self.key, f"-at-{threshold!r}")
         return self._others[threshold]
+
+
+class SliceWalk:
+    """Decides by an engine's slices; ``compared`` adds what documents are compared by, ``comparing`` is told to ``walk``."""
+
+    def __init__(
+        self, engine: Engine, slices: Slices, compared: Callable[[Table], Table], comparing: dict[str, Any], label: str
+    ) -> None:
+        self._engine, self._slices, self._compared, self._comparing, self._label = engine, slices, compared, comparing, label
+
+    def kept_of(self, pairs: Table) -> Table:
+        """Return the matches of removed documents with kept ones."""
+        engine = self._engine
+        found: list[Table] = []
+        gone = np.empty(0, np.int64)
+        todo, first = self._slices.cut(pairs), True
+        while todo:
+            begin, end, n = todo.pop(0)
+            rows = self._compared(self._slices.together(self._left_of(pairs, begin, end, gone)))
+            walking = partial(walk, **self._comparing)
+            walked = engine.store(engine.map(rows, walking, MATCHES), f"matches-slice{self._label}-{begin}-{end}")
+            rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
+            gone = np.unique(np.concatenate([gone, *rights]))
+            found.append(walked)
+            if first and todo and 2 * len(gone) < n:
+                pairs = self.sifted(self._left_of(pairs, end, todo[-1][1], gone), f"-{end}")
+                todo = self._slices.cut(pairs)
+            first = False
+        return reduce(engine.union, found)
+
+    def _left_of(self, pairs: Table, begin: int, end: int, gone: Int64Array) -> Table:
+        """Choose the pairs whose right document is in a slice, and whose left one is not gone."""
+        some = self._engine.map(pairs, partial(between, begin=begin, end=end), PAIRS)
+        return self._engine.join(some, self._engine.rows(pa.table({"order": gone})), "left", "anti")
+
+    def sifted(self, pairs: Table, label: str = "") -> Table:
+        """Leave out pairs that cannot match, where the method knows a cheaper way than to compare them."""
+        how = self._comparing
+        if not how["method"].exact or how["method"].score != "resemblance":
+            return pairs
+        hashed = partial(halves, shingling=how["shingling"], key=how["key"])
+        sifted = partial(sift, threshold=how["threshold"])
+        return self._engine.store(self._slices.sift(pairs, hashed, sifted), f"sifted{self._label}{label}")
+
+
+class Rounds:
+    """Decides about pairs, see ``steps.rounds``; orders below ``boundary`` are references, ``label`` ends stored names."""
+
+    def __init__(self, engine: Engine, verified: Callable[[Table], Table], boundary: int, label: str) -> None:
+        self._engine, self._verified, self._boundary, self._label = engine, verified, boundary, label
+
+    def kept_of(self, pairs: Table, members: Table) -> Table:
+        """Return the matches of removed documents with kept ones."""
+        if int(self._engine.fold(pairs, N_ROWS)[0]) <= FEW:
+            return self._stored(self._resolved(pairs), "named")
+        return self._round_by_round(pairs, members)
+
+    def _resolved(self, pairs: Table) -> Table:
+        """Verify all pairs, and choose the matches with documents that are kept."""
+        stream = self._engine.meet(self._verified(pairs), None, ("right", "left"))
+        return self._engine.map(stream, partial(resolve, boundary=self._boundary), MATCHES)
+
+    def _round_by_round(self, pairs: Table, members: Table) -> Table:
+        engine = self._engine
+        first = engine.map(members, partial(first_states, boundary=self._boundary), STATES)
+        states = self._stored(first, "states-0")
+        waiting, before, turn, open_now = pairs, None, 0, 1
+        found: list[Table] = []
+        while open_now:
+            turn += 1
+            faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{turn}")
+            n_now, n_later = engine.fold(faced.select(["now"]), FACED_NOW_AND_LATER).tolist()
+            waiting = engine.map(faced, partial(which, now=False), PAIRS)
+            matches = self._stored(self._verified(self._now(faced)), f"verified-{turn}") if n_now else None
+            found += [] if matches is None else [matches]
+            states = self._advanced(states, matches, waiting if n_later else None, turn)
+            open_now = int(engine.fold(states.select(["state"]), OPEN_DOCUMENTS)[0]) if n_later else 0
+            if turn == ROUNDS or (before is not None and (before - open_now) * ENOUGH < before):
+                break
+            before = open_now
+        last = turn + 1
+        if open_now:
+            faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{last}")
+            resolved = self._stored(self._resolved(faced.select(PAIRS.names)), "resolved")
+            found.append(resolved)
+            states = self._advanced(states, resolved, None, last)
+        rest = engine.map(self._with_states(pairs, states), partial(not_verified, last=last), PAIRS)
+        found.append(self._verified(rest))
+        return self._stored(reduce(engine.union, found), "named")
+
+    def _stored(self, rows: Table, name: str) -> Table:
+        stem, _, number = name.partition("-")
+        return self._engine.store(rows, f"{stem}{self._label}-{number}" if number else f"{stem}{self._label}")
+
+    def _with_states(self, pairs: Table, states: Table) -> Table:
+        return self._engine.join(self._engine.join(pairs, states, "left", "inner"), states, "right", "inner")
+
+    def _now(self, faced: Table) -> Table:
+        return self._engine.map(faced, partial(which, now=True), PAIRS)
+
+    def _flagged(self, rows: Table, name: str) -> Table:
+        meeting = self._engine.meet(rows.select(["left", "right"]), "right", "left")
+        return self._engine.map(meeting, partial(flag, name=name), flag_schema(name))
+
+    def _advanced(self, states: Table, removed: Table | None, blocked: Table | None, turn: int) -> Table:
+        rows = states
+        if removed is not None:
+            rows = self._engine.join(rows, self._flagged(removed, "removed"), "order", "left")
+        if blocked is not None:
+            rows = self._engine.join(rows, self._flagged(blocked, "blocked"), "order", "left")
+        return self._stored(self._engine.map(rows, partial(advance, turn=turn), STATES), f"states-{turn}")

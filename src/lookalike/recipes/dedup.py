@@ -24,7 +24,7 @@ from .search import Searching, search
 
 
 class OpenJob:
-    """A job whose inputs can be read again: see ``results.tables.Job``."""
+    """A job whose inputs can be read again: see ``results.result.Job``."""
 
     def __init__(self, opened: Opened, decider: Decider) -> None:
         self._opened, self._decider, self.closed = opened, decider, False

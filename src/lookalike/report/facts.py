@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..results.members import Members, Numbers
-from ..results.rows import Draw, Lowest
+from ..results.rows import Draw, Lowest, Rows
 from ..results.scored import Scored
 from ..steps.decide import REASONS
 from ..values import Int64Array
+from ..values.arrow import to_numpy
 
 BINS = 40  # of resemblances, from the threshold to 1
 LENGTHS = 36  # classes of lengths: 0, 1, 2-3, 4-7, ... bytes
@@ -20,7 +21,6 @@ IN_MATRIX = 12
 OUTCOMES = ("kept", "exact", "near", "empty", "override", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
 
-AT_A_TIME = 1 << 20  # documents
 _OUTCOME_OF = np.array([(*OUTCOMES, "reference").index(reason) for reason in REASONS])
 Counts = NDArray[np.int64]
 
@@ -47,7 +47,6 @@ class Facts:
     lengths: Counts  # (6, LENGTHS): documents by outcome and length
     n_bytes: Counts  # (6,): of text by outcome
     sources: Counts  # (7, n_sources): by outcome, and bytes of removed documents; no references
-    stands_for: Counts  # removed documents for which the kept ones of each source stand
     shown: list[int]
     matrix: Counts  # removed by their source and their kept one's: ``shown``, and all others last
     groups: list[Group]
@@ -72,7 +71,7 @@ def binned(scores: NDArray[np.float64], bins: NDArray[np.float64]) -> Counts:
 
 
 def gather(
-    numbers: Numbers, threshold: float, *, n_sources: int, n_least: int, n_audit: int, n_groups: int, seed: int
+    decisions: Rows, numbers: Numbers, threshold: float, *, n_sources: int, n_least: int, n_audit: int, n_groups: int, seed: int
 ) -> Facts:
     """Count what became of the documents, and choose those that a page shows."""
     thresholds = threshold + np.arange(ABOVE + 1) / 100
@@ -80,30 +79,35 @@ def gather(
     thresholds[0] = threshold
     lengths = np.zeros((len(OUTCOMES) + 1, LENGTHS), np.int64)  # the last outcome: references
     sources, n_bytes = np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), np.zeros(len(OUTCOMES) + 1, np.int64)
-    removed_bytes = np.zeros(n_sources, np.int64)
-    for begin in range(0, len(numbers), AT_A_TIME):
-        some = slice(begin, begin + AT_A_TIME)
-        outcome, source, size = _OUTCOME_OF[numbers.reason[some]], numbers.source[some], numbers.n_bytes[some]
+    removed_bytes, first = np.zeros(n_sources, np.int64), 0
+    for batch in decisions.select(["bytes"]).batches():
+        some, size = slice(first, first + len(batch)), to_numpy(batch["bytes"])
+        outcome, source = _OUTCOME_OF[numbers.reason[some]], numbers.source[some]
         length = np.where(size > 0, np.frexp(size.astype(np.float64))[1], 0).clip(0, LENGTHS - 1)
         lengths += _counted(outcome, length, lengths.shape)
         sources += _counted(outcome, source, sources.shape)
         n_bytes += np.bincount(outcome, size, len(n_bytes)).astype(np.int64)
         gone = (outcome >= REMOVED.start) & (outcome < REMOVED.stop)
         removed_bytes += np.bincount(source[gone], size[gone], n_sources).astype(np.int64)
+        first = some.stop
     sources[-1] = removed_bytes
-    near = numbers.where("near")
-    scores, bins = numbers.score[near], score_bins(threshold)
-    draw = Draw(n_audit, seed, "report")
-    draw.add(near)
-    stands_for = np.bincount(numbers.source, numbers.n_duplicates, n_sources).astype(np.int64)
+    bins, scores, still = score_bins(threshold), np.zeros(BINS, np.int64), np.zeros(len(thresholds), np.int64)
+    lowest, draw = Lowest(n_least), Draw(n_audit, seed, "report")
+    for near in numbers.parts("near"):
+        found = numbers.score[near]
+        scores += binned(found, bins)
+        still += (found[:, None] >= thresholds).sum(axis=0)
+        lowest.add(found, near)
+        draw.add(near)
+    stands_for = np.zeros(n_sources, np.int64)
+    for removed in numbers.parts("exact", "near"):
+        stands_for += np.bincount(numbers.source[numbers.keeper[removed]], minlength=n_sources)
     shown = _chosen_sources(sources[1:3].sum(axis=0) + stands_for)
     return Facts(
-        threshold, bins, binned(scores, bins), thresholds, still=(scores[:, None] >= thresholds).sum(axis=0),
-        supported=_supported(numbers, near, thresholds),
-        lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, stands_for=stands_for,
-        shown=shown, matrix=_matrix(numbers, shown, n_sources),
+        threshold, bins, scores, thresholds, still=still, supported=_supported(numbers, thresholds),
+        lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, shown=shown, matrix=_matrix(numbers, shown, n_sources),
         groups=[_group(members, bins, seed) for members in numbers.largest_groups(n_groups)[1]],
-        least=near[np.argsort(scores, kind="stable")[:n_least]], audit=draw.rows,
+        least=lowest.rows, audit=draw.rows,
     )  # fmt: skip
 
 
@@ -112,21 +116,24 @@ def _counted(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Counts:
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _supported(numbers: Numbers, near: Int64Array, thresholds: NDArray[np.float64]) -> Counts:
+def _supported(numbers: Numbers, thresholds: NDArray[np.float64]) -> Counts:
     """Return how many near-duplicates are removed at least, at each threshold.
 
     A kept document and those that still match it cannot all stay: at least one of each such set is removed, and of the set of a
     reference all others are. Those that overrides keep may stay whatever they match.
     """
-    n = len(thresholds)
-    level = np.searchsorted(thresholds, numbers.score[near], side="right").astype(np.uint8)
-    keeper = numbers.keeper[near]
-    of_reference = numbers.reason[keeper] == REASONS.index("reference")
+    counted, levels = np.zeros(len(thresholds), np.int64), np.arange(1, len(thresholds) + 1)
     best = np.zeros(len(numbers), np.uint8)  # the highest that a near-duplicate of each kept document reaches
-    np.maximum.at(best, keeper[~of_reference], level[~of_reference])
+    for near in numbers.parts("near"):
+        level = np.searchsorted(thresholds, numbers.score[near], side="right").astype(np.uint8)
+        keeper = numbers.keeper[near]
+        of_reference = numbers.reason[keeper] == REASONS.index("reference")
+        counted += (level[of_reference, None] >= levels).sum(axis=0)
+        level[of_reference] = 0
+        order = np.argsort(level, kind="stable")  # so that of each keeper the highest is written last
+        best[keeper[order]] = np.maximum(best[keeper[order]], level[order])
     best[numbers.by_hand] = 0
-    counted = np.bincount(best, minlength=n + 1) + np.bincount(level[of_reference], minlength=n + 1)
-    return np.asarray(counted[::-1].cumsum()[::-1][1:])
+    return np.asarray(counted + [(best >= level).sum() for level in levels])
 
 
 def _chosen_sources(counted: Counts) -> list[int]:
@@ -138,11 +145,12 @@ def _chosen_sources(counted: Counts) -> list[int]:
 def _matrix(numbers: Numbers, shown: list[int], n_sources: int) -> Counts:
     """Count removed documents by their source and that of their kept document."""
     n = len(shown)
-    place = np.full(n_sources, n)
+    place, matrix = np.full(n_sources, n), np.zeros((n + 1, n + 1), np.int64)
     place[shown] = np.arange(n)
-    removed = numbers.where("exact", "near")
-    of_removed, of_kept = (place[numbers.source[rows]] for rows in (removed, numbers.keeper[removed]))
-    return _counted(of_removed, of_kept, (n + 1, n + 1))
+    for removed in numbers.parts("exact", "near"):
+        of_removed, of_kept = (place[numbers.source[rows]] for rows in (removed, numbers.keeper[removed]))
+        matrix += _counted(of_removed, of_kept, matrix.shape)
+    return matrix
 
 
 def _group(members: Members, bins: NDArray[np.float64], seed: int) -> Group:

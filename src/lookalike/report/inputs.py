@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InputDataError
 from ..files.inputs import digest_of
 from ..formats.split import Split
-from ..results.result import Result
+from ..results.tables import Tables
 from ..settings.option import entries
 from ..settings.settings import Settings
 from .samples import MOST_TEXT, Pair, positions_of, short
@@ -113,7 +113,7 @@ class Originals:
     left out of the page, which says why.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Tables) -> None:
         self._settings, self._inputs, self._is_open = result.settings, result.inputs, result.is_open
         self.missing = ""
 

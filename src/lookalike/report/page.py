@@ -19,8 +19,8 @@ from ..files.disk import check_apart, check_output
 from ..files.names import shown
 from ..formats.split import Split
 from ..results.members import Numbers
-from ..results.result import Result
 from ..results.scored import Scored
+from ..results.tables import Tables
 from ..text.shingle import Shingling
 from ..wording import called
 from . import sections, tables
@@ -43,46 +43,10 @@ NEAR_BELOW = 0.05
 
 
 def write_report(
-    result: Result, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    result: Tables, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
     command: str | None = None,
 ) -> None:  # fmt: skip
-    """Write a page that shows what was removed, why, and whether to trust it: one HTML file of at most 2 MB.
-
-    It needs no network, and runs only its own script: texts, ids and names are shown as they are, whatever they hold. Samples
-    are drawn by the job's seed, and each says how.
-
-    Parameters
-    ----------
-    result : Result
-    output : str or path
-    texts : {"full", "none", "hash"}, default "full"
-        Whether the page shows the texts of its samples; "none": ids and scores only; "hash": a keyed hash in place of each
-        word, under a key that is drawn for the page and kept nowhere. Ids and names of files are shown in any case.
-    force : bool, default False
-        Replace an existing file.
-    title : str, optional
-    command : str, optional
-        How to repeat the job; default: made of the settings.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is not as expected, or the result is closed.
-    MissingExtraError
-        If the extra ``report`` is not installed.
-    OutputError
-        If the file exists and ``force`` is not set, is an input, or cannot be written.
-    InputDataError
-        If an input has changed.
-
-    Notes
-    -----
-    Time: the decisions are read once; the inputs for their digests, and up to the last text that is shown. While the job
-    is open, candidates among kept documents are compared again, for near misses, and small jobs are decided again at higher
-    thresholds. A result that was loaded or unpickled has no near misses; texts and digests where the inputs are as they were,
-    else the page says what is missing. Memory: 34 bytes per document, and up to 35 more
-    while they are sorted; the job itself no longer needs its own then.
-    """
+    """Write a page that shows what was removed; parameters and errors are those of ``Result.report``."""
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
     originals = Originals(result)
@@ -114,7 +78,7 @@ def write_scored(
     scored: Scored, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
     command: str | None = None,
 ) -> None:  # fmt: skip
-    """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``write_report``."""
+    """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``Result.report``."""
     if texts not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
     path = check_report(output, scored.sources, force)
@@ -181,7 +145,7 @@ def check_report(output: str | Path, sources: Sequence[Split], force: bool) -> P
     return path
 
 
-def _told(result: Result) -> Told:
+def _told(result: Tables) -> Told:
     """Gather all that the page says."""
     decisions, settings = result.rows(), result.settings
     s, near, exact = result.summary, None, None
@@ -192,7 +156,7 @@ def _told(result: Result) -> Told:
         )
     identities, numbers = result.provenance["inputs"], Numbers(decisions)
     facts = gather(
-        numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
+        decisions, numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
         seed=int(settings.seed),
     )  # fmt: skip
     small = result.is_open and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES

@@ -25,7 +25,7 @@ MOST_ID = 300  # characters of an id that an override can name
 MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
 EXACT = 1 << 53  # above it the numbers of scripts are not exact
-_TOLD = ["position", "source", "number", "id", "bytes", "n_duplicates"]
+_TOLD = ["position", "source", "number", "id", "bytes"]
 
 
 def short(value: Any, most: int = MOST_NAME) -> str:
@@ -74,7 +74,7 @@ class Document:
     number: int
     n_bytes: int
     position: int
-    n_duplicates: int
+    n_pairs: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script of the page needs; an id that is very long cannot be named in an override."""
@@ -146,7 +146,7 @@ def _document(told: pa.Table, row: int) -> Document:
     row_of = {name: told[name][row].as_py() for name in _TOLD}
     return Document(
         name=short(row_of["id"]), id=row_of["id"], file=short(row_of["source"] or "in memory"), source=row_of["position"] >> 40,
-        number=row_of["number"], n_bytes=row_of["bytes"], position=row_of["position"], n_duplicates=row_of["n_duplicates"],
+        number=row_of["number"], n_bytes=row_of["bytes"], position=row_of["position"],
     )  # fmt: skip
 
 

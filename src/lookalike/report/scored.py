@@ -159,12 +159,12 @@ def _groups(scored: Scored, facts: PairFacts, samples: Samples) -> dict[str, Any
         ]
         shown.append(
             {
-                "size": keeper.n_duplicates,
+                "size": keeper.n_pairs,
                 "keeper": keeper,
                 "begins": pairs[0].begins("left" if pairs[0].left is keeper else "right") if pairs else "",
                 "spread": "",
                 "spark": spark(f"The shown ones by {scored.score}", scores.tolist()),
-                "drawn": f"{len(pairs):,} of {keeper.n_duplicates:,}, the first ones. Section 5 shows them side by side.",
+                "drawn": f"{len(pairs):,} of {keeper.n_pairs:,}, the first ones. Section 5 shows them side by side.",
                 "pairs": others,
             }
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cached_property
 from heapq import nlargest
 
 import numpy as np
@@ -17,12 +16,12 @@ from ..steps.decide import REASONS
 from ..values import Float64Array, Int64Array
 from ..values.arrow import string, strings, to_numpy
 from ..values.tables import SOURCE_BITS
-from .rows import Rows
+from .rows import BATCH_ROWS, Rows
 
 RESEMBLING = 3  # ids that are suggested for one that is not there
 COMPARED = 2000  # ids that are compared with it, letter by letter
 LONGEST = 300  # letters of an id that are
-_READ = ["order", "position", "bytes", "reason", "keeper", "resemblance", "n_duplicates"]
+_READ = ["order", "position", "reason", "keeper", "resemblance"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,19 +56,19 @@ class Members:
 
 
 class Numbers:
-    """What decisions say in numbers, by row: 34 bytes a document, held whole. Ids and names stay where they are.
+    """What decisions say in numbers, by row: 22 bytes a document, held whole. Ids and names stay where they are.
 
     ``row_of`` is by order. ``keeper``: the row of the kept document that stands for each, its own if kept, -1 if there is none;
-    ``reason``: places in ``REASONS``; ``n_duplicates``: removed ones it stands for; ``by_hand``: an override names it.
+    ``reason``: places in ``REASONS``; ``by_hand``: an override names it.
     """
 
     def __init__(self, decisions: Rows) -> None:
         overridden = "override" in decisions.schema.names
-        kinds = {"order": np.int32, "source": np.int32, "bytes": np.int64, "reason": np.int8, "keeper": np.int32,
-                 "resemblance": np.float64, "n_duplicates": np.int32, "by_hand": np.bool_}  # fmt: skip
+        kinds = {"order": np.int32, "source": np.int32, "reason": np.int8, "keeper": np.int32, "resemblance": np.float64,
+                 "by_hand": np.bool_}  # fmt: skip
         parts: dict[str, list[NDArray[np.generic]]] = {name: [np.empty(0, kind)] for name, kind in kinds.items()}
         for batch in decisions.select([*_READ, *(["override"] if overridden else [])]).batches():
-            columns = {name: to_numpy(batch[name]) for name in ("order", "bytes", "resemblance", "n_duplicates")}
+            columns = {name: to_numpy(batch[name]) for name in ("order", "resemblance")}
             columns["source"] = to_numpy(batch["position"]) >> SOURCE_BITS
             columns["reason"] = to_numpy(pc.index_in(batch["reason"], strings(REASONS)))
             columns["keeper"] = to_numpy(batch["keeper"], -1)
@@ -78,40 +77,46 @@ class Numbers:
                 parts[name].append(values.astype(kinds[name]))
         whole = {name: np.concatenate(parts.pop(name)) for name in kinds}
         self.row_of = np.empty(len(whole["order"]), np.int32)
-        self.row_of[whole["order"]] = np.arange(len(self.row_of))
+        self.row_of[whole.pop("order")] = np.arange(len(self.row_of), dtype=np.int32)
         self.keeper = np.where(whole["keeper"] >= 0, self.row_of[whole["keeper"]], np.int32(-1)) if len(self) else self.row_of
-        self.reason, self.score, self.n_bytes = whole["reason"], whole["resemblance"], whole["bytes"]
-        self.n_duplicates, self.source, self.by_hand = whole["n_duplicates"], whole["source"], whole["by_hand"]
+        self.reason, self.score = whole["reason"], whole["resemblance"]
+        self.source, self.by_hand = whole["source"], whole["by_hand"]
 
     def __len__(self) -> int:
         """Return the number of documents, references included."""
         return len(self.row_of)
 
+    def parts(self, *reasons: str) -> Iterator[Int64Array]:
+        """Yield the rows whose reason is one of some, of as many documents at a time as a batch has."""
+        wanted = np.array([reason in reasons for reason in REASONS])
+        for begin in range(0, len(self), BATCH_ROWS):
+            yield begin + np.flatnonzero(wanted[self.reason[begin : begin + BATCH_ROWS]])
+
     def where(self, *reasons: str) -> Int64Array:
         """Return the rows whose reason is one of some."""
-        return np.flatnonzero(np.array([reason in reasons for reason in REASONS])[self.reason])
+        return np.concatenate([np.empty(0, np.int64), *self.parts(*reasons)])
 
-    @cached_property
-    def _removed(self) -> tuple[Int64Array, NDArray[np.int32]]:
-        """The rows of removed documents and of their keepers: those of a keeper together, in the order of ``Members.rows``."""
-        rows = self.where("exact", "near")
-        score = np.where(self.reason[rows] == REASONS.index("exact"), np.inf, self.score[rows])
-        rows = rows[np.lexsort((rows, score, self.keeper[rows]))]
-        return rows, self.keeper[rows]
-
-    def members(self, row: int) -> Members:
-        """Return a kept document with those that are removed for it."""
-        removed, keepers = self._removed
-        begin, end = np.searchsorted(keepers, [row, row + 1]).tolist()
-        rows = removed[begin:end]
-        near = rows[self.reason[rows] == REASONS.index("near")]
-        return Members(row, rows, self.score[near])
+    def members(self, rows: Sequence[int]) -> list[Members]:
+        """Return some kept documents, each with those that are removed for it."""
+        wanted = np.zeros(len(self), np.bool_)
+        wanted[rows] = True
+        parts = (part[wanted[self.keeper[part]]] for part in self.parts("exact", "near"))
+        removed = np.concatenate([np.empty(0, np.int64), *parts])
+        is_near = self.reason[removed] == REASONS.index("near")
+        order = np.lexsort((removed, np.where(is_near, self.score[removed], np.inf), self.keeper[removed]))
+        removed, is_near = removed[order], is_near[order]
+        begins, ends = (np.searchsorted(self.keeper[removed], rows, side) for side in ("left", "right"))
+        return [
+            Members(row, removed[begin:end], self.score[removed[begin:end][is_near[begin:end]]])
+            for row, begin, end in zip(rows, begins.tolist(), ends.tolist(), strict=True)
+        ]
 
     def largest_groups(self, n: int, least: int = 2) -> tuple[int, list[Members]]:
         """Return how many groups have so many documents at ``least``, and the largest of them."""
-        some = np.flatnonzero(self.n_duplicates >= max(1, least - 1))
-        largest = some[np.argsort(-self.n_duplicates[some], kind="stable")[:n]]
-        return len(some), [self.members(row) for row in largest.tolist()]
+        keepers = np.concatenate([self.keeper[:0], *(self.keeper[removed] for removed in self.parts("exact", "near"))])
+        rows, sizes = np.unique(keepers, return_counts=True)
+        rows, sizes = rows[sizes >= least - 1], sizes[sizes >= least - 1]
+        return len(rows), self.members(rows[np.argsort(-sizes, kind="stable")[:n]].tolist())
 
 
 def rows_named(decisions: Rows, name: str) -> list[int]:

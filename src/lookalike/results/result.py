@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..formats.writers import Selection, table_of, write_rows
+from ..formats.writers import table_of, write_rows
 from ..inputs.sketches import Trusted
-from ..settings.settings import added_columns
 from ..values.arrays import MOST_SEED, number, whole
-from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
 from .groups import walk_again
-from .rows import HeldRows, collect, there_of
+from .rows import HeldRows, collect
 from .saved import load_result, save_result
 from .summary import count
-from .tables import Tables
+from .tables import Open, Tables
+
+
+class Job(Open, Protocol):
+    """What only an open job can do."""
+
+    @property
+    def threshold(self) -> float:
+        """The lowest that ``again`` takes."""
+
+    def again(self, threshold: float) -> Result:
+        """Decide at a higher threshold."""
+
+    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
+        """Compare some kept documents with all others."""
+
+    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+        """Save the sketches of the kept documents."""
+
+    def close(self) -> None:
+        """Remove what the job keeps on the disk."""
 
 
 class Result(Tables):
@@ -42,6 +57,8 @@ class Result(Tables):
     against : bool
         Whether there were reference documents.
     """
+
+    _job: Job | None
 
     def close(self) -> None:
         """Remove the files of the work folder, if there are any; after that, rows, pairs and ids are not available."""
@@ -100,28 +117,6 @@ class Result(Tables):
             decisions=decisions, matches=matches, settings=settings, summary=summary, provenance=provenance,
             against=self.against, job=self._job, inputs=self._noted,
         )  # fmt: skip
-
-    def _selections(self, annotate: bool) -> list[Selection]:
-        """Return the rows of each input that are to be written: those kept, or all, with what annotation adds."""
-        self._check_open()
-        job = self._job
-        if job is None:
-            raise ParameterError(
-                "this result was loaded or unpickled, and does not have the inputs: write before you save, or run dedup again "
-                "(decisions has source and row of every document)"
-            )
-        rows_of = np.zeros(len(job.sources), np.int64)
-        for batch in self._own(["position"]).batches():
-            rows_of += np.bincount(to_numpy(batch.column(0)) >> SOURCE_BITS, minlength=len(rows_of))
-        selections, end = [], 0
-        for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
-            begin, end = end, end + n_rows
-            mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
-            if annotate and not self.settings.annotate:  # else reading has checked it, before any work
-                source.check_free(added_columns(self.settings, self.against))
-            added = partial(self._annotated, begin) if annotate else None
-            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
-        return selections
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
@@ -313,13 +308,17 @@ class Result(Tables):
         self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page that shows what was removed and why: one HTML file that needs no network.
+        """Write a page that shows what was removed, why, and whether to trust it: one HTML file of at most 2 MB.
+
+        It needs no network, and runs only its own script: texts, ids and names are shown as they are, whatever they hold.
+        Samples are drawn by the job's seed, and each says how.
 
         Parameters
         ----------
         output : str or path
         texts : {"full", "none", "hash"}, default "full"
-            Whether the page shows texts; "hash": a keyed hash in place of each word.
+            Whether the page shows the texts of its samples; "none": ids and scores only; "hash": a keyed hash in place of each
+            word, under a key that is drawn for the page and kept nowhere. Ids and names of files are shown in any case.
         force : bool, default False
             Replace an existing file.
         title : str, optional
@@ -329,18 +328,15 @@ class Result(Tables):
         Raises
         ------
         ParameterError, MissingExtraError, OutputError, InputDataError
-            As ``lookalike.write_report``, which says more.
+            If the result is closed; without the extra ``report``; if the file exists or is an input; if an input has changed.
+
+        Notes
+        -----
+        Time: the decisions are read twice; the inputs for their digests, and up to the last text that is shown. Of an open job,
+        candidates among kept documents are compared again, for near misses, and small jobs decided again at higher thresholds.
+        A loaded or unpickled result has no near misses; what its inputs no longer have, the page says. Memory: 32 bytes per
+        document.
         """
         from ..report.page import write_report  # a layer above: methods of results are where users look for it
 
         write_report(self, output, texts=texts, force=force, title=title, command=command)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all but the job, tables whole."""
-        self._check_open()
-        held: dict[str, Any] = {"_job": None, "near_misses": None, "_noted": self.inputs.noted}
-        held |= {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))}
-        return held | {name: getattr(self, name) for name in ("against", "settings", "summary", "provenance")}
-
-
-DedupResult = Result

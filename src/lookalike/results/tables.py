@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -15,26 +15,25 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..formats.split import Split
-from ..settings.settings import Settings
+from ..formats.writers import Selection
+from ..settings.settings import Settings, added_columns
 from ..steps.totals import of_inputs
 from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..values.arrow import no_rows, to_numpy
+from ..values.tables import SOURCE_BITS
 from ..wording import called, counted, printable
 from .groups import annotated, annotating, clusters_of, groups_of, naming
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
-from .rows import Rows, collect, drawn, filtered, least_alike, rows_at
+from .rows import HeldRows, Rows, collect, drawn, filtered, least_alike, rows_at, there_of
 from .summary import Summary
-
-if TYPE_CHECKING:
-    from .result import Result
 
 NearMisses = Callable[[float], Iterator[tuple[Int64Array, Int64Array, Float64Array]]]
 """From a lower threshold to (left, right, score) of the kept documents that score between; left and right are orders."""
 
 
-class Job(Protocol):
-    """What only an open job can do, whose inputs can be read again; the results of one job share it."""
+class Open(Protocol):
+    """What tables need of an open job, whose inputs can be read again; the results of one job share it."""
 
     n_references: int
     closed: bool
@@ -44,28 +43,6 @@ class Job(Protocol):
     @property
     def sources(self) -> Sequence[Split]:
         """All that was read, references first; positions in decisions count them."""
-        ...
-
-    @property
-    def threshold(self) -> float:
-        """The lowest that ``again`` takes."""
-        ...
-
-    def again(self, threshold: float) -> Result:
-        """Decide at a higher threshold."""
-        ...
-
-    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
-        """Compare some kept documents with all others."""
-        ...
-
-    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
-        """Save the sketches of the kept documents."""
-        ...
-
-    def close(self) -> None:
-        """Remove what the job keeps on the disk."""
-        ...
 
 
 class Tables:
@@ -73,11 +50,11 @@ class Tables:
 
     def __init__(
         self, *, decisions: Rows, matches: Rows, settings: Settings, summary: Summary, provenance: dict[str, Any],
-        against: bool, job: Job | None = None, near_misses: NearMisses | None = None, inputs: SavedInputs | None = None,
+        against: bool, job: Open | None = None, near_misses: NearMisses | None = None, inputs: SavedInputs | None = None,
     ) -> None:  # fmt: skip
         self._decisions = decisions
         self._matches = matches
-        self._job = job
+        self._job: Open | None = job
         self._noted = inputs or SavedInputs(no_rows(INPUTS), Path())
         self.against = against
         self.near_misses = near_misses
@@ -281,6 +258,32 @@ class Tables:
         names = annotating(self.score_names, self.against)
         return annotated(collect(self._own(names, first + begin, first + end)), self.score_names, self.against)
 
+    def _selections(self, annotate: bool) -> list[Selection]:
+        """Return the rows of each input that are to be written: those kept, or all, with what annotation adds."""
+        self._check_open()
+        job = self._job
+        if job is None:
+            raise ParameterError(
+                "this result was loaded or unpickled, and does not have the inputs: write before you save, or run dedup again "
+                "(decisions has source and row of every document)"
+            )
+        rows_of = np.zeros(len(job.sources), np.int64)
+        for batch in self._own(["position"]).batches():
+            rows_of += np.bincount(to_numpy(batch.column(0)) >> SOURCE_BITS, minlength=len(rows_of))
+        selections, end = [], 0
+        for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
+            begin, end = end, end + n_rows
+            mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
+            if annotate and not self.settings.annotate:  # else reading has checked it, before any work
+                source.check_free(added_columns(self.settings, self.against))
+            added = partial(self._annotated, begin) if annotate else None
+            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
+        return selections
+
+    def rethreshold(self, threshold: float) -> Tables:
+        """Decide again at a higher threshold."""
+        raise NotImplementedError
+
     def sample(self, n: int, *, seed: int = 1) -> pa.Table:
         """Draw removed documents at random.
 
@@ -313,6 +316,13 @@ class Tables:
         """
         least = least_alike(self.rows(), whole("n", n, 1, None))
         return self._told(rows_at(self.rows(self._removed_columns), least.rows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the job, tables whole."""
+        self._check_open()
+        held: dict[str, Any] = {"_job": None, "near_misses": None, "_noted": self.inputs.noted}
+        held |= {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))}
+        return held | {name: getattr(self, name) for name in ("against", "settings", "summary", "provenance")}
 
     def _repr_html_(self) -> str:
         """Return the counts as a small table, for notebooks."""

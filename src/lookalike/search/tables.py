@@ -121,7 +121,7 @@ def layouts(n: int, bits: int, radius: int, costs: Costs) -> list[Layout]:
             for more in range(1, blocks + 1) if flips else [blocks]:  # tables with so many flips, the others with one less
                 for used in range(1, blocks + 1):
                     shape = [(min(size, widest), flips - (i >= more)) for i, size in enumerate(sizes[:used])]
-                    if sum(theory.probes(p, f) for p, f in shape) <= MOST_PROBES:
+                    if sum(theory.combinations_within(p, f) for p, f in shape) <= MOST_PROBES:
                         tables: Tables = tuple((((starts[i], p),), f) for i, (p, f) in enumerate(shape))
                         found[tables] = theory.found_share(bits, min(radius, bits), shape)
     for blocks, choices in theory.join_designs(bits, radius, MOST_TABLES) if radius else []:

@@ -15,8 +15,7 @@ from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling
-from ..theory.agreement import least_agreeing
-from ..theory.banding import candidate_probability
+from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
 from .limits import check_skipping
 from .option import check_values, documented, entries, recorded

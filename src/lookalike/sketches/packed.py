@@ -1,26 +1,21 @@
-"""Packings: as many bits of every slot, or one of several slots together, as bit planes one after another."""
+"""Packings: as many bits of every slot, one of several slots together, or mixtures, as bit planes one after another."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..kernels import packing as kernel
-from ..theory import bbit, mixture, pooling
+from ..theory import bbit, likelihood, mixture
 from ..theory.mixture import Part
 from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
-from ..values.arrays import whole
+from ..values.arrays import number, whole
 from .permutation import PermutationMinHash
-
-
-def n_words(slots: int) -> int:
-    """Return the words of a bit plane of so many slots."""
-    return (slots + 63) // 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +36,7 @@ class Packing:
         rows, word = [], 0
         for part in self.parts(permutations):
             rows.append((word, part.slots, part.bits))
-            word += n_words(part.slots) * part.bits
+            word += (part.slots + 63) // 64 * part.bits
         return np.array(rows, np.int64)
 
     def pack(self, signatures: Signatures) -> PackedSignatures:
@@ -64,25 +59,18 @@ class Packing:
             If the number of slots does not suit, a document is empty, or bins are.
         """
         slots = np.ascontiguousarray(signatures.values).astype(np.uint64)
-        scheme = signatures.scheme
+        scheme, layout = signatures.scheme, self.layout(slots.shape[1])
         if getattr(scheme, "may_be_empty", False):
-            raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
-        layout = self.layout(slots.shape[1])
+            return self._pack_raw(slots, layout, signatures)
         empty = np.flatnonzero((signatures.values == np.iinfo(signatures.values.dtype).max).all(1))
         if len(empty):
             raise ParameterError(
                 f"document {empty[0]} is empty, and {len(empty) - 1} more: bits cannot tell an empty set from others; "
                 "leave such documents out before signing"
             )
-        words = np.zeros((len(slots), self._n_words(slots.shape[1])), np.uint64)
-        self._fill(slots, not isinstance(scheme, PermutationMinHash), layout, words)
-        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)
-
-    def _n_words(self, permutations: int) -> int:
-        return sum(n_words(part.slots) * part.bits for part in self.parts(permutations))
-
-    def _fill(self, slots: UInt64Array, remix: bool, layout: Int64Array, words: UInt64Array) -> None:
-        begin = 0
+        last_word, last_slots, last_bits = layout[-1].tolist()
+        words = np.zeros((len(slots), last_word + (last_slots + 63) // 64 * last_bits), np.uint64)
+        remix, begin = not isinstance(scheme, PermutationMinHash), 0
         for part, first_word in zip(self.parts(slots.shape[1]), layout[:, 0].tolist(), strict=True):
             end = begin + part.slots * part.combined
             if part.combined > 1:
@@ -90,12 +78,27 @@ class Packing:
             else:
                 kernel.pack_planes(slots, begin, end, part.bits, remix, words, first_word)
             begin = end
+        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)
+
+    def _pack_raw(self, slots: UInt64Array, layout: Int64Array, signatures: Signatures) -> PackedSignatures:
+        """Pack bins some of which are empty, where a packing can."""
+        raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
 
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
     ) -> tuple[Any, Any]:
-        """Return (unbiased estimate, its standard error) from matches of shape (..., n_parts)."""
-        raise NotImplementedError
+        """Return (pooled estimate, its standard error) from matches of shape (..., n_parts). It is unbiased if all bits are
+        whole; else biased by the root, see the theory.
+
+        Parameters
+        ----------
+        matches : ndarray of int64, shape (..., n_parts)
+        permutations : int >= 1
+        density_left, density_right : ndarray of float64
+        """
+        parts = self.parts(permutations)
+        found, error = mixture.estimate(matches, parts, density_left, density_right)
+        return if_clear(found, error, parts, density_left, density_right), error
 
     def most_likely(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
@@ -109,7 +112,7 @@ class Packing:
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = mixture.most_likely(matches, parts, density_left, density_right)
+        found, error = likelihood.most_likely(matches, parts, density_left, density_right)
         return if_clear(found, error, parts, density_left, density_right), error
 
 
@@ -174,23 +177,10 @@ class BBit(Packing):
         """
         return (Part(slots=permutations, bits=self.bits),)
 
-    def pack(self, signatures: Signatures) -> PackedSignatures:
-        """Pack signatures; raw one-permutation bins too.
-
-        Parameters
-        ----------
-        signatures : Signatures
-
-        Returns
-        -------
-        PackedSignatures
-        """
-        if not getattr(signatures.scheme, "may_be_empty", False):
-            return Packing.pack(self, signatures)
-        slots = signatures.values.astype(np.uint64)
+    def _pack_raw(self, slots: UInt64Array, layout: Int64Array, signatures: Signatures) -> PackedSignatures:
+        """Pack raw bins, with a plane more for those that are filled."""
         filled = (signatures.values != np.iinfo(signatures.values.dtype).max).astype(np.uint64)
-        layout = self.layout(slots.shape[1])
-        width = n_words(slots.shape[1])
+        width = (slots.shape[1] + 63) // 64
         words = np.zeros((len(slots), width * (self.bits + 1)), np.uint64)
         kernel.pack_planes(slots, 0, slots.shape[1], self.bits, True, words, 0)
         kernel.pack_planes(filled, 0, slots.shape[1], 1, False, words, width * self.bits)
@@ -260,27 +250,99 @@ class XorBits(Packing):
             raise ParameterError(f"{permutations} slots cannot be combined by {self.combined}: it must divide them")
         return (Part(slots=permutations // self.combined, bits=1, combined=self.combined),)
 
-    def estimate(
-        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
-    ) -> tuple[Any, Any]:
-        """Return (estimate, its standard error) from matches of shape (..., 1); biased by the root, see the theory.
+
+def _bits(value: Any) -> int | float:
+    """Return a number of bits a slot: a whole one, or a fraction 1 / m, of which ``_combined`` makes m."""
+    if not isinstance(value, (float, np.floating)) or not 0.0 < value < 1.0:
+        return whole("bits", value, 1, 64)
+    bits = float(value)
+    if abs(bits * _combined(bits) - 1.0) > 1e-9:
+        raise ParameterError(f"bits below 1 must be 1/2, 1/3, 1/4 and so on: so many slots make one bit; got {bits}")
+    return 1.0 / _combined(bits)
+
+
+def _combined(bits: float) -> int:
+    """Return how many slots make one stored slot."""
+    return max(1, round(1.0 / bits))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fractional(Packing):
+    """Slots with different numbers of bits: f bits a slot on average, for storage in finer steps.
+
+    Parameters
+    ----------
+    shares : sequence of (bits, share)
+        A share of the slots of the signature, in the order given, keeps so many bits; shares sum to 1 and must make whole
+        numbers of slots. Bits below 1 are 1/m, such as 0.5: one stored bit is then the XOR of the lowest bits of m slots.
+
+    Raises
+    ------
+    ParameterError
+        If shares or bits are others; when packing, if the shares do not suit the number of slots.
+
+    Notes
+    -----
+    Half a bit of one half of the slots, one bit of the other, is ``[(1, 1/2), (0.5, 1/2)]``: 3/4 bit. Equations 35-38 take as
+    many XORs as single bits, which is ``[(1, 1/3), (0.5, 2/3)]``. Estimates are pooled: all stored bits and slots count alike.
+    With bits below 1 they are biased by the root, and nan where dense sets could have a lower resemblance too, as ``XorBits``.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 11-16 and 39-43 (17, 20, 42 corrected), 35-38 for 3/4 bit.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> shingles = la.Shingles.from_arrays(list(range(300)) + list(range(10, 310)), [0, 300, 600])
+    >>> packed = la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(la.FastSimilarity(permutations=4096).sign(shingles))
+    >>> packed.n_bytes
+    768
+    >>> bool(abs(packed.estimated_resemblance(0, 1) - 290 / 310) < 0.03)
+    True
+    """
+
+    shares: Sequence[tuple[int | float, float]]
+
+    def __post_init__(self) -> None:
+        """Check the shares."""
+        try:
+            shares = tuple((_bits(b), number("share", w)) for b, w in self.shares)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ParameterError):
+                raise
+            raise ParameterError(f"shares must be pairs (bits, share); got {self.shares!r}") from None
+        mixture.check_shares([(max(1, int(b)), w) for b, w in shares])
+        object.__setattr__(self, "shares", shares)
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return the parts; raises ParameterError where shares do not make whole numbers of slots.
 
         Parameters
         ----------
-        matches : ndarray of int64, shape (..., n_parts)
         permutations : int >= 1
-        density_left, density_right : ndarray of float64
+
+        Raises
+        ------
+        ParameterError
+            If the shares do not make whole numbers of slots, or of combined ones.
         """
-        parts = self.parts(permutations)
-        found, error = pooling.estimate(matches, parts, density_left, density_right)
-        return if_clear(found, error, parts, density_left, density_right), error
+        counts = [share * permutations for _, share in self.shares]
+        if any(abs(count - round(count)) > 1e-6 or round(count) < 1 for count in counts):
+            raise ParameterError(f"the shares {self.shares} of {permutations} slots are no whole numbers of slots")
+        parts = []
+        for slots, bits in zip(map(round, counts), (bits for bits, _ in self.shares), strict=True):
+            combined = _combined(bits)
+            if slots % combined:
+                raise ParameterError(f"{slots} of {permutations} slots cannot be combined by {combined}: it must divide them")
+            parts.append(Part(slots=slots // combined, bits=max(1, int(bits)), combined=combined))
+        return tuple(parts)
 
 
-def unpack(packed: PackedSignatures) -> list[NDArray[np.uint64]]:
-    """Return the codes of each part, uint64 of shape (n_documents, slots)."""
-    out = []
-    for first_word, slots, bits in packed.layout.tolist():
-        codes = np.empty((len(packed.words), slots), np.uint64)
-        kernel.unpack_planes(packed.words, first_word, slots, bits, codes)
-        out.append(codes)
-    return out
+def packing_of(shares: Sequence[tuple[float, float]]) -> BBit | XorBits | Fractional:
+    """Return the packing of some shares, of a ``theory.choose.Choice`` for example: the plainest that there is."""
+    found = Fractional(shares=shares)
+    if len(found.shares) > 1:
+        return found
+    bits = found.shares[0][0]
+    return BBit(bits=int(bits)) if bits >= 1 else XorBits(combined=_combined(bits))

@@ -15,11 +15,9 @@ from ..files.disk import check_output
 from ..files.layout import Kind
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
-from .fractional import Fractional
 from .minhash import FastSimilarity, MinHash
-from .one_permutation import OnePermutation
-from .packed import BBit, XorBits
-from .permutation import PermutationBins, PermutationMinHash
+from .packed import BBit, Fractional, XorBits
+from .permutation import OnePermutation, PermutationBins, PermutationMinHash
 
 SIGNATURES = Kind(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
 _SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..kernels import crowds as kernel
 from ..kernels.banding import find_buckets
-from ..theory.agreement import crowded_recall
+from ..theory.banding import crowded_recall
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS

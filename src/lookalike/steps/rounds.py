@@ -8,7 +8,7 @@ compares too.
 The first round only compares with references and keeps what has no earlier partner. A chain of matches takes one round per
 link. So rounds end when a later one decides little: all waiting pairs are verified, and ``resolve`` streams the matches. Last,
 pairs of a KEPT and a REMOVED document that have not been verified yet are, so that all kept matches are known.
-``recipes.rounds`` puts the steps together.
+``recipes.decide`` puts the steps together.
 """
 
 from __future__ import annotations

@@ -13,10 +13,13 @@ from ..kernels import filters as kernel
 from ..kernels.resemblance import Rows
 from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method
-from ..text.hashes import KeyedHashes
+from ..text.hashes import KeyedHashes, Vocabulary
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
+<<<<<<< HEAD
 from ..text.vocabulary import numbering
+=======
+>>>>>>> main
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
@@ -49,14 +52,14 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
 
     What has been given, and the text that it was made of, is not held: both may be large.
     """
-    numbers = numbering(shingling, key)
-    for batch in batches:
-        texts = from_arrow_array(batch.column("text"))
-        del batch
-        pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
-        del texts
-        while pieces:
-            yield (*numbers.number(pieces.pop()), len(numbers))
+    with numbering(shingling, key) as known:
+        for batch in batches:
+            texts = from_arrow_array(batch.column("text"))
+            del batch
+            pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
+            del texts
+            while pieces:
+                yield (*known.number(pieces.pop()), len(known))
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
-from ..kernels import known_text
+from ..kernels import known_text as kernels
 from ..kernels import vocabulary as kernel
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
@@ -20,6 +22,8 @@ from .shingle import Shingling
 from .texts import Texts
 
 Int32Array = NDArray[np.int32]
+KEPT = 16 << 20  # bytes of room for known text that a thread uses again; memory that is new each time costs as much as the work
+_mine = threading.local()
 _ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state
 
 
@@ -82,26 +86,26 @@ class KnownText:
     def __init__(self, shingling: Shingling, key: bytes) -> None:
         self._shingling = shingling
         self._secrets = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
-        self._known: known_text.KnownText | None = None
-        self._at = np.zeros(known_text.NEED_OUT + 1, np.int64)
-        self._at[known_text.N_PLACES] = 1  # place 0 is none
+        self._known: kernels.KnownText | None = None
+        self._at = np.zeros(kernels.NEED_OUT + 1, np.int64)
+        self._at[kernels.N_PLACES] = 1  # place 0 is none
 
     def __len__(self) -> int:
         """Return how many shingles have a number."""
-        return int(self._at[known_text.N_SHINGLES])
+        return int(self._at[kernels.N_SHINGLES])
 
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         shingling, at, width = self._shingling, self._at, self._shingling.width
         assert width is not None
-        texts, ahead = shingling.normalized(texts), width + known_text.MANY
-        known = self._known or _known_text(texts.n_bytes)
-        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + known_text.BEYOND, np.uint8)
+        texts, ahead = shingling.normalized(texts), width + kernels.MANY
+        known = self._known or _room_for_text(texts.n_bytes)
+        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + kernels.BEYOND, np.uint8)
         keys, ends, tags = np.empty((ahead, 2), np.uint64), np.empty(ahead, np.int64), np.empty(ahead, np.uint64)
         offsets, numbers = np.zeros(len(texts) + 1, np.int64), scratch("numbers", texts.n_bytes // 4, np.int32)
-        at[[known_text.ROW, known_text.WRITTEN]], at[known_text.LENGTH] = 0, known_text.NOT_FOLDED
+        at[[kernels.ROW, kernels.WRITTEN]], at[kernels.LENGTH] = 0, kernels.NOT_FOLDED
         unit, fold_case = UNITS.index(shingling.unit), shingling.fold_case
-        while not known_text.walk_texts(texts.data, texts.offsets, unit, width, fold_case, character_tables(), *self._secrets,
+        while not kernels.walk_texts(texts.data, texts.offsets, unit, width, fold_case, character_tables(), *self._secrets,
                                         known, at, folded, keys, ends, tags, offsets, numbers):  # fmt: skip
             table, places, of_places, text = known
             *_, n_shingles, n_places, n_text, written, need_places, need_text, need_out = at.tolist()
@@ -114,24 +118,38 @@ class KnownText:
             if written + need_out > len(numbers):
                 fewer, numbers = numbers, scratch("numbers", 2 * (written + need_out), np.int32)
                 numbers[:written] = fewer[:written]
-            known = known_text.KnownText(table, places, of_places, text)
+            known = kernels.KnownText(table, places, of_places, text)
         self._known = known
         return numbers[: offsets[-1]], offsets
 
+    def leave_room(self) -> None:
+        """Let this thread's next one use the room of this one, which is done."""
+        if self._known is not None and sum(array.nbytes for array in self._known) <= KEPT:
+            _mine.known = self._known
 
-def numbering(shingling: Shingling, key: bytes) -> Vocabulary | KnownText:
-    """Return what numbers the shingles of texts."""
-    walks = shingling.tokenizer is None and shingling.unit in ("word", "line")
-    return (KnownText if walks else Vocabulary)(shingling, key)
+
+@contextmanager
+def numbering(shingling: Shingling, key: bytes) -> Iterator[Vocabulary | KnownText]:
+    """Give what numbers the shingles of texts, until these have been numbered."""
+    if shingling.tokenizer is not None or shingling.unit not in ("word", "line"):
+        yield Vocabulary(shingling, key)
+        return
+    known_text = KnownText(shingling, key)
+    yield known_text
+    known_text.leave_room()
 
 
-def _known_text(n_bytes: int) -> known_text.KnownText:
-    """Return room for what some near-duplicates of so many bytes hold, mostly."""
+def _room_for_text(n_bytes: int) -> kernels.KnownText:
+    """Return room for what some near-duplicates of so many bytes hold, mostly; this thread's from before, if it is enough."""
     n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
+    known, _mine.known = getattr(_mine, "known", None), None
+    if known is not None and len(known.table) >= 2 * n:
+        known.table[: 2 * n] = 0
+        return known._replace(table=known.table[: 2 * n])  # type: ignore[no-any-return]
     places = np.empty((2 * n + 1, 4), np.uint64)
     places[0] = 0
-    return known_text.KnownText(np.zeros(2 * n, np.uint64), places, np.empty(2 * n + 1, np.int32),
-                                np.empty(16 * n + known_text.BEYOND, np.uint8))  # fmt: skip
+    return kernels.KnownText(np.zeros(2 * n, np.uint64), places, np.empty(2 * n + 1, np.int32),
+                             np.empty(16 * n + kernels.BEYOND, np.uint8))  # fmt: skip
 
 
 def _room(n_bytes: int) -> kernel.Known:

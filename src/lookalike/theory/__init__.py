@@ -10,19 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "agreement",
     "banding",
     "bbit",
     "blocks",
     "chance",
     "choose",
-    "fractional",
     "hamming_costs",
+    "likelihood",
     "minhash",
     "mixture",
     "one_permutation",
-    "pooling",
-    "quantization",
     "set_distance",
     "setsketch",
     "shares",
@@ -46,19 +43,16 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import (
-        agreement,
         banding,
         bbit,
         blocks,
         chance,
         choose,
-        fractional,
         hamming_costs,
+        likelihood,
         minhash,
         mixture,
         one_permutation,
-        pooling,
-        quantization,
         set_distance,
         setsketch,
         shares,

@@ -144,8 +144,10 @@ def join_candidates(fingerprints: float, bits: int, blocks: int, choices: Sequen
     return float(fingerprints**2 / 2.0 * sum(2.0 ** -float(sizes[list(choice)].sum()) for choice in choices))
 
 
-def probes(prefix_bits: int, flips: int) -> int:
-    """Buckets within ``flips`` bits of a prefix: sum of C(p, i).
+def combinations_within(prefix_bits: int, flips: int) -> int:
+    """Sets of at most ``flips`` of the prefix bits, the empty one included, sum of C(p, i): as many probes make a search exact.
+
+    With 26 bits and 3 flips: 2,952; the thesis counts 2,951 without the empty one.
 
     Parameters
     ----------
@@ -157,23 +159,6 @@ def probes(prefix_bits: int, flips: int) -> int:
     Thesis on PSM, chapter IV.
     """
     return sum(comb(prefix_bits, i) for i in range(flips + 1))
-
-
-def combinations_within(prefix_bits: int, radius: int) -> int:
-    """Sets of at most ``radius`` of the prefix bits, the empty one included: as many probes make the search exact.
-
-    With 26 bits and radius 3: 2,952; the thesis counts 2,951 without the empty one.
-
-    Parameters
-    ----------
-    prefix_bits : int
-    radius : int >= 0
-
-    References
-    ----------
-    Thesis on PSM, chapter IV.
-    """
-    return probes(prefix_bits, radius)
 
 
 def found_share(bits: int, distance: int, tables: Sequence[tuple[int, int]]) -> float:

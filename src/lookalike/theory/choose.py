@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import ParameterError
-from . import bbit, pooling, xor_bits
+from . import bbit, mixture, xor_bits
 from ._check import count, within
 from .mixture import Part, curve
 
@@ -212,7 +212,7 @@ def _pooled_error(resemblance: float, parts: list[Part], density: float) -> floa
 
     The estimate from combined bits is far from linear in it.
     """
-    spread = float(pooling.variance(resemblance, parts, density, density))
+    spread = float(mixture.variance(resemblance, parts, density, density))
     if len(parts) == 1:
         scheme = "xor_bits" if parts[0].combined > 1 else "bbit"
         return _error(scheme, spread * parts[0].slots, resemblance, parts[0].combined, parts[0].slots, density)
@@ -221,7 +221,7 @@ def _pooled_error(resemblance: float, parts: list[Part], density: float) -> floa
         total = sum(n for n, _ in expected)
         steps = np.linspace(-6.0, 6.0, 241)
         shares = sum(n * t for n, t in expected) / total + steps * sum(n * t * (1.0 - t) for n, t in expected) ** 0.5 / total
-        found = pooling.resemblance(np.clip(shares, 0.0, 1.0), parts, density, density)
+        found = mixture.resemblance(np.clip(shares, 0.0, 1.0), parts, density, density)
         weights = np.exp(-0.5 * steps**2)
         spread = max(spread, float(np.sum(weights * (found - resemblance) ** 2) / weights.sum()))
     return float(spread**0.5)
@@ -252,7 +252,7 @@ def for_memory(
 
     References
     ----------
-    The variances of ``bbit``, ``xor_bits``, ``minhash`` and ``pooling``, compared at equal memory.
+    The variances of ``bbit``, ``xor_bits``, ``minhash`` and ``mixture``, compared at equal memory.
     """
     if not 1 <= total_bits < float("inf"):
         raise ParameterError(f"a sketch needs at least one bit; got {total_bits}")
@@ -271,37 +271,9 @@ def for_memory(
             if not all((part.bits, part.combined) in offered for part in parts):
                 continue
             least = min((error for error, _, _ in choices), default=np.inf)  # the error is never below the variance's root
-            if pooling.variance(resemblance, parts, density, density) < least**2:
+            if mixture.variance(resemblance, parts, density, density) < least**2:
                 choices.append((_pooled_error(resemblance, parts, density), len(choices), parts))
         if not choices:
             raise ParameterError(f"{total_bits} bits are too few for a sketch of {permutations} permutations")
     error, _, parts = min(choices, key=lambda choice: choice[:2])
     return _chosen(parts, error)
-
-
-def error_for_precision(threshold: float, margin: float, confidence_z: float = 1.6448536269514722) -> float:
-    """Standard error at which documents ``margin`` below a threshold pass it by estimate with at most 5% probability.
-
-    Both precision (what lies below is kept out) and recall (what lies ``margin`` above is let in) then reach 95% for
-    pairs that far from the threshold; other levels by ``confidence_z``, the normal quantile.
-
-    Parameters
-    ----------
-    threshold, margin : float in (0, 1)
-    confidence_z : float > 0
-        Quantile of the normal distribution.
-
-    Raises
-    ------
-    ParameterError
-        If threshold or margin are outside (0, 1), or the quantile is not positive.
-
-    References
-    ----------
-    One-sided normal bound: margin / z.
-    """
-    if not 0.0 < margin < 1.0 or not 0.0 < threshold < 1.0 or not 0.0 < confidence_z < float("inf"):
-        raise ParameterError(
-            f"threshold and margin must be in (0, 1), confidence_z above 0; got {threshold}, {margin} and {confidence_z}"
-        )
-    return margin / confidence_z

@@ -19,7 +19,7 @@ from math import comb, log2
 
 import numpy as np
 
-from .blocks import block_candidates, probes
+from .blocks import block_candidates, combinations_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def layout_query(n: float, tables: Sequence[tuple[int, int]], costs: Costs) -> f
     Thesis on PSM, the model of equations 6.10-6.21, for tables of any prefixes and flips.
     """
     probe = costs.at("probe", n * len(tables))
-    return sum(probes(bits, flips) * (probe + n / 2.0**bits * costs.compare) for bits, flips in tables)
+    return sum(combinations_within(bits, flips) * (probe + n / 2.0**bits * costs.compare) for bits, flips in tables)
 
 
 def layout_memory(n: float, words: int, tables: Sequence[tuple[int, int]]) -> float:
@@ -195,21 +195,6 @@ def manku_batch(n: float, queries: float, bits: int, blocks: int, lead: int, cos
     table = (n + queries) * costs.key + queries * log2(max(queries, 2.0)) * costs.sort + n * costs.at("lookup", queries)
     table += n * block_candidates(queries, bits, blocks, lead) / every * costs.at("gather", queries)
     return max(reading, every * table)
-
-
-def layout_batch(n: float, queries: float, words: int, tables: Sequence[tuple[int, int]], costs: Costs) -> float:
-    """Nanoseconds of a batch with flips of the file's fingerprints: tables of the queries, n searches of them.
-
-    Parameters
-    ----------
-    n, queries, words, tables, costs
-
-    References
-    ----------
-    Thesis on PSM, the model of equations 6.10-6.21, for tables of any prefixes and flips.
-    """
-    building = len(tables) * queries * log2(max(queries, 2.0)) * costs.sort
-    return max(n * (8 * words + 4) * costs.read, building + n * layout_query(queries, tables, costs))
 
 
 def weak_bits_batch(

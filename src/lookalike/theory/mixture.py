@@ -1,4 +1,7 @@
-"""The most likely resemblance behind any mixture of slots: b bits, XORed bits, whole values."""
+"""Mixtures of slots with different numbers of bits, or XORed ones: the share of all stored slots that match, and what it tells.
+
+f-fractional bit minwise hashing (Li, König et al.), for slots of any kinds.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
-from . import bbit
+from . import bbit, xor_bits
 from ._check import Float, resemblance_of, within
 
 STEPS = 50  # bisections: to 2^-50 of the interval
@@ -40,6 +43,28 @@ class Part:
             raise ParameterError(f"a part needs slots >= 1, bits in 1..64, and bits = 1 where slots are combined; not {self}")
 
 
+def check_shares(shares: Sequence[tuple[int, float]]) -> None:
+    """Check that there are (bits, share), and that the shares sum to 1.
+
+    Parameters
+    ----------
+    shares : sequence of (bits, share)
+
+    Raises
+    ------
+    ParameterError
+        If they do not.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 13 and 39.
+    """
+    if not shares or not all(1 <= bits <= 64 and 0.0 <= share <= 1.0 for bits, share in shares):
+        raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); got {shares!r}")
+    if abs(sum(share for _, share in shares) - 1.0) > 1e-9:
+        raise ParameterError(f"the shares of the parts must sum to 1; those of {shares} sum to {sum(s for _, s in shares)}")
+
+
 def curve(
     part: Part, resemblance: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
 ) -> tuple[Float, Float]:
@@ -62,6 +87,27 @@ def curve(
         return e, np.broadcast_to(1.0 - c2, np.shape(e))
     rho = 2.0 * e - 1.0  # beyond 1 where a share is estimated to be above what the densities allow
     return (1.0 + rho**part.combined) / 2.0, part.combined * rho ** (part.combined - 1) * (1.0 - c2)
+
+
+def pooled_curve(
+    parts: Sequence[Part], resemblance: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> tuple[Float, Float]:
+    """Return (expected share of all stored slots that match, its slope) at a resemblance.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    resemblance : array_like of float
+        Any number, as for ``curve``.
+    density_left, density_right : array_like of float in [0, 1]
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 11, 36 and 39.
+    """
+    curves = [(part.slots, *curve(part, resemblance, density_left, density_right)) for part in parts]
+    total = sum(part.slots for part in parts)
+    return sum(n * e for n, e, _ in curves) / total, sum(n * slope for n, _, slope in curves) / total
 
 
 def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0) -> Float:
@@ -131,109 +177,66 @@ def counted(matches: ArrayLike, parts: Sequence[Part]) -> tuple[Float, Float]:
     return counts, trials
 
 
-def _score(
-    counts: Float, trials: Float, parts: Sequence[Part], r: Float, density_left: Float, density_right: Float
-) -> tuple[Float, Float]:
-    """(score, Fisher information) of matches counted in each part, at a resemblance."""
-    total, information = np.zeros(counts.shape[:-1]), np.zeros(counts.shape[:-1])
-    for i, part in enumerate(parts):
-        e, slope = curve(part, r, density_left, density_right)
-        spread = np.maximum(e * (1.0 - e), 1e-300)
-        total = total + (counts[..., i] - trials[i] * e) * slope / spread
-        information = information + trials[i] * slope**2 / spread
-    return total, information
-
-
-def _root(
-    counts: Float, trials: Float, parts: Sequence[Part], ends: tuple[Float, Float], density_left: Float, density_right: Float
+def resemblance(
+    match_share: ArrayLike, parts: Sequence[Part], density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
 ) -> Float:
-    """Where the score changes its sign, or the end that it points to."""
-    low, high = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        up = _score(counts, trials, parts, middle, density_left, density_right)[0] > 0.0
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
-    return np.where(low == ends[0], ends[0], np.where(high == ends[1], ends[1], (low + high) / 2.0))
+    """Estimate from the share of matches among all stored slots: the resemblance at which that share is expected.
 
-
-def _likelihood(counts: Float, trials: Float, parts: Sequence[Part], r: Float, left: Float, right: Float) -> Float:
-    """Logarithm of the likelihood of a resemblance, but for a constant."""
-    total: Float = np.zeros(counts.shape[:-1])
-    for i, part in enumerate(parts):
-        e = np.clip(curve(part, r, left, right)[0], 1e-300, 1.0 - 1e-16)
-        total = total + counts[..., i] * np.log(e) + (trials[i] - counts[..., i]) * np.log1p(-e)
-    return total
-
-
-def _farthest(
-    counts: Float, trials: Float, parts: Sequence[Part], ends: tuple[Float, Float], density_left: Float, density_right: Float
-) -> Float:
-    """The resemblance on the way from the most likely one to an end at which the likelihood ratio rejects it."""
-    most = _likelihood(counts, trials, parts, ends[0], density_left, density_right)
-    near, far = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
-    for _ in range(STEPS):
-        middle = (near + far) / 2.0
-        fits = most - _likelihood(counts, trials, parts, middle, density_left, density_right) < Z * Z / 2.0
-        near, far = np.where(fits, middle, near), np.where(fits, far, middle)
-    return (near + far) / 2.0
-
-
-def most_likely(
-    matches: ArrayLike,
-    parts: Sequence[Part],
-    density_left: ArrayLike = 0.0,
-    density_right: ArrayLike = 0.0,
-) -> tuple[Float, Float]:
-    """Maximum-likelihood estimate of the resemblance, and its standard error, from matches counted in each part.
-
-    The estimate solves score(R) = sum(k (E^ - E) E' / (E (1 - E))) = 0 on [Rmin, Rmax], Rmin being 0 but for XORed bits of
-    dense sets, which tell nothing apart where single bits match with a probability below 1/2. It attains the Cramér-Rao
-    bound, which no fixed weighting of parts does at all resemblances. The error is that of the information at the estimate
-    that two matches and two mismatches more, shared among the parts, would give: at R = 1 itself the information is infinite
-    however few the slots. For one part of b-bit slots it is that of ``shares.share_error`` over 1 - C2. With combined bits it
-    is the wider half of the interval that the likelihood ratio gives at 1.96 errors, over 1.96: their information vanishes
-    where hardly more match than by chance, and says nothing of the error there.
+    Without combined bits it is unbiased; with them it is biased by the root. A share below any that is expected gives the
+    least resemblance.
 
     Parameters
     ----------
-    matches : array_like of int >= 0, shape (..., n_parts)
-        Matching slots of each part.
+    match_share : array_like of float in [0, 1]
     parts : sequence of Part
+        How many stored slots there are of each kind.
     density_left, density_right : array_like of float in [0, 1]
-        Broadcast against ``matches.shape[:-1]``.
-
-    Returns
-    -------
-    (float or ndarray of float64, likewise)
-        Shape ``matches.shape[:-1]``.
-
-    Raises
-    ------
-    ParameterError
-        If matches and parts do not fit each other.
 
     References
     ----------
-    Product of binomial likelihoods, one for each part; error from the Fisher information; Agresti & Coull, The American
-    Statistician 1998, for the added matches.
+    f-fractional bit minwise hashing, equations 13, 30-32, 36-38, 41: one rule for all of them.
     """
-    counts, trials = counted(matches, parts)
-    densities = within("density_left", density_left, 0.0, 1.0), within("density_right", density_right, 0.0, 1.0)
-    larger = np.maximum(*densities)
-    highest = np.where(larger > 0.0, np.minimum(*densities) / np.where(larger > 0.0, larger, 1.0), 1.0)
-    lowest = np.minimum(np.maximum(rises_from(parts, *densities), 0.0), highest)
-    ends = lowest, highest
-    found = _root(counts, trials, parts, ends, *densities)
-    more = trials / trials.sum()
-    counts, trials = counts + 2.0 * more, trials + 4.0 * more
-    middle = _root(counts, trials, parts, ends, *densities)
-    if any(part.combined > 1 for part in parts):
-        reach = [_farthest(counts, trials, parts, (middle, end), *densities) for end in ends]
-        return found[()], (np.maximum(middle - reach[0], reach[1] - middle) / Z)[()]
-    information = _score(counts, trials, parts, middle, *densities)[1]
+    share = within("match_share", match_share, 0.0, 1.0)
+    constants = [bbit.constants(part.bits, density_left, density_right) for part in parts]
+    weights = [part.slots / sum(part.slots for part in parts) for part in parts]
+    if all(part.combined == 1 for part in parts):
+        c1, c2 = (sum(w * c[i] for w, c in zip(weights, constants, strict=True)) for i in (0, 1))
+        return (share - c1) / (1.0 - c2)
+    if len(parts) == 1:
+        return xor_bits.resemblance(share, parts[0].combined, density_left, density_right)
+    low = rises_from(parts, density_left, density_right)
+    high = np.max([(1.0 - c1) / (1.0 - c2) for c1, c2 in constants], axis=0)  # where each of the parts matches for certain
+    ends = np.broadcast_arrays(low, high, share)[:2]
+    low, high = ends
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        below = pooled_curve(parts, middle, density_left, density_right)[0] < share
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.where(low == ends[0], ends[0], np.where(high == ends[1], ends[1], (low + high) / 2.0))[()]
+
+
+def variance(
+    resemblance: ArrayLike, parts: Sequence[Part], density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """Variance of the pooled estimate by the delta method: sum(n T (1 - T)) / (sum(n T'))^2 over parts of n slots.
+
+    The papers print the square of a part's share where the share belongs (equations 17, 20 and 42), which halves the value for
+    two equal parts: a part's share of matches rests on its own slots, not on all. ``tests`` hold both against simulation.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of Part
+    density_left, density_right : array_like of float in [0, 1]
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 17, 33 and 42, corrected, for any mixture; the paper has none of 3/4 bit.
+    """
+    r, left, right = resemblance_of(resemblance, density_left, density_right)
+    curves = [(part.slots, *curve(part, r, left, right)) for part in parts]
     with np.errstate(divide="ignore"):
-        error = 1.0 / np.sqrt(information)
-    return found[()], error[()]
+        return sum(n * t * (1.0 - t) for n, t, _ in curves) / sum(n * slope for n, _, slope in curves) ** 2
 
 
 def least_variance(
@@ -255,3 +258,92 @@ def least_variance(
     curves = [(part.slots, *curve(part, r, left, right)) for part in parts]
     with np.errstate(divide="ignore", invalid="ignore"):
         return 1.0 / sum(n * slope**2 / (t * (1.0 - t)) for n, t, slope in curves)
+
+
+def random_assignment_variance(resemblance: ArrayLike, parts: Sequence[Part]) -> Float:
+    """Variance if each slot draws its number of bits at random: E (1 - E) of the mixture; larger than a fixed assignment.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of Part
+        Of whole bits, as many slots of each kind as are drawn on average; sparse sets.
+
+    References
+    ----------
+    A binomial share of the mixture's probability; what "f-Fractional Bit Minwise Hashing" would be with kinds drawn at random.
+    """
+    e, slope = pooled_curve(parts, within("resemblance", resemblance, 0.0, 1.0))
+    return e * (1.0 - e) / (sum(part.slots for part in parts) * slope**2)
+
+
+def storage_factor(
+    resemblance: ArrayLike,
+    parts: Sequence[Part],
+    density_left: ArrayLike = 0.0,
+    density_right: ArrayLike = 0.0,
+    pooled: bool = True,
+) -> Float:
+    """F: bits stored times variance, f k Var for f bits a slot on average.
+
+    With ``pooled=False``, under inverse-variance weights, 1 / F is the mean of 1 / B(b) of the parts weighted by the bits
+    they hold: a mixture never uses a bit better than its better part. What it gives is finer steps of storage.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    parts : sequence of Part
+    density_left, density_right : array_like of float in [0, 1]
+    pooled : bool
+        Of the pooled estimate, or of the best one.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 20 and 42, corrected.
+    """
+    which = variance if pooled else least_variance
+    return sum(part.slots * part.bits for part in parts) * which(resemblance, parts, density_left, density_right)
+
+
+def estimate(
+    matches: ArrayLike, parts: Sequence[Part], density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> tuple[Float, Float]:
+    """Pooled estimate of the resemblance, and its standard error, from matches counted in each part.
+
+    The error is the wider half of what 1.96 standard errors of the pooled share come to, over 1.96; the share's error is
+    that of ``shares.share_error``. Without combined bits this is the delta method. The root of combined bits is far from
+    linear where few more match than by chance: there the delta method states a small fraction of the true error.
+
+    Parameters
+    ----------
+    matches : array_like of int >= 0, shape (..., n_parts)
+        Matching slots of each part.
+    parts : sequence of Part
+    density_left, density_right : array_like of float in [0, 1]
+        Broadcast against ``matches.shape[:-1]``.
+
+    Returns
+    -------
+    (float or ndarray of float64, likewise)
+        Shape ``matches.shape[:-1]``.
+
+    Raises
+    ------
+    ParameterError
+        If matches and parts do not fit each other.
+
+    References
+    ----------
+    f-fractional bit minwise hashing, equations 17, 33, 38; Agresti & Coull, The American Statistician 1998.
+    """
+    counts, trials = counted(matches, parts)
+    total = trials.sum()
+    found = resemblance(counts.sum(-1) / total, parts, density_left, density_right)
+    more = trials / total  # two matches and two mismatches more, shared among the parts
+    each = (counts + 2.0 * more) / (trials + 4.0 * more)
+    share, reach = (each * more).sum(-1), Z * np.sqrt((more * each * (1.0 - each)).sum(-1) / (total + 4.0))
+    if all(part.combined == 1 for part in parts):
+        return found, reach / Z / pooled_curve(parts, 0.0, density_left, density_right)[1]
+    ends = np.maximum(share - reach, 0.0), share, np.minimum(share + reach, 1.0)
+    low, middle, high = (resemblance(end, parts, density_left, density_right) for end in ends)
+    return found, np.maximum(middle - low, high - middle) / Z

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.packing import count_filled, count_matches
-from ..theory.quantization import quantized
+from ..theory.bbit import quantized
 from ..theory.shares import share_error
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole

@@ -1,4 +1,4 @@
-"""Cleaned files of a job on Spark: tasks write them under names of their own attempts, and the driver publishes them.
+"""Cleaned files and sketches of a job on Spark: tasks write under names of their own attempts, and the driver publishes.
 
 All decisions about an input go to one task, which writes what ``Result.write`` would. A task may run more than once, at the
 same time too: each attempt has its own folder, and the rows that Spark takes name those that count. Only the driver moves files
@@ -17,44 +17,35 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ...engines.engine import Batches
-from ...engines.spark.tables import SparkTable, StoredTable
+from ...engines.spark.files import WRITTEN as WRITTEN_RUNS
+from ...engines.spark.files import write_file
 from ...errors import OutputError, ParameterError
 from ...files.atomic import reporting
 from ...files.disk import NewFolder
 from ...files.folder import Folder, Unfinished, folder_of
-from ...files.names import shown
 from ...files.urls import AnyPath, check_url
 from ...formats.registry import formats_by_suffix
 from ...formats.split import Split
-from ...formats.writers import (
-    Selection,
-    check_before,
-    check_folder_name,
-    describe,
-    folder_like,
-    is_stdout,
-    means_folder,
-)
-from ...results.groups import annotated, annotating
-from ...settings.settings import added_columns
+from ...formats.writers import Selection, check_folder_name, folder_like, is_stdout, means_folder
+from ...inputs.sketch_rows import ROWS
+from ...results.groups import annotated
+from ...steps.sketch import kept_sketches, kept_sketches_schema
+from ...values import Int64Array
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
-from ...values.tables import SOURCE_BITS
-
-if TYPE_CHECKING:
-    from .result import Finished
+from ..saved_sketches import Files, Saving
 
 MOST_TASKS = 1 << 14
 """That write; a task writes one input after the other."""
 WRITTEN = pa.schema([("source", pa.int64()), ("folder", pa.large_string()), ("name", pa.large_binary()), ("bytes", pa.int64())])
 """A row for each file of an input, and one without a name that says that there are no more."""
-_TOLD = pa.schema([("source", pa.int64()), ("position", pa.int64()), ("wanted", pa.bool_())])
+TOLD = pa.schema([("source", pa.int64()), ("position", pa.int64()), ("wanted", pa.bool_())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,50 +79,6 @@ def check_where(output: str | Path, force: bool) -> Folder:
     if not folder.exists():
         check_folder_name(output)
     return folder.check(force, suffixes=formats_by_suffix())
-
-
-def write_files(job: Finished, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
-    """Write the rows of a job's inputs: see ``SparkResult.write``."""
-    folder = check_where(output, force)
-    references, inputs = job.splits[: job.n_references], job.splits[job.n_references :]
-    check_before(output, inputs, references)
-    names = [name for split in inputs for name in split.form.names_in_folder(split)]
-    with folder.publish(names, replace=force) as new:
-        with new.tasks() as attempts:
-            writing = Writing(
-                splits=tuple(job.splits), provenance=job.provenance, encoding_errors=job.settings.encoding_errors,
-                output=shown(folder.path), attempts=attempts, scores=scores if annotate else None, against=job.n_references > 0,
-                free=added_columns(job.settings, job.n_references > 0) if annotate and not job.settings.annotate else (),
-            )  # fmt: skip
-            with _written(job, writing) as files:
-                take_files(files, new, len(inputs))
-        describe(new, job.provenance)
-
-
-@contextmanager
-def _written(job: Finished, writing: Writing) -> Iterator[Batches]:
-    """Let the tasks write; give what they say of it."""
-    told, engine = _told(job, writing.scores), job.engine
-    told_of = engine.write(told.mapped(partial(write_inputs, writing=writing), WRITTEN), "written", again=True)
-    yield StoredTable(engine, told_of, WRITTEN).batches()
-    folder_of(told_of.folder).remove()
-
-
-def _told(job: Finished, scores: Mapping[str, str] | None) -> SparkTable:
-    """Return what tasks need of the decisions: all about an input together, a row without position first."""
-    from pyspark.sql import functions
-
-    decisions, column, first = job.decisions, functions.col, job.n_references
-    added = [] if scores is None else annotating(scores, first > 0)
-    wanted = column("kept") if scores is None else column("reason") != "skipped"
-    source = functions.shiftright("position", SOURCE_BITS)
-    own = decisions.for_callers().filter(column("position") >= first << SOURCE_BITS)
-    rows = own.select(source.alias("source"), "position", wanted.alias("wanted"), *added)
-    heads = job.engine.session.range(first, len(job.splits)).withColumnRenamed("id", "source")  # inputs without rows, too
-    together = rows.unionByName(heads, allowMissingColumns=True)
-    n = min(len(job.splits) - first, MOST_TASKS)
-    schema = pa.schema([*_TOLD, *(decisions.schema.field(name) for name in added)])
-    return SparkTable(job.engine, together.repartition(n, "source").sortWithinPartitions("source", "position"), schema)
 
 
 def write_inputs(batches: Batches, writing: Writing) -> Batches:
@@ -181,7 +128,7 @@ def _write_input(writing: Writing, source: int, rows: Batches, folder: NewFolder
             there = batch.filter(batch.column("position").is_valid())
             masks.append(to_numpy(there.column("wanted")))
             if spooled is not None:
-                spooled.add(there.select(there.schema.names[len(_TOLD) :]))
+                spooled.add(there.select(there.schema.names[len(TOLD) :]))
         added = None
         if spooled is not None and scores is not None:
             table = spooled.table()
@@ -233,3 +180,37 @@ def take_files(written: Batches, new: Unfinished, n_inputs: int) -> None:
                 new.take(os.path.join(row["folder"], name), name, row["bytes"])
     if done != n_inputs:
         raise OutputError(f"of {n_inputs:,} inputs, {done:,} were written: Spark lost rows of tasks; write again")
+
+
+def write_sketches(saving: Saving, rows: Any, new: Unfinished) -> Files:
+    """Let the tasks write rows, and take the files that count into the folder, in the order of the rows."""
+    engine = rows.engine
+    if saving.texts:
+        rows = engine.join(rows, saving.found.documents, "order", "inner")
+    begins, schema = engine.runs_of_input(rows), kept_sketches_schema(rows.schema)
+
+    def written(folder: AnyPath) -> list[Any]:
+        writing = partial(write_runs, folder=folder, begins=begins, schema=schema)
+        told = engine.by_input(rows).mapped(writing, WRITTEN_RUNS)
+        return sorted(engine.act(told.frame.collect), key=lambda row: str(row.name))
+
+    files: Files = []
+    with new.tasks(ROWS) as folder:
+        for row in written(folder):
+            name = new.take(row.name, new.apart(ROWS, f"{len(files):05}.parquet"), row.bytes)
+            files.append({"name": name, "rows": row.rows, "bytes": row.bytes})
+    return files
+
+
+def write_runs(batches: Batches, folder: AnyPath, begins: Int64Array, schema: pa.Schema) -> Batches:
+    """Write what is saved of sketches, a file for each run of positions, whose name begins with the number of the run."""
+    for number, some in groupby(_in_runs(batches, begins), itemgetter(0)):
+        yield from write_file(kept_sketches(batch for _, batch in some), folder, number, schema)
+
+
+def _in_runs(batches: Batches, begins: Int64Array) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Cut rows where the run changes, and number it."""
+    for batch in batches:
+        number = np.searchsorted(begins, to_numpy(batch.column("position")), side="right")
+        for begin, end in runs(number):
+            yield int(number[begin]), batch.slice(begin, end - begin)

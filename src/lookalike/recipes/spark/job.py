@@ -34,7 +34,8 @@ from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of,
 from ..progress import Progress
 from ..saved_sketches import agreed
 from ..search import Searching, search
-from .result import Finished, SparkResult, SparkSummary
+from .finished import Finished, SparkSummary
+from .result import SparkResult
 
 TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
@@ -84,8 +85,8 @@ def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEn
     session = session_of(None if given == "spark" else given, [], tell)
     if not is_local(session):
         raise ParameterError(
-            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it by "
-            "an engine, engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
+            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
+            "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
         )
     workspace.move_to_disk()
     engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
@@ -157,7 +158,7 @@ def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
     return "string" if "string" in kinds else "bigint"
 
 
-def _anywhere(split: Any) -> Any:
+def _anywhere(split: Split) -> Split:
     """Name the files of an input so that workers find them, whatever folder they run in; what it is called stays."""
     return replace(split, places=tuple(place._replace(path=place.path.absolute()) for place in split.places))
 

@@ -2,107 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
-
-import pyarrow as pa
+from typing import Any
 
 from ...engines.memory import peak_memory
 from ...engines.progress import Clock
 from ...errors import ParameterError
-from ...formats.split import Split
 from ...results.groups import naming
 from ...results.inputs import Inputs
 from ...results.result import Result
-from ...results.rows import HeldRows, LaterRows, ParquetRows, pairs_schema, second_columns, spooled
-from ...results.summary import Summary
-from ...settings.settings import Settings
+from ...results.rows import LaterRows
 from ...steps.totals import of_inputs
 from ...values import Int64Array
-from ..decisions import in_order
-from ..search import Searched
-from .files import write_files
-from .sketches import save_sketches
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class SparkSummary(Summary):
-    """The summary of a job on Spark: the peak memory is that of the driver."""
-
-    peak_of: ClassVar[str] = "peak memory of the driver"
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Finished:
-    """What a job on Spark has made, and can still do: see ``results.tables.Job``."""
-
-    engine: Any
-    decisions: Any  # stored, as pairs are
-    pairs: Any
-    settings: Settings
-    summary: Summary
-    provenance: dict[str, Any]
-    splits: list[Split]  # references first
-    n_references: int
-    id_type: str | None  # Spark's, in a data frame; None: as they are
-    finish: Callable[[], None]  # removes the work folder
-    note: Callable[[str], None] | None  # remembers that an output is complete, for a run that resumes the job
-    found: Searched
-    key: bytes  # the secret of the job
-    closed: bool = False
-
-    @property
-    def sources(self) -> Sequence[Split]:
-        """All that was read, references first."""
-        return self.splits
-
-    @property
-    def threshold(self) -> float:
-        """The lowest that ``again`` would take."""
-        return self.settings.threshold
-
-    def again(self, threshold: float) -> Result:
-        """Refuse it: candidates are not compared again."""
-        raise ParameterError(
-            'rethreshold on Spark needs all verified pairs: run dedup with evidence="all", or again at the threshold'
-        )
-
-    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
-        """Compare some kept documents with all others, on the driver."""
-        if self.id_type is not None:
-            raise ParameterError(
-                "an audit reads the inputs again on one machine, and this result is that of a data frame: write the frame to "
-                "files, and deduplicate these"
-            )
-        from ..audit import Audit  # here, for what is not needed to start
-
-        return Audit(result.rows(), self.splits, self.settings).run(n, seed)
-
-    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
-        """Let the tasks save the sketches of the kept documents."""
-        save_sketches(self, folder, force=force)
-
-    def close(self) -> None:
-        """Remove the work folder."""
-        self.closed = True
-        self.finish()
-
-    def rows(self) -> ParquetRows:
-        """Bring the decisions to the driver, in the order of the input: they come in runs, each of which is sorted."""
-        return spooled(self.decisions.batches(), self.decisions.schema, "position")
-
-    def rows_of_pairs(self) -> HeldRows:
-        """Bring the pairs to the driver, in the order of the input."""
-        return HeldRows(in_order(self.pairs).select(self.pairs_schema.names))
-
-    @property
-    def pairs_schema(self) -> pa.Schema:
-        """The columns of pairs that are saved."""
-        return pairs_schema(self.decisions.schema.field("id").type, second_columns(self.settings.finder))
+from .finished import Finished
 
 
 class SparkResult(Result):
@@ -260,28 +176,22 @@ class SparkResult(Result):
         return frame.join(self.kept.select(self.kept["id"].alias(self.settings.id)), self.settings.id, "left_semi")
 
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
-        """Write the kept rows of files or, with ``annotate``, all rows with what was decided about them.
+        """Write the kept rows of files as ``lookalike.Result.write`` does on one machine, byte for byte: the tasks write.
 
-        The tasks write, and the files are those that ``lookalike.Result.write`` writes on one machine, byte for byte. They
-        appear together, when all are complete, whichever workers fail meanwhile.
+        The files appear together, when all are complete, whichever workers fail meanwhile.
 
         Parameters
         ----------
         output : str or path
             A folder, on an object store or on storage that the driver and all workers have mounted. It receives one file per
             input, of the same relative name and format.
-        annotate : bool
-            Write every row, with the columns of ``lookalike.Result.annotations`` added.
-        force : bool
-            Replace an existing output.
+        annotate, force : bool
+            As there.
 
         Raises
         ------
-        OutputError
-            If the output exists, or cannot be written; nothing half written is left.
-        InputDataError, ParameterError
-            If an input changed in the meantime; if the output means a single file, the result is closed, or is that of a data
-            frame.
+        OutputError, InputDataError, ParameterError
+            As there; also if the output means a single file, or the result is that of a data frame.
         """
         self._check_open()
         if self._finished.id_type is not None:
@@ -290,32 +200,21 @@ class SparkResult(Result):
                 "written as any data frame is: result.clean(frame).write.parquet(...)"
             )
         with self._timed("writing"):
-            write_files(self._finished, output, self.score_names, annotate=annotate, force=force)
+            self._finished.write(output, self.score_names, annotate=annotate, force=force)
 
     def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
-        """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
-
-        The tasks write. Texts of files are not saved: those that a later job compares it reads again from the inputs, which
-        must stay where they are, as they are. Texts of data frames are saved.
+        """Save the sketches of the kept documents as ``lookalike.Result.save_sketches`` does; texts of data frames are saved.
 
         Parameters
         ----------
         folder : str or path
-            On an object store, or on storage that the driver and all workers have mounted. On a store it counts once its
-            description is there, which is written last; the next call replaces what an interrupted one has left.
+            On an object store, or on storage that the driver and all workers have mounted.
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
-
-        Raises
-        ------
-        OutputError
-            If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
-        ParameterError
-            If the result is closed, or web pages lie in a data frame.
         """
         self._check_open()
         with self._timed("saving sketches"):
-            save_sketches(self._finished, folder, force=force)
+            super().save_sketches(folder, force=force)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

@@ -1,0 +1,149 @@
+"""What a job on Spark has made, and can still do: decisions and pairs as stored tables, and what tasks write of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from ...engines.spark.tables import SparkTable, StoredTable
+from ...errors import ParameterError
+from ...files.folder import folder_of
+from ...files.names import shown
+from ...formats.split import Split
+from ...formats.writers import check_before, describe
+from ...results.groups import annotating
+from ...results.result import Result
+from ...results.rows import HeldRows, ParquetRows, pairs_schema, second_columns, spooled
+from ...results.summary import Summary
+from ...settings.settings import Settings, added_columns
+from ...steps.pairs import MEMBERS
+from ...steps.sketch import kept
+from ...values.tables import SOURCE_BITS
+from ..decisions import in_order
+from ..saved_sketches import Saving
+from ..search import Searched
+from .files import MOST_TASKS, TOLD, WRITTEN, Writing, check_where, take_files, write_inputs, write_sketches
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SparkSummary(Summary):
+    """The summary of a job on Spark: the peak memory is that of the driver."""
+
+    peak_of: ClassVar[str] = "peak memory of the driver"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Finished:
+    """What a job on Spark has made, and can still do: see ``results.result.Job``."""
+
+    engine: Any
+    decisions: Any  # stored, as pairs are
+    pairs: Any
+    settings: Settings
+    summary: Summary
+    provenance: dict[str, Any]
+    splits: list[Split]  # references first
+    n_references: int
+    id_type: str | None  # Spark's, in a data frame; None: as they are
+    finish: Callable[[], None]  # removes the work folder
+    note: Callable[[str], None] | None  # remembers that an output is complete, for a run that resumes the job
+    found: Searched
+    key: bytes  # the secret of the job
+    closed: bool = False
+
+    @property
+    def sources(self) -> Sequence[Split]:
+        """All that was read, references first."""
+        return self.splits
+
+    @property
+    def threshold(self) -> float:
+        """The lowest that ``again`` would take."""
+        return self.settings.threshold
+
+    def again(self, threshold: float) -> Result:
+        """Refuse it: candidates are not compared again."""
+        raise ParameterError(
+            'rethreshold on Spark needs all verified pairs: run dedup with evidence="all", or again at the threshold'
+        )
+
+    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
+        """Compare some kept documents with all others, on the driver."""
+        if self.id_type is not None:
+            raise ParameterError(
+                "an audit reads the inputs again on one machine, and this result is that of a data frame: write the frame to "
+                "files, and deduplicate these"
+            )
+        from ..audit import Audit  # here, for what is not needed to start
+
+        return Audit(result.rows(), self.splits, self.settings).run(n, seed)
+
+    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+        """Let the tasks save the sketches of the kept documents, and take the files that count."""
+        engine = self.engine
+        saving = Saving(
+            settings=self.settings, splits=self.splits, n_references=self.n_references, found=self.found, key=self.key,
+            provenance=self.provenance,
+        )  # fmt: skip
+        place = saving.check(folder, force)
+        rows = saving.rows(engine, engine.map(self.decisions.select(["order", "reason"]), kept, MEMBERS))
+        saving.write(place, force, engine, rows, partial(write_sketches, saving, rows))
+
+    def write(self, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
+        """Let the tasks write the rows of the inputs: see ``SparkResult.write``."""
+        folder = check_where(output, force)
+        references, inputs = self.splits[: self.n_references], self.splits[self.n_references :]
+        check_before(output, inputs, references)
+        names = [name for split in inputs for name in split.form.names_in_folder(split)]
+        with folder.publish(names, replace=force) as new:
+            with new.tasks() as attempts:
+                added = annotate and not self.settings.annotate
+                writing = Writing(
+                    splits=tuple(self.splits), provenance=self.provenance, encoding_errors=self.settings.encoding_errors,
+                    output=shown(folder.path), attempts=attempts, scores=scores if annotate else None,
+                    against=self.n_references > 0, free=added_columns(self.settings, self.n_references > 0) if added else (),
+                )  # fmt: skip
+                rows = self._told(writing.scores).mapped(partial(write_inputs, writing=writing), WRITTEN)
+                told = self.engine.write(rows, "written", again=True)
+                take_files(StoredTable(self.engine, told, WRITTEN).batches(), new, len(inputs))
+                folder_of(told.folder).remove()
+            describe(new, self.provenance)
+
+    def _told(self, scores: Mapping[str, str] | None) -> SparkTable:
+        """Return what tasks need of the decisions: all about an input together, a row without position first."""
+        from pyspark.sql import functions
+
+        column, first = functions.col, self.n_references
+        added = [] if scores is None else annotating(scores, first > 0)
+        wanted = column("kept") if scores is None else column("reason") != "skipped"
+        source = functions.shiftright("position", SOURCE_BITS)
+        own = self.decisions.for_callers().filter(column("position") >= first << SOURCE_BITS)
+        rows = own.select(source.alias("source"), "position", wanted.alias("wanted"), *added)
+        heads = self.engine.session.range(first, len(self.splits)).withColumnRenamed("id", "source")  # inputs without rows, too
+        together = rows.unionByName(heads, allowMissingColumns=True)
+        n = min(len(self.splits) - first, MOST_TASKS)
+        schema = pa.schema([*TOLD, *(self.decisions.schema.field(name) for name in added)])
+        return SparkTable(self.engine, together.repartition(n, "source").sortWithinPartitions("source", "position"), schema)
+
+    def close(self) -> None:
+        """Remove the work folder."""
+        self.closed = True
+        self.finish()
+
+    def rows(self) -> ParquetRows:
+        """Bring the decisions to the driver, in the order of the input: they come in runs, each of which is sorted."""
+        return spooled(self.decisions.batches(), self.decisions.schema, "position")
+
+    def rows_of_pairs(self) -> HeldRows:
+        """Bring the pairs to the driver, in the order of the input."""
+        return HeldRows(in_order(self.pairs).select(self.pairs_schema.names))
+
+    @property
+    def pairs_schema(self) -> pa.Schema:
+        """The columns of pairs that are saved."""
+        return pairs_schema(self.decisions.schema.field("id").type, second_columns(self.settings.finder))
