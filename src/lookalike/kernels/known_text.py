@@ -18,10 +18,10 @@ from .compiler import (
     different_bytes,
     inlined,
     leading_zeros,
+    load64,
     popcount,
     prefetch,
     store64,
-    load64,
     trailing_zeros,
     typed,
     unequal_bytes,
@@ -44,8 +44,8 @@ _S64 = np.uint64(64)
 
 @typed
 class KnownText(NamedTuple):
-    """``table`` (a power of two, at most half full): the upper half of a shingle's hash, and its place; 0: free. ``places``: both
-    words of the token's key, where in ``text`` it ends, and the place that a text went on with last, mostly the next one.
+    """``table`` (a power of two, at most half full): the upper half of a shingle's hash, its place; 0: free. ``places``: two
+    words, the token's key, where in ``text`` it ends, and the place that a text went on with last, mostly the next one.
     Place 0 is none. ``numbers``: those of the shingles, by place."""
 
     table: Annotated[np.ndarray, "uint64[::1]"]
@@ -56,8 +56,7 @@ class KnownText(NamedTuple):
 
 @inlined("int64(const uint8[::1], int64, int64, int64, const uint64[::1], uint64[:, ::1], int64[::1], int64, int64)")
 def read_tokens(folded, begin, length, separator, points, keys, ends, count, most):
-    """Write the keys of the tokens of ``folded[begin:length]`` and where they end behind ``count``, up to ``most`` in all; return
-    the new count."""
+    """Write keys and ends of the tokens of ``folded[begin:length]`` behind ``count``, up to ``most``; return the count."""
     base = begin
     tokens = different_bytes(folded, base, separator)
     while count < most:
@@ -293,9 +292,8 @@ def walk_texts(
             past = tail + size
             need = past - a
             copies = segment != ZERO and n_run <= np.uint64(SHORT)
-            if (
-                written + n_run > np.uint64(len(out))
-                or (copies and (n_places + n_run > np.uint64(len(places)) or n_text + need + BEYOND > len(text)))
+            if written + n_run > np.uint64(len(out)) or (
+                copies and (n_places + n_run > np.uint64(len(places)) or n_text + need + BEYOND > len(text))
             ):
                 at[NEED_PLACES] = np.int64(n_run)
                 at[NEED_TEXT] = need + BEYOND

@@ -13,13 +13,10 @@ from ..kernels import filters as kernel
 from ..kernels.resemblance import Rows
 from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method
-from ..text.hashes import KeyedHashes, Vocabulary
+from ..text.hashes import KeyedHashes
+from ..text.numbering import numbering
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
-<<<<<<< HEAD
-from ..text.vocabulary import numbering
-=======
->>>>>>> main
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS

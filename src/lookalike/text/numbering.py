@@ -1,4 +1,5 @@
-"""The shingles of some texts, numbered: what texts are compared by where no hash may decide."""
+"""Shingles of texts, numbered: what texts are compared by where no hash may decide. Those of words and of lines are numbered by
+walking along the texts that came before, others token by token."""
 
 from __future__ import annotations
 
@@ -11,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
-from ..kernels import known_text as kernels
-from ..kernels import vocabulary as kernel
+from ..kernels import known_text, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
@@ -23,8 +23,8 @@ from .texts import Texts
 
 Int32Array = NDArray[np.int32]
 KEPT = 16 << 20  # bytes of room for known text that a thread uses again; memory that is new each time costs as much as the work
-_mine = threading.local()
 _ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state
+_mine = threading.local()
 
 
 class Vocabulary:
@@ -41,7 +41,7 @@ class Vocabulary:
         self._points, self._secret = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
         assert shingling.width is not None
         self._width = shingling.width
-        self._known: kernel.Known | None = None
+        self._known: vocabulary.Known | None = None
         self._at = np.zeros(7, np.int64)
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class Vocabulary:
         """Number the shingles of some rows of tokens."""
         self._at[_ROWS], self._at[_WRITTEN] = 0, 0
         ids, width = scratch("ids", len(keys), np.int32), self._width
-        while not kernel.number_rows(keys, offsets, width, self._secret, self._known, self._at, ids, out):
+        while not vocabulary.number_rows(keys, offsets, width, self._secret, self._known, self._at, ids, out):
             assert self._known is not None
             tokens, token_keys, shingles, home, last, after, known_ids = self._known
             _, _, _, n_tokens, n_shingles, filled, _ = self._at.tolist()
@@ -77,7 +77,7 @@ class Vocabulary:
                 shingles, home, last, after = _larger(shingles), *map(_longer, (home, last, after))
             if filled + width > len(known_ids):
                 known_ids = _longer(known_ids, width)
-            self._known = kernel.Known(tokens, token_keys, shingles, home, last, after, known_ids)
+            self._known = vocabulary.Known(tokens, token_keys, shingles, home, last, after, known_ids)
 
 
 class KnownText:
@@ -86,26 +86,26 @@ class KnownText:
     def __init__(self, shingling: Shingling, key: bytes) -> None:
         self._shingling = shingling
         self._secrets = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
-        self._known: kernels.KnownText | None = None
-        self._at = np.zeros(kernels.NEED_OUT + 1, np.int64)
-        self._at[kernels.N_PLACES] = 1  # place 0 is none
+        self._known: known_text.KnownText | None = None
+        self._at = np.zeros(known_text.NEED_OUT + 1, np.int64)
+        self._at[known_text.N_PLACES] = 1  # place 0 is none
 
     def __len__(self) -> int:
         """Return how many shingles have a number."""
-        return int(self._at[kernels.N_SHINGLES])
+        return int(self._at[known_text.N_SHINGLES])
 
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         shingling, at, width = self._shingling, self._at, self._shingling.width
         assert width is not None
-        texts, ahead = shingling.normalized(texts), width + kernels.MANY
+        texts, ahead = shingling.normalized(texts), width + known_text.MANY
         known = self._known or _room_for_text(texts.n_bytes)
-        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + kernels.BEYOND, np.uint8)
+        folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + known_text.BEYOND, np.uint8)
         keys, ends, tags = np.empty((ahead, 2), np.uint64), np.empty(ahead, np.int64), np.empty(ahead, np.uint64)
         offsets, numbers = np.zeros(len(texts) + 1, np.int64), scratch("numbers", texts.n_bytes // 4, np.int32)
-        at[[kernels.ROW, kernels.WRITTEN]], at[kernels.LENGTH] = 0, kernels.NOT_FOLDED
+        at[[known_text.ROW, known_text.WRITTEN]], at[known_text.LENGTH] = 0, known_text.NOT_FOLDED
         unit, fold_case = UNITS.index(shingling.unit), shingling.fold_case
-        while not kernels.walk_texts(texts.data, texts.offsets, unit, width, fold_case, character_tables(), *self._secrets,
+        while not known_text.walk_texts(texts.data, texts.offsets, unit, width, fold_case, character_tables(), *self._secrets,
                                         known, at, folded, keys, ends, tags, offsets, numbers):  # fmt: skip
             table, places, of_places, text = known
             *_, n_shingles, n_places, n_text, written, need_places, need_text, need_out = at.tolist()
@@ -118,14 +118,15 @@ class KnownText:
             if written + need_out > len(numbers):
                 fewer, numbers = numbers, scratch("numbers", 2 * (written + need_out), np.int32)
                 numbers[:written] = fewer[:written]
-            known = kernels.KnownText(table, places, of_places, text)
+            known = known_text.KnownText(table, places, of_places, text)
         self._known = known
         return numbers[: offsets[-1]], offsets
 
     def leave_room(self) -> None:
         """Let this thread's next one use the room of this one, which is done."""
         if self._known is not None and sum(array.nbytes for array in self._known) <= KEPT:
-            _mine.known = self._known
+            table = self._known.table
+            _mine.known = self._known._replace(table=table if table.base is None else table.base)
 
 
 @contextmanager
@@ -134,12 +135,12 @@ def numbering(shingling: Shingling, key: bytes) -> Iterator[Vocabulary | KnownTe
     if shingling.tokenizer is not None or shingling.unit not in ("word", "line"):
         yield Vocabulary(shingling, key)
         return
-    known_text = KnownText(shingling, key)
-    yield known_text
-    known_text.leave_room()
+    walk = KnownText(shingling, key)
+    yield walk
+    walk.leave_room()
 
 
-def _room_for_text(n_bytes: int) -> kernels.KnownText:
+def _room_for_text(n_bytes: int) -> known_text.KnownText:
     """Return room for what some near-duplicates of so many bytes hold, mostly; this thread's from before, if it is enough."""
     n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
     known, _mine.known = getattr(_mine, "known", None), None
@@ -148,22 +149,22 @@ def _room_for_text(n_bytes: int) -> kernels.KnownText:
         return known._replace(table=known.table[: 2 * n])  # type: ignore[no-any-return]
     places = np.empty((2 * n + 1, 4), np.uint64)
     places[0] = 0
-    return kernels.KnownText(np.zeros(2 * n, np.uint64), places, np.empty(2 * n + 1, np.int32),
-                             np.empty(16 * n + kernels.BEYOND, np.uint8))  # fmt: skip
+    return known_text.KnownText(np.zeros(2 * n, np.uint64), places, np.empty(2 * n + 1, np.int32),
+                             np.empty(16 * n + known_text.BEYOND, np.uint8))  # fmt: skip
 
 
-def _room(n_bytes: int) -> kernel.Known:
+def _room(n_bytes: int) -> vocabulary.Known:
     """Return room for what some near-duplicates of so many bytes hold, mostly."""
     n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
     table, few = np.zeros(n // 2, np.uint64), n // 4
-    return kernel.Known(table, np.empty((few, 2), np.uint64), np.zeros(2 * n, np.uint64), np.empty(n + 1, np.int64),
+    return vocabulary.Known(table, np.empty((few, 2), np.uint64), np.zeros(2 * n, np.uint64), np.empty(n + 1, np.int64),
                         np.empty(n + 1, np.uint32), np.zeros(n + 1, np.uint32), np.empty(2 * n, np.int32))  # fmt: skip
 
 
 def _larger(table: UInt64Array) -> UInt64Array:
     """Return a table of four times the length with the same entries."""
     larger = np.zeros(4 * len(table), np.uint64)
-    kernel.move_entries(table, larger)
+    vocabulary.move_entries(table, larger)
     return larger
 
 
