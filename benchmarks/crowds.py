@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from generated_rows import compiled, fmix64
 from memory import parse_bytes, watch
-from scale import compiled, fmix64
 
 import lookalike as la
 

@@ -24,6 +24,7 @@ import numpy as np
 import parts
 import pyarrow as pa
 import pyarrow.parquet as pq
+from page import processor
 
 ROOT = Path(__file__).parents[1]
 THRESHOLD = 0.8
@@ -244,10 +245,7 @@ def main() -> None:
         generated.write(str(made))
         drawn = measure(made, peers, 3)
     stages = "\n".join(f"| {name} | {seconds:.2f} |" for name, seconds in whole[0]["stages"].items())
-    cpu = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?"
-    )
-    page = TEMPLATE.format(machine=f"{cpu}, {os.cpu_count()} processors, Python {platform.python_version()}",
+    page = TEMPLATE.format(machine=f"{processor()}, {os.cpu_count()} processors, Python {platform.python_version()}",
                            name=path.name, whole=table(whole), part=table(part), drawn=table(drawn), stages=stages,
                            size=whole[0]["mb"], small=part[0]["mb"], made=drawn[0]["mb"],
                            made_documents=drawn[0]["documents"])  # fmt: skip

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "experiments"))
 
 from machine import measure_costs  # noqa: E402
+from page import processor, table  # noqa: E402
 from pair_model import stored_and_queries  # noqa: E402
 
 import lookalike as la  # noqa: E402
@@ -164,13 +165,6 @@ def apart(function: Callable[[int, str], list[str]], n: int, name: str) -> list[
     return row
 
 
-def table(names: list[str], rows: list[list[str]]) -> str:
-    """Return a table as text."""
-    return "\n".join(
-        ["| " + " | ".join(names) + " |", "|" + "---|" * len(names), *("| " + " | ".join(r) + " |" for r in rows), ""]
-    )
-
-
 def measure(n: int, costs: Costs) -> str:
     """Measure all at one size."""
     rows = [apart(partial(run_ours, costs=costs), n, name) for name in contestants(n)]
@@ -279,13 +273,12 @@ def main() -> None:
     costs = measure_costs()
     print(costs, flush=True)
     parts = [raw_text(), *(measure(n, costs) for n in sizes)]
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     designs = ", ".join(
         f"{comb(z, x)} tables {blocks.block_candidates(2.0**26, 64, z, x):,.0f}" for z, x in ((4, 1), (5, 2), (6, 3))
     )
     page = f"""# Search of fingerprints
 
-Written by `make bench-hamming` with lookalike {la.__version__} on {names[0] if names else "?"}, {os.cpu_count()} processors, one thread, the fastest of three
+Written by `make bench-hamming` with lookalike {la.__version__} on {processor()}, {os.cpu_count()} processors, one thread, the fastest of three
 runs, each contestant in a process of its own. {QUERIES:,} queries, each with one planted near-duplicate 1 to 3 bits away, drawn
 by a model fitted to real documents (`experiments/pair_model.py`); 64 bits, radius {RADIUS}. *Manku* and *PSM* are our
 implementations of the tables and of the probabilistic matching that the thesis compares; with bisection as in the thesis, else

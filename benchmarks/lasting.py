@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from lasting_kinds import COSINE, measure
+from page import processor, table
 
 import lookalike as la
 from lookalike.index.kind import Sketches
@@ -174,11 +175,6 @@ def resident() -> int:
     return int(Path("/proc/self/status").read_text().partition("VmRSS:")[2].split()[0]) * 1024
 
 
-def table(names: list[str], rows: list[list[str]]) -> str:
-    """Render a Markdown table."""
-    return "\n".join("| " + " | ".join(row) + " |" for row in [names, ["---"] * len(names), *rows])
-
-
 def by_kind(rows: list[list[str]]) -> str:
     """Write the section on the kinds of index."""
     names = ["index", "bits × slots", "bytes a document", "queries a second", "found", "standard error at 0.8"]
@@ -206,12 +202,9 @@ def main() -> None:
         growth = grow([int(float(n)) for n in options.documents], folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    cpu = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?"
-    )
     said = f"""# The persistent index, measured
 
-Written by `make bench-index` with lookalike {la.__version__} on {cpu}, Python {
+Written by `make bench-index` with lookalike {la.__version__} on {processor()}, Python {
         platform.python_version()
     }, one thread. Sketches are generated, so that rates are
 those of the index, without shingling; threshold 0.8, recall 0.99, which make 16 bands and 256 slots for estimates. Half of the

@@ -18,6 +18,11 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
+
+from machine import fastest
+from page import table
+
 import lookalike as la
 
 C_LOOP = r"""
@@ -30,24 +35,6 @@ int64_t pairs(const uint64_t*w,int64_t n,int64_t width,int64_t bits,int64_t most
     if(t<=most){if(found<room){left[found]=i;right[found]=j;}found++;}}
   return found;}
 """
-
-
-def fastest(work: Callable[[], Any], repeats: int = 3) -> float:
-    """Seconds of the fastest of some runs, after one that compiles."""
-    work()
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def table(names: list[str], rows: list[list[str]]) -> str:
-    """Render a Markdown table."""
-    return "\n".join(
-        ["| " + " | ".join(names) + " |", "|" + "---|" * len(names), *("| " + " | ".join(r) + " |" for r in rows), ""]
-    )
 
 
 def sketching() -> str:

@@ -16,7 +16,7 @@ from same_results import same_job
 from spark_session import watched
 
 import lookalike as la
-from lookalike.engines.spark import tables as spark_tables
+from lookalike.engines.spark import texts as spark_texts
 
 FORMS = ("parquet", "jsonl", "csv", "txt")
 POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score")
@@ -108,7 +108,7 @@ def hold(case, folder, monkeypatch):
     """Run a case on both engines; all that they say is the same. Return how many documents have which reason."""
     given = inputs(case, folder)
     if case.unit_bytes is not None:
-        monkeypatch.setattr(spark_tables, "UNIT_BYTES", case.unit_bytes)
+        monkeypatch.setattr(spark_texts, "UNIT_BYTES", case.unit_bytes)
     with closing(la.dedup(**given)) as wanted:
         engine = spark_engine(folder, case.partitions)
         with watched(engine.session, folder, monkeypatch), closing(la.dedup(**given, engine=engine)) as found:

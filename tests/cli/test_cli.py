@@ -8,9 +8,9 @@ import sys
 
 import click
 import pytest
+from cli.commands import lines, run
 
 import lookalike as la
-from lookalike.cli.main import main
 from lookalike.cli.plan import plan
 
 A = " ".join(f"word{i}" for i in range(60))
@@ -19,17 +19,7 @@ ROWS = [{"id": "a", "text": A}, {"id": "b", "text": "unlike"}, {"id": "c", "text
 
 @pytest.fixture
 def corpus(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return path
-
-
-def run(capfd, *arguments):
-    """Run the program; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    return stop.value.code or 0, captured.out, captured.err
+    return lines(tmp_path / "in.jsonl", ROWS)
 
 
 def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):

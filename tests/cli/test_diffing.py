@@ -4,9 +4,9 @@ import re
 import sys
 
 import pytest
+from cli.commands import status
 
 from lookalike.cli import diffing
-from lookalike.cli.main import main
 from lookalike.text.shingle import Shingling
 
 LEFT = "One two three four five.\nThe second line is here.\n" + "same words " * 60 + "end\n"
@@ -21,15 +21,8 @@ def files(tmp_path):
     return str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
 
 
-def run(*arguments):
-    """Run a command; return its exit code."""
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", *arguments])
-    return ended.value.code
-
-
 def test_marks_where_output_is_no_terminal(files, capsys):
-    assert run(*files, "--diff") == 0
+    assert status("compare", *files, "--diff") == 0
     numbers, diff = capsys.readouterr().out.split("\n\n", 1)
     assert numbers.startswith("shingles") and "Hamming" in numbers
     assert diff.startswith("One two three [-four-] {+FOUR FIVE+} five.\nThe [-second-] line is here.\nsame ")
@@ -37,8 +30,8 @@ def test_marks_where_output_is_no_terminal(files, capsys):
 
 
 def test_without_it_there_is_none_and_with_json_it_is_refused(files, capsys):
-    assert run(*files) == 0 and "[-" not in capsys.readouterr().out
-    assert run(*files, "--diff", "--json") == 2
+    assert status("compare", *files) == 0 and "[-" not in capsys.readouterr().out
+    assert status("compare", *files, "--diff", "--json") == 2
     assert "--diff is for people" in capsys.readouterr().err
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from cli.commands import run
 
 import lookalike as la
-from lookalike.cli.main import main
 
 PROGRAM = [sys.executable, "-m", "lookalike"]
 TEXT = " ".join(f"word{i}" for i in range(60))
@@ -21,13 +21,6 @@ def corpus(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": f"\x1b[31m{i}", "text": f"{TEXT} {i}"}) + "\n" for i in range(3)))
     return path
-
-
-def run(capfd, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    return stop.value.code or 0, captured.out, captured.err
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
@@ -85,7 +78,7 @@ def test_ids_cannot_steer_a_terminal(capfd, corpus):
     assert "\x1b" not in err and r"no\x1b[2Jfile.jsonl" in err
 
 
-@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "1>&- 2>&-", "0<&-", "0<&- 1>&- 2>&-"])
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "0<&- 1>&- 2>&-"])
 def test_closed_streams_do_no_harm(corpus, tmp_path, closed):
     """A file that is opened must not get the number of a stream, or what is printed would go into it."""
     target = tmp_path / "out.jsonl"

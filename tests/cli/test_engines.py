@@ -4,8 +4,8 @@ import json
 import sys
 
 import pytest
+from cli.commands import lines, run
 
-from lookalike.cli.main import main
 from lookalike.cli.spark import check_options
 from lookalike.errors import ParameterError
 
@@ -14,17 +14,7 @@ TEXTS = [" ".join(f"word{i}" for i in range(40)), "unlike it"] * 3
 
 @pytest.fixture
 def corpus(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
-    return path
-
-
-def run(capfd, *arguments):
-    """Run the program; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    captured = capfd.readouterr()
-    return stop.value.code or 0, captured.out, captured.err
+    return lines(tmp_path / "in.jsonl", TEXTS)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
+from cli.commands import run
 
-from lookalike.cli.main import main
 from lookalike.cli.outputs import check_removed
 from lookalike.errors import LookalikeError
 
@@ -22,14 +22,6 @@ def corpus(tmp_path, monkeypatch):
     for name, texts in FILES.items():
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     return ["a.jsonl", "b.jsonl", "c.jsonl"]
-
-
-def run(capsys, *arguments):
-    """Run a command; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return ended.value.code, out, err
 
 
 def test_a_share_of_all_documents(corpus, tmp_path, capsys):

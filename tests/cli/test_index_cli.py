@@ -136,17 +136,6 @@ def test_errors(tmp_path, corpus, capsys):
         assert code == 1 and "--wait" in error
 
 
-def test_overlap(tmp_path, corpus):
-    (tmp_path / "eval.jsonl").write_text(json.dumps({"text": "my box with five dozen liquor"}) + "\n")
-    done = run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--width", "2", "-o", tmp_path / "clean.jsonl",
-               "--matches", tmp_path / "matches.csv")  # fmt: skip
-    assert "overlapping             1   (containment >= 0.8, exact; 1 pair)" in done.output
-    assert [json.loads(line)["key"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == ["k0", "k2"]
-    assert (tmp_path / "matches.csv").read_text().splitlines()[1].endswith(",0.7142857142857143,1.0")
-    said = json.loads(run("overlap", corpus, "--against", tmp_path / "eval.jsonl", "--measure", "resemblance", "--json").output)
-    assert said["overlapping"] == 0
-
-
 def test_ids_of_integers_are_written_as_they_are(tmp_path, capsys):
     """A number that is only read as an id of the index, and is not written as one, removes nothing."""
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t, "key": 9 + i}) + "\n" for i, t in enumerate(TEXTS)))

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from cli.commands import status
 
 import lookalike as la
-from lookalike.cli.main import main
 from lookalike.cli.saying import fitted
 
 WORDS = [f"word{i}" for i in range(40)]
@@ -28,28 +28,21 @@ def job(tmp_path, monkeypatch):
     return tmp_path / "job"
 
 
-def run(*arguments):
-    """Run a command; return its exit code."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code
-
-
 def test_groups_as_a_table(job, capsys):
-    assert run("groups", "job") == 0
+    assert status("groups", "job") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 groups; 5 of 8 documents removed"
     assert lines[1].split() == ["documents", "exact", "least", "median", "kept", "least", "similar", "removals"]
     assert lines[2].split() == ["4", "1", "0.7561", "0.8645", "first", "near,", "nearer,", "copy"]
     assert lines[3].split() == ["2", "0", "0.9630", "0.9630", r"odd\x1b]0;x\x07\u202e", r"odder\x1b]0;x\x07\u202e"]
-    assert run("groups", "job", "--min-size", 3, "--top", 5) == 0
+    assert status("groups", "job", "--min-size", 3, "--top", 5) == 0
     out = capsys.readouterr().out
     assert out.startswith("1 group of at least 3 documents;") and "odd" not in out
-    assert run("groups", "job", "--min-size", 9) == 0 and capsys.readouterr().out.count("\n") == 1
+    assert status("groups", "job", "--min-size", 9) == 0 and capsys.readouterr().out.count("\n") == 1
 
 
 def test_groups_as_json(job, capsys):
-    assert run("groups", "job", "--json") == 0
+    assert status("groups", "job", "--json") == 0
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first | {"resemblance": None, "least_alike": None} == {
         "kept": "first", "is_reference": False, "documents": 4, "exact": 1, "resemblance": None, "least_alike": None
@@ -61,7 +54,7 @@ def test_groups_as_json(job, capsys):
 
 
 def test_a_removed_document(job, capsys):
-    assert run("show", "job", "near") == 0
+    assert status("show", "job", "near") == 0
     out = capsys.readouterr().out
     assert out.splitlines()[:6] == [
         "document   near",
@@ -72,81 +65,81 @@ def test_a_removed_document(job, capsys):
         "           resemblance 0.7561 (threshold 0.6)",
     ]
     assert "word19 [-changed-] {+word20+} word21" in out
-    assert run("show", "job", "near", "--no-texts") == 0
+    assert status("show", "job", "near", "--no-texts") == 0
     assert capsys.readouterr().out == out.split("\n\n")[0] + "\n"
-    assert run("show", "job", f"odder{NASTY}") == 0
+    assert status("show", "job", f"odder{NASTY}") == 0
     out = capsys.readouterr().out
     assert r"odder\x1b]0;x" in out and "\x1b" not in out and "\u202e" not in out
 
 
 def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
-    assert run("show", "job", "first", "--top", 2) == 0
+    assert status("show", "job", "first", "--top", 2) == 0
     out = capsys.readouterr().out
     assert "decision   kept; 3 removed because of it, 1 of them exact duplicates" in out
     assert "resemblance of the others: 0.7561 to 0.9730, median 0.8645" in out
     assert out.endswith(
         "removed because of it, the least similar first\n  0.7561   near\n  0.9730   nearer\n  and 1 more (--top)\n"
     )
-    assert run("show", "job", "copy") == 0
+    assert status("show", "job", "copy") == 0
     out = capsys.readouterr().out
     assert "removed: a copy byte for byte of\nkept       first" in out and "resemblance" not in out and out.count("\n") == 5
-    assert run("show", "job", "alone") == 0
+    assert status("show", "job", "alone") == 0
     assert "kept; none removed because of it" in capsys.readouterr().out
-    assert run("show", "job", "empty") == 0
+    assert status("show", "job", "empty") == 0
     assert "removed: it has no token (--empty drop)" in capsys.readouterr().out
 
 
 def test_documents_as_json(job, capsys):
-    assert run("show", "job", "near", "--json") == 0
+    assert status("show", "job", "near", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["texts"] == {"removed": ROWS[1][1], "kept": BASE}
     assert told["keeper"]["id"] == "first" and told["keeper"]["number"] == 1 and not told["keeper"]["is_reference"]
     assert told["resemblance"] == 31 / 41 and told["reason"] == "near" and not told["kept"]
-    assert run("show", "job", "first", "--json", "--no-texts") == 0
+    assert status("show", "job", "first", "--json", "--no-texts") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["n_exact"] == 1 and told["n_duplicates"] == 3 and "texts" not in told and "keeper" not in told
     assert [row["id"] for row in told["least_alike"]] == ["near", "nearer", "copy"]
-    assert run("show", "job", "empty", "--json") == 0
+    assert status("show", "job", "empty", "--json") == 0
     assert json.loads(capsys.readouterr().out)["reason"] == "empty"
 
 
 def test_an_id_of_an_input_and_of_a_reference(job, tmp_path, capsys):
     (tmp_path / "old.jsonl").write_text(json.dumps({"id": "near", "text": BASE}) + "\n")
     la.dedup("in.jsonl", against="old.jsonl", id="id", threshold=0.6, verify="sketch").save("two")
-    assert run("show", "two", "near", "--json", "--no-texts") == 0
+    assert status("show", "two", "near", "--json", "--no-texts") == 0
     new, old = map(json.loads, capsys.readouterr().out.splitlines())
     assert new["source"] == "in.jsonl" and new["keeper"]["is_reference"] and 0 < new["standard_error"] < 0.1
     assert old["source"] == "old.jsonl" and old["reason"] == "reference" and old["n_exact"] == 2
-    assert run("show", "two", "near") == 0
+    assert status("show", "two", "near") == 0
     out = capsys.readouterr().out
     assert "estimated resemblance 0." in out and " ± 0.0" in out
     assert "\n\ndocument   near\n           old.jsonl, row 1" in out and "decision   a reference document" in out
-    assert run("groups", "two", "--json") == 0
+    assert status("groups", "two", "--json") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["is_reference"] is True
 
 
 def test_what_is_not_there_is_an_error(job, tmp_path, capsys):
-    assert run("show", "job", "nea") == 1
+    assert status("show", "job", "nea") == 1
     assert capsys.readouterr().err == "error: job: no document has the id nea; similar ids: near, nearer\n"
-    assert run("show", "job", "zzzzzz") == 1
+    assert status("show", "job", "zzzzzz") == 1
     assert capsys.readouterr().err == "error: job: no document has the id zzzzzz\n"
     for command in (["groups"], ["show", "x"]):
-        assert run(command[0], tmp_path, *command[1:]) == 1
+        assert status(command[0], tmp_path, *command[1:]) == 1
         assert "not a saved result" in (err := capsys.readouterr().err) and "--save" in err
     (tmp_path / "work").mkdir()
     for name in ("job.json", "finished.json"):
         (tmp_path / "work" / name).write_text("{}")
-        assert run("groups", "work") == 1
+        assert status("groups", "work") == 1
         assert "a work folder (--work) is not a saved result" in capsys.readouterr().err
         (tmp_path / "work" / name).unlink()
 
 
 def test_inputs_that_are_gone_hide_the_diff_only(job, tmp_path, capsys):
     (tmp_path / "in.jsonl").unlink()
-    assert run("show", "job", "near") == 1
+    assert status("show", "job", "near") == 1
     out, err = capsys.readouterr()
     assert "resemblance 0.7561" in out and "in.jsonl: the input is not there any more" in err
-    assert run("show", "job", "near", "--no-texts") == 0 and run("show", "job", "first") == 0
+    assert status("show", "job", "near", "--no-texts") == 0 and status("show", "job", "first") == 0
 
 
 def test_a_reader_that_stops_early_is_no_failure_worth_words(job, tmp_path):
@@ -179,11 +172,11 @@ def test_names_are_cut_in_the_middle():
 
 def test_texts_of_somebody_elses_result_need_trust(job, capsys, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(job.parent / "state"))
-    assert run("show", "job", "near", "--no-texts") == 0 and run("groups", "job") == 0
+    assert status("show", "job", "near", "--no-texts") == 0 and status("groups", "job") == 0
     capsys.readouterr()
-    assert run("show", "job", "near") == 1
+    assert status("show", "job", "near") == 1
     err = capsys.readouterr().err
     assert "you did not save it on this machine" in err and f"({job.parent}/in.jsonl)" in err and "--trust PATH" in err
-    assert run("show", "job", "near", "--trust", "in.jsonl") == 0
+    assert status("show", "job", "near", "--trust", "in.jsonl") == 0
     assert "[-changed-]" in capsys.readouterr().out
-    assert run("show", "job", "near", "--trust", "job") == 1
+    assert status("show", "job", "near", "--trust", "job") == 1

@@ -6,18 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from cli.commands import run
 
 import lookalike as la
-from lookalike.cli.main import main
-
-
-def run(capfd, *arguments):
-    """Run the program; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    assert "Traceback" not in captured.err
-    return stop.value.code or 0, captured.out, captured.err
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,13 @@ import json
 import shutil
 
 import pytest
+from cli.commands import lines, run, status
 from weekly import weeks, written
 
 from lookalike.cli.interrupts import Leaves
-from lookalike.cli.main import main
 from lookalike.results.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
-
-
-def run(capsys, *words):
-    """Run a command; return (status, what it printed, what it said beside that)."""
-    with pytest.raises(SystemExit) as stop:
-        main([*map(str, words)])
-    out = capsys.readouterr()
-    return stop.value.code or 0, out.out, out.err
 
 
 def contents(folder):
@@ -175,3 +167,71 @@ def test_an_interrupt_names_all_that_is_complete():
     assert leaves.said.startswith("page.html was written, and is complete; each file found at clean is complete")
     leaves.written("clean")
     assert leaves.said == "page.html, clean were written, and are complete"
+
+
+TEXT = " ".join(f"word{i}" for i in range(40))
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lines(tmp_path / "in.jsonl", (TEXT, TEXT + " more", "else"))
+
+
+def test_a_report_and_an_audit(corpus, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert status("dedup", corpus, "--report", page, "--audit", 5) == 0
+    out, err = capsys.readouterr()
+    assert f"written: {page}" in out and "audit: 2 kept documents of 2" in out and "nothing was written" not in err
+    assert "recall measured" in page.read_text() and "word39" in page.read_text()
+    assert status("dedup", corpus, "--report", page) == 1
+    assert "exists; pass --force" in capsys.readouterr().err
+    assert status("dedup", corpus, "--report", page, "--force", "--report-texts", "none", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["report"] == str(page) and told["audit"] is None and "word39" not in page.read_text()
+
+
+def test_a_report_beside_an_output(corpus, tmp_path, capsys):
+    assert status("dedup", corpus, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "page.html", "--quiet") == 0
+    assert (tmp_path / "out.jsonl").exists() and (tmp_path / "page.html").exists()
+    assert capsys.readouterr() == ("", "")
+    for output, report in (("clean", "clean/page.html"), ("same.jsonl", "same.jsonl")):
+        assert status("dedup", corpus, "-o", tmp_path / output, "--report", tmp_path / report) == 1
+        assert "choose another name" in capsys.readouterr().err
+    assert status("dedup", corpus, "--report", corpus, "--force") == 1, "not the input"
+    assert corpus.read_text().count("\n") == 3
+
+
+def test_a_result_is_saved(corpus, tmp_path, capsys):
+    job = tmp_path / "job"
+    assert status("dedup", corpus, "--save", job, "--audit", 2) == 0
+    out, err = capsys.readouterr()
+    assert f"written: {job}" in out and "nothing was written" not in err
+    loaded = Result.load(job)
+    assert loaded.removed.num_rows == 1 and loaded.summary.audit["audited"] == 2
+    assert status("dedup", corpus, "--save", job) == 1
+    assert "exists; pass --force" in capsys.readouterr().err
+    assert status("dedup", corpus, "-t", "0.99", "--save", job, "--force", "-o", tmp_path / "out.jsonl", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["saved"] == str(job) and Result.load(job).threshold == 0.99 and (tmp_path / "out.jsonl").exists()
+
+
+def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    (tmp_path / "mine").mkdir()
+    for name in ("mine/file", "file", "page.html"):
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "data").mkdir()
+    corpus = corpus.rename(tmp_path / "data/in.jsonl")
+    for code, said, *words in (
+        (1, "exists; pass --force", "--save", "mine"), (1, "no _lookalike.json", "--save", "mine", "--force"),
+        (1, "means a directory", "--save", "file", "--force"), (1, "contains it", "--save", ".", "--force"), (1, "(in.jsonl)", "--save", "data", "--force"),
+        (1, "choose another name", "--save", "job", "-o", "job/out.jsonl"), (1, "choose another name", "--save", "job", "-o", "job"),
+        (1, "choose another name", "--save", "job", "--report", "job/page.html"), (1, "choose another name", "--save", "job", "--work", "job/work"),
+        (1, "choose another name", "--save", "out/job", "-o", "out"), (1, "exists; pass --force", "--report", "page.html"),
+        (2, "'some'", "--report", "other.html", "--report-texts", "some"), (2, "--audit", "--audit", "0"),
+    ):  # fmt: skip
+        found, out, err = run(capsys, "dedup", corpus, *words)
+        assert (found, out, said in err) == (code, "", True), (words, err)
+    code, _, err = run(capsys, "dedup", tmp_path, "--save", "job")
+    assert code == 1 and "is inside the input folder" in err

@@ -4,15 +4,10 @@ import csv
 import json
 import subprocess
 import sys
-from inspect import signature
 
-import click
 import pyarrow.parquet as pq
 import pytest
-
-from lookalike.cli.main import main
-from lookalike.cli.overlap import overlap as command
-from lookalike.recipes.overlap import overlap
+from cli.commands import run
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [
@@ -28,15 +23,6 @@ def train(tmp_path, monkeypatch):
     tests = [{"question": QUESTION, "qid": "q1"}, {"question": "", "qid": "q2"}, {"question": "Yes or no?", "qid": "q3"}]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in tests))
     return ["overlap", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
-
-
-def run(capfd, *arguments):
-    """Run the program; return (exit code, standard output, standard error)."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    assert "Traceback" not in captured.err
-    return stop.value.code or 0, captured.out, captured.err
 
 
 def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(capfd, train, tmp_path):
@@ -121,13 +107,6 @@ def test_standard_input_is_one_corpus_only(train, tmp_path):
     assert (done.returncode, json.loads(done.stdout)["overlapping"]) == (0, 1)
     done = piped("-", "--against", "-")
     assert done.returncode == 2 and b"cannot be both corpora" in done.stderr
-
-
-def test_defaults_are_those_of_python():
-    defaults = {name: one.default for name, one in signature(overlap).parameters.items() if one.default is not one.empty}
-    options = {p.name: None if p.multiple else p.default for p in command.params if isinstance(p, click.Option)}
-    for name in set(defaults) - {"progress"}:
-        assert options[name] == defaults[name], name
 
 
 def test_on_a_cluster_the_result_is_the_same(capfd, train, tmp_path, monkeypatch):

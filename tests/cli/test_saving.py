@@ -4,18 +4,9 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import run
 from object_store import put_folder
 from weekly import weeks, written
-
-from lookalike.cli.main import main
-
-
-def run(capsys, *words):
-    """Run a command; return (status, what it printed, what it said beside that)."""
-    with pytest.raises(SystemExit) as stop:
-        main([*map(str, words)])
-    out = capsys.readouterr()
-    return stop.value.code or 0, out.out, out.err
 
 
 @pytest.fixture

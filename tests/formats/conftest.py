@@ -1,4 +1,4 @@
-"""The format of CONTRIBUTING.md as an installed package."""
+"""The format `semicolons` as an installed package."""
 
 import pytest
 from format_samples import install_toy

@@ -1,4 +1,4 @@
-"""Which formats there are, and the format of CONTRIBUTING.md, added from outside the package by its entry point."""
+"""Which formats there are, and the format `semicolons`, added from outside the package by its entry point."""
 
 import importlib
 import os

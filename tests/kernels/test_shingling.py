@@ -154,7 +154,7 @@ def test_hashes_do_not_depend_on_where_a_word_stands(unit):
     from lookalike.text.texts import from_arrow_array
 
     shingling = Shingling(unit=unit, width=1)
-    around = [0, 1, 8, 63, 64, 65, 128] if JIT_OFF else range(131)
+    around = [0, 63, 65] if JIT_OFF else range(131)
     for first in map(in_bytes, KINDS):
         for second in map(in_bytes, KINDS):
             core = b"abc" + first + second + b"xyz" + first + b" one"

@@ -1,5 +1,6 @@
 """Ranges are sorted in place, also in orders that were made to spoil partitions."""
 
+from math import log2
 from pathlib import Path
 
 import numpy as np
@@ -70,3 +71,21 @@ def test_no_order_costs_a_square():
         values = Counting(order)
         plain["sort_range"](values, 0, 2000)
         assert list(values) == list(range(2000)) and values.reads < 200_000
+
+
+@pytest.mark.skipif(not JIT_OFF, reason="only plain Python can be watched while it calls itself")
+def test_it_calls_itself_for_the_smaller_part(rng, monkeypatch):
+    n, deepest, depth, whole = 1 << 12, 0, 0, sorting.sort_range
+
+    def watched(values, low, high):
+        nonlocal deepest, depth
+        deepest, depth = max(deepest, depth), depth + 1
+        whole(values, low, high)
+        depth -= 1
+
+    monkeypatch.setattr(sorting, "sort_range", watched)
+    for values in (rng.permutation(n), rng.integers(0, 9, n), np.arange(n), np.arange(n)[::-1].copy(), killer(n)):
+        wanted = np.sort(values)
+        watched(values, 0, n)
+        assert (values == wanted).all()
+    assert 3 < deepest <= log2(n / sorting.FEW)

@@ -28,13 +28,6 @@ def test_the_first_repeat_is_named(kind, seed, monkeypatch):
         la.dedup(documents(30, id=ids), id="id", **prepare(kind, monkeypatch))
 
 
-def test_a_reference_may_have_the_id_of_a_document():
-    table = documents(3, id=[1, 2, 3])
-    assert len(la.dedup(table, against=table, id="id")) == 3
-    with pytest.raises(la.InputDataError, match="'2' appears twice: .*row 1 and .*row 3"):
-        la.dedup(table, against=documents(4, id=[5, 2, 1, 2]), id="id")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_that_have_no_order(kind, monkeypatch, tmp_path):
     (tmp_path / "a.jsonl").write_text(

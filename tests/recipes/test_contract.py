@@ -1,15 +1,10 @@
 """What the job promises: policies, references, groups, empty texts, determinism, hostile corpora."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from corpora import planted
 
 import lookalike as la
-from lookalike.engines.local import bundles as local_bundles
-from lookalike.engines.local import documents as local_documents
-from lookalike.engines.local import sort as local_sort
-from lookalike.engines.local import tables as local_tables
 
 BASE = [f"word{i}" for i in range(100)]
 A = " ".join(BASE)
@@ -19,48 +14,6 @@ B = " ".join(f"other{i}" for i in range(50))
 
 def kept(texts, **settings):
     return la.dedup(texts, **settings).keep.tolist()
-
-
-def test_first_last_longest_shortest():
-    texts = [A, A2, A]
-    assert kept(texts) == [True, False, False]
-    assert kept(texts, keep="last") == [False, False, True]
-    assert kept(texts, keep="longest") == [False, True, False]
-    assert kept(texts, keep="shortest") == [True, False, False]
-
-
-def test_largest_and_smallest_by_a_column():
-    table = pa.table({"text": [A, A2, B], "score": [1, 5, None], "name": ["x", "y", "z"]})
-    assert kept(table, keep="largest:score") == [False, True, True]
-    assert kept(table, keep="smallest:score") == [True, False, True]
-    assert kept(table, keep="largest:name") == [False, True, True]
-    unknown = pa.table({"text": [A, A2], "score": pa.array([None, 1], pa.int64())})
-    assert kept(unknown, keep="smallest:score") == [False, True], "a null never wins"
-
-
-def test_numbers_as_text_are_ordered_as_numbers(tmp_path):
-    (tmp_path / "x.csv").write_text(f"text,score\n{A},9\n{A2},10\n")
-    assert kept(tmp_path / "x.csv", keep="largest:score") == [False, True]
-
-
-def test_copies_name_the_kept_document_of_their_group():
-    """B's copies are represented by the preferred one; when that is removed, all name the document it names."""
-    texts = [A, A2, A2, A2]
-    removed = la.dedup(texts).removed.to_pylist()
-    assert [row["duplicate_of"] for row in removed] == [0, 0, 0]
-    assert len({row["resemblance"] for row in removed}) == 1 and removed[0]["resemblance"] < 1
-    removed = la.dedup([A2, A2, A]).removed.to_pylist()
-    assert removed[0] == {"id": 1, "duplicate_of": 0, "resemblance": 1.0}
-
-
-def test_the_most_similar_kept_match_is_named():
-    """The third text resembles both kept ones; the second more."""
-    left, right = BASE[:60], BASE[16:76]
-    middle = BASE[10:70]
-    texts = [" ".join(left), " ".join(right), " ".join(middle)]
-    result = la.dedup(texts, threshold=0.65, recall=0.9999)
-    assert result.keep.tolist() == [True, True, False]
-    assert result.removed.to_pylist()[0]["duplicate_of"] == 1
 
 
 def test_empty_documents_are_kept_counted_and_never_matched():
@@ -73,28 +26,6 @@ def test_empty_documents_are_kept_counted_and_never_matched():
     assert dropped.keep.tolist() == [False] * 5 + [True]
     assert dropped.removed["duplicate_of"].null_count == 5
     assert dropped.summary.empty_dropped == 5
-
-
-def test_short_texts_match_as_wholes():
-    assert kept(["hello", "Hello!", "hello world", "hi"]) == [True, False, True, True]
-
-
-def test_against_is_never_removed_and_wins():
-    result = la.dedup([A2, B, "new text entirely different words"], against=[A, A, B])
-    assert result.keep.tolist() == [False, False, True]
-    assert len(result) == 3
-    removed = result.removed.to_pylist()
-    assert [row["duplicate_of"] for row in removed] == [0, 2]
-    assert result.summary.reference == 3
-    listed = la.pairs([A2], against=[A, A])
-    assert listed["left_id"].to_pylist() == [0, 1], "pairs of two reference documents are left out"
-
-
-def test_within_compares_equal_values_only():
-    table = pa.table({"text": [A, A, A2, A, None], "site": ["x", "y", "x", None, None]})
-    result = la.dedup(table, within="site")
-    assert result.keep.tolist() == [True, True, False, True, True]
-    assert la.pairs(table, within="site").num_rows == 1
 
 
 def test_annotations_tell_everything():
@@ -135,20 +66,6 @@ def test_rethreshold_compares_anew_inside_large_buckets(rng):
     assert fresh.keep.sum() == 6
 
 
-@pytest.mark.parametrize("settings", [{}, {"verify": "sketch"}, {"keep": "longest"}, {"max_bucket": 2}])
-def test_same_result_for_any_threads_and_pieces(rng, monkeypatch, settings):
-    texts = planted(rng, n_families=60)
-    expected = la.dedup(texts, threads=1, **settings)
-    for threads, piece, group, rows in ((1, 1, 1, 1), (2, 1000, 5000, 7), (5, 100_000, 1, 1000)):
-        monkeypatch.setattr(local_documents, "PIECE_BYTES", piece)
-        monkeypatch.setattr(local_bundles, "GROUP_BYTES", group)
-        monkeypatch.setattr(local_tables, "ROWS", rows)
-        monkeypatch.setattr(local_sort, "MEMBERS", rows)
-        found = la.dedup(texts, threads=threads, **settings)
-        assert found.annotations == expected.annotations
-        assert found.pairs == expected.pairs
-
-
 def test_resemblances_do_not_depend_on_row_order(rng):
     texts = planted(rng, n_families=40)
     order = rng.permutation(len(texts))
@@ -184,11 +101,11 @@ def test_family_whose_first_members_are_removed_by_an_outsider():
     assert result.keep.tolist() == exact.keep.tolist()
 
 
-def test_two_hundred_thousand_identical_documents():
-    result = la.dedup([A] * 200_000)
+def test_fifty_thousand_identical_documents():
+    result = la.dedup([A] * 50_000)
     assert result.summary.kept == 1
-    assert result.summary.exact_duplicates == 199_999
-    listed = la.pairs([A] * 200_000, max_pairs=1000)
+    assert result.summary.exact_duplicates == 49_999
+    listed = la.pairs([A] * 50_000, max_pairs=1000)
     assert len(listed) == 1000
 
 
@@ -224,17 +141,6 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_t
     assert summary.crowded > 0.99 * n
     assert 0 < summary.recall_vouched < summary.recall_planned - 0.001
     assert f"recall at the threshold: {summary.recall_vouched:.4f} on average" in str(summary)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"threshold": 0}, {"recall": 1.0}, {"keep": "best"}, {"keep": "largest:"}, {"verify": "hope"}, {"empty": "eat"},
-     {"unit": "sentence"}, {"width": 0}, {"threads": 0}, {"max_bucket": 1}, {"encoding_errors": "ignore"},
-     {"normalization": "NFD"}, {"seed": -1}],
-)  # fmt: skip
-def test_wrong_settings_are_refused_before_work(wrong):
-    with pytest.raises(la.ParameterError):
-        la.dedup(["a"], **wrong)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 40])

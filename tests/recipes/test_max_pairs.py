@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from listing import find_pairs
 
-import lookalike as la
 from lookalike.recipes import pairs as pairs_module
 
 BASE = [f"word{i}" for i in range(100)]
@@ -63,20 +62,3 @@ def test_what_is_cut_before_it_is_compared_is_told_too(searched):
             assert most >= links == found.n_links and cut.table.equals(whole.table)
         if most >= links:
             assert not cut.summary["cut_by_max_pairs"]
-
-
-def test_the_command_line_says_so(tmp_path):
-    import json
-
-    from click.testing import CliRunner
-
-    from lookalike.cli.main import program
-
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in NEAR[:3]))
-    for most, cut in ((2, True), (3, False)):
-        said = CliRunner().invoke(program, ["pairs", str(tmp_path / "in.jsonl"), "--max-pairs", str(most), "--quiet", "--json"])
-        assert json.loads(said.output)["cut_by_max_pairs"] is cut
-        said = CliRunner().invoke(program, ["pairs", str(tmp_path / "in.jsonl"), "--max-pairs", str(most)])
-        assert ("the list was cut by --max-pairs: there are more" in said.output) is cut
-    with pytest.raises(la.ParameterError, match="max_pairs must be at least 1"):
-        la.pairs(NEAR, max_pairs=0)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from engine_kinds import FRAMES
 from engine_rows import rows_of, running
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.recipes import decide as module
@@ -54,7 +54,7 @@ def decided(engine, scores, boundary, seen):
 def by_definition(scores, boundary):
     """In keep order, a document is removed if an earlier kept one matches it."""
     kept, matches = set(), []
-    for order in range(30):
+    for order in range(70):
         found = [(a, b, score) for (a, b), score in scores.items() if b == order and a in kept and score >= THRESHOLD]
         matches += found if order >= boundary else []
         if order < boundary or not found:
@@ -63,25 +63,37 @@ def by_definition(scores, boundary):
 
 
 CHAIN = {(i, i + 1): 0.75 for i in range(11)}
+FAMILY = {(a, b): 1.0 for b in range(12) for a in range(b)}
+
+
+def check(kind, scores, boundary, most, enough):
+    """Hold rounds against the definition, also where they end before all is decided."""
+    seen = []
+    with running(kind) as engine, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "ROUNDS", most)
+        patch.setattr(module, "ENOUGH", enough)
+        assert decided(engine, scores, boundary, seen) == by_definition(scores, boundary)
+    assert len(seen) == len(set(seen)), "none is compared twice"
+
+
+@settings(max_examples=100)
+@given(graphs, st.integers(0, 4), st.integers(1, 6), st.sampled_from([1, 10, 100]))
+def test_rounds_come_to_what_the_definition_says(scores, boundary, most, enough):
+    check("toy", scores, boundary, most, enough)
 
 
 @pytest.mark.parametrize("kind", ["toy", FRAMES])
-@settings(max_examples=6)
-@given(graphs, st.integers(0, 4), st.integers(1, 3))
-@example({}, 0, 3)
-@example(CHAIN, 0, 2)
-@example(CHAIN, 3, 6)
-@example({(a, b): 1.0 for b in range(12) for a in range(b)}, 0, 3)
-def test_rounds_come_to_what_the_definition_says(kind, scores, boundary, most):
-    """Also where rounds end before all is decided."""
-    with running(kind) as engine, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "ROUNDS", most)
-        assert decided(engine, scores, boundary, []) == by_definition(scores, boundary)
+@pytest.mark.parametrize("boundary", [0, 3])
+@pytest.mark.parametrize("scores", [{}, CHAIN, FAMILY], ids=["nothing", "chain", "family"])
+def test_chains_and_families_by_rounds(kind, scores, boundary):
+    for most in (2, 6):
+        check(kind, scores, boundary, most, 10)
 
 
-def test_rounds_compare_no_pair_twice_and_only_what_matters():
-    """A family whose first member matches all; two stars that share a leaf."""
-    for scores, least in (({(a, b): 1.0 for b in range(9) for a in range(b)}, 8), ({(0, 2): 0.9, (1, 2): 0.8, (1, 3): 0.9}, 3)):
+def test_rounds_compare_only_what_matters():
+    """A family whose first member matches all; two stars that share a leaf; a chain, without a round for each link."""
+    chain = {(i, i + 1): 0.9 for i in range(60)}
+    for scores, least in ((FAMILY, 11), ({(0, 2): 0.9, (1, 2): 0.8, (1, 3): 0.9}, 3), (chain, 59)):
         seen = []
         with running("toy") as engine:
             decided(engine, scores, 0, seen)

@@ -19,14 +19,15 @@ from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
 from lookalike.recipes import saved_sketches
 
+WEEKS = weeks(1, 27)
+
 
 @pytest.fixture
 def files(tmp_path, bucket):
-    """Files of three weeks on the store, those of the first eight and more."""
+    """Files of three weeks on the store, those of the first in several."""
     (tmp_path / "in").mkdir()
-    tables = weeks(1)
-    paths = [[*written(table, tmp_path / "in", f"week{i}")] for i, table in enumerate(tables[1:], 1)]
-    first = [path for k in range(0, 60, 6) for path in written(tables[0].slice(k, 6), tmp_path / "in", f"week0-{k:02}")]
+    paths = [[*written(table, tmp_path / "in", f"week{i}")] for i, table in enumerate(WEEKS[1:], 1)]
+    first = [path for k in (0, 9, 18) for path in written(WEEKS[0].slice(k, 9), tmp_path / "in", f"week0-{k:02}")]
     put_folder(tmp_path / "in", bucket / "in")
     return [[str(bucket / "in" / path.name) for path in some] for some in (first, *paths)]
 
@@ -48,10 +49,7 @@ def against(data, folder):
         return said(result)
 
 
-@pytest.mark.parametrize("listed", [1, 1000])
-def test_two_generations(listed, files, bucket, tmp_path, monkeypatch):
-    """Whether the files that they rest on are asked for together, or one by one."""
-    monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
+def test_two_generations(files, bucket, tmp_path, monkeypatch):
     for week, some in enumerate(files[:2]):
         for seen in (bucket / "seen", tmp_path / "seen"):
             found = saved(some, f"{seen}/w{week}", seen if week else None)
@@ -60,15 +58,17 @@ def test_two_generations(listed, files, bucket, tmp_path, monkeypatch):
             result.write(tmp_path / f"clean{week}")
     wanted = against(files[2], [tmp_path / f"clean{i}" for i in range(2)])
     assert any(row["duplicate_is_reference"] for row in wanted[0])
-    assert against(files[2], bucket / "seen") == against(files[2], tmp_path / "seen") == wanted
+    assert against(files[2], tmp_path / "seen") == wanted
     copied = put_folder(tmp_path / "seen", bucket / "copied")
-    assert against(files[2], copied) == wanted
+    for listed, seen in ((1, "seen"), (1000, "seen"), (1000, copied.name)):  # the files asked for together, or one by one
+        monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
+        assert against(files[2], bucket / seen) == wanted
 
 
 def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
     """They are columns on the store, of which those that are compared are read."""
     monkeypatch.setattr(input_texts, "PIECE_ROWS", 5)
-    table = weeks(1)[0]
+    table = WEEKS[0]
     with job(table) as result:
         kept = set(result.kept["id"].to_pylist())
         result.save_sketches(str(bucket / "seen"))
@@ -77,8 +77,8 @@ def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
 
 
 def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_path):
-    saved(weeks(1)[0], bucket / "seen")
-    text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
+    saved(WEEKS[0], bucket / "seen")
+    text_of = {row["id"]: row["text"] or "" for table in WEEKS for row in table.to_pylist()}
     with job(files[2], bucket / "seen") as result:
         result.save(tmp_path / "job")
     opened = la.Result.open(tmp_path / "job")
@@ -199,26 +199,24 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("where", STOPS)
-def test_a_save_that_is_killed_leaves_no_sketches(where, force, files, bucket, monkeypatch):
+def test_a_save_that_is_killed_leaves_no_sketches(where, files, bucket, monkeypatch):
     """Later jobs pass it over, and the next save replaces it, also where it was replacing one that was whole."""
     seen = bucket / "seen"
     saved(files[0], seen / "w0")
     wanted = against(files[2], seen)
     with job(files[1], seen / "w0") as result:
-        if force:
+        for force in (False, True):
+            with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+                patched.setattr(*STOPS[where])
+                result.save_sketches(str(seen / "w1"), force=force)
+            left = held(seen / "w1")
+            assert PLANNED in left and DESCRIPTION not in left
+            assert against(files[2], seen) == wanted
+            with pytest.raises(la.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
+                against(files[2], seen / "w1")
             result.save_sketches(str(seen / "w1"))
-        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(*STOPS[where])
-            result.save_sketches(str(seen / "w1"), force=force)
-        left = held(seen / "w1")
-        assert PLANNED in left and DESCRIPTION not in left
-        assert against(files[2], seen) == wanted
-        with pytest.raises(la.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
-            against(files[2], seen / "w1")
-        result.save_sketches(str(seen / "w1"))
-    assert set(held(seen / "w1")) == {DESCRIPTION, SIDECAR, "secret", f"{ROWS}/00000.parquet"}
+            assert set(held(seen / "w1")) == {DESCRIPTION, SIDECAR, "secret", f"{ROWS}/00000.parquet"}
     assert saved_in(str(seen)) == [seen / "w0", seen / "w1"]
     assert against(files[2], seen)[2]["reference"] > wanted[2]["reference"]
 

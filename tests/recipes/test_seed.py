@@ -3,26 +3,17 @@
 import json
 
 import pytest
+from cli.commands import lines, run
 from listing import find_pairs
 
 import lookalike as la
-from lookalike.cli.main import main
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
 
 @pytest.fixture
 def path(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
-    return path
-
-
-def run(capfd, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    return stop.value.code or 0, captured.out, captured.err
+    return lines(tmp_path / "in.jsonl", TEXTS)
 
 
 def test_the_settings_have_a_number_of_64_bits_each_time_another():

@@ -88,23 +88,6 @@ def templates(rng, n):
     return [body * 3 + f"page{rng.integers(10**9)}" for _ in range(n)]
 
 
-@pytest.mark.parametrize("verify", ["exact", "sketch"])
-def test_large_sets_of_equal_fingerprints_are_walked_as_pairs_are(rng, verify):
-    """Buckets in place of all pairs: the same documents are kept, for the same kept ones."""
-    texts = [*templates(rng, 300), *corpus(rng, 5)]
-    settings = {"method": "simhash", "width": 1, "radius": 4, "threshold": 0.98, "verify": verify}
-    many = la.dedup(texts, max_bucket=8, **settings)
-    few = la.dedup(texts, max_bucket=10**6, **settings)
-    assert many.annotations == few.annotations
-    table = la.pairs(texts, **settings)
-    scores = dict(
-        zip(zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True), table[2].to_pylist(), strict=True)
-    )
-    keeper = naive.keep(len(texts), scores)
-    assert many.keep.tolist() == [k == i for i, k in enumerate(keeper)]
-    assert many.removed["duplicate_of"].to_pylist() == [k for i, k in enumerate(keeper) if k != i]
-
-
 def test_documents_of_one_fingerprint_are_not_paired_all_with_all(rng):
     """20,000 documents of the same feature counts in other orders would make 2e8 pairs."""
     words = [f"w{i}" for i in range(12)]

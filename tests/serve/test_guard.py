@@ -24,13 +24,13 @@ def app_of(**more):
     """Return an application with a few pages; one takes Arrow's bodies, and one fails."""
 
     async def echo(request):
-        return PlainTextResponse(await request.body() + (b" arrow" if request.scope.get("arrow") else b""))
+        return PlainTextResponse(request.content + (b" arrow" if request.arrow else b""))
 
     async def fail(request):
         raise RuntimeError("of a text that nobody may see")
 
     async def page(request):
-        return PlainTextResponse("page" + (await request.body()).decode())
+        return PlainTextResponse("page" + request.content.decode())
 
     pages = [
         Route("/", page), Route("/v1/job", page, methods=["GET", "POST"]), Route("/v1/look", page, methods=["POST"]),

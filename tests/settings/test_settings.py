@@ -37,6 +37,13 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"memory": True}, "memory must be a number of bytes"),
         ({"memory": [4]}, "memory must be a number of bytes"),
         ({"method": "simhash", "threshold": 1.5}, "threshold must be in"),
+        ({"recall": 1.0}, "recall must be"),
+        ({"verify": "hope"}, "verify must be one of"),
+        ({"unit": "sentence"}, "unit must be one of"),
+        ({"width": 0}, "width must be"),
+        ({"max_bucket": 1}, "max_bucket must be at least 2"),
+        ({"encoding_errors": "ignore"}, "encoding_errors must be one of"),
+        ({"normalization": "NFD"}, "normalization must be one of"),
     ],
 )
 def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
@@ -45,7 +52,7 @@ def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
 
 
 @pytest.mark.parametrize("name", ["keep", "empty", "evidence"])
-@pytest.mark.parametrize("value", [None, "", True, b"first", ["first"]])
+@pytest.mark.parametrize("value", [None, "", True, b"first", ["first"], "best", "largest:"])
 def test_a_choice_is_one_of_its_words(name, value):
     """None is not the default: what is documented as one of some words must be one of them."""
     with pytest.raises(la.ParameterError, match=f"{name} must be (a str; got|one of)"):

@@ -1,6 +1,7 @@
-"""Minima of two sets under random permutations, for simulations."""
+"""Minima of two sets under random permutations, for simulations, and laws of counts."""
 
 import numpy as np
+from scipy import stats
 
 from lookalike.theory.mixture import Part
 
@@ -27,3 +28,10 @@ def parts_of(shares, slots):
 def sparse_matches(rng, resemblance, bits, shape):
     """Whether b bits of slots agree, for vanishing densities."""
     return rng.random(shape) < resemblance + (1 - resemblance) * 2.0**-bits
+
+
+def mean_and_variance(values, trials, probability):
+    """Of a function of Bin(trials, probability), given for each number of successes."""
+    weights = stats.binom.pmf(np.arange(trials + 1), trials, probability)
+    mean = weights @ values
+    return mean, weights @ (values - mean) ** 2

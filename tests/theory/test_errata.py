@@ -5,13 +5,11 @@ from math import comb
 
 import numpy as np
 import pytest
+from theory.test_bbit import TABLE_1
 
 from lookalike.theory import bbit, blocks, minhash, mixture, one_permutation, set_distance, xor_bits
 
-PAIRS = [
-    (0.0145, 0.0143, 0.925), (0.187, 0.172, 0.877), (0.570, 0.554, 0.771), (0.0031, 0.0028, 0.712), (0.062, 0.061, 0.591),
-    (0.049, 0.025, 0.476), (0.046, 0.041, 0.285), (0.189, 0.05, 0.128), (0.045, 0.043, 0.112), (0.596, 0.035, 0.052),
-]  # fmt: skip
+PAIRS = [row[1:4] for row in TABLE_1]
 TINY = 1e-9
 
 

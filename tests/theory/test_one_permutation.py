@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 from theory.sampler import minima
 
 import lookalike as la
@@ -10,14 +9,6 @@ from lookalike.theory import bbit, minhash, one_permutation, set_distance
 
 RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025, 1.156), (64, 0.590, 1.151, 0.952),
           (128, 0.661, 0.812, 0.793)]  # fmt: skip
-
-
-def test_occupancy_is_a_law():
-    for f, t in ((0, 4), (1, 4), (5, 3), (60, 16)):
-        p = one_permutation.occupancy(f, t)
-        assert p.sum() == pytest.approx(1)
-        assert (p * np.arange(t + 1)).sum() == pytest.approx(t - one_permutation.expected_empty(f, t))
-    assert one_permutation.occupancy(2, 2).tolist() == [0, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(("union", "raw", "rotation", "optimal"), RATIOS)
@@ -118,14 +109,6 @@ def test_hamming_identities_and_theorem_3():
     np.testing.assert_allclose(set_distance.sparse_sampling_ratio_limit(x, 1), 8 * (1 + x) ** 2)
 
 
-def test_exact_interval_equals_scipy():
-    for matches, trials in ((0, 10), (3, 10), (10, 10), (63, 64), (100, 512)):
-        low, high = minhash.exact_interval(matches, trials, 0.95)
-        interval = stats.binomtest(matches, trials).proportion_ci(0.95, "exact")
-        assert low == pytest.approx(interval.low, abs=1e-9)
-        assert high == pytest.approx(interval.high, abs=1e-9)
-
-
 def test_exact_interval_covers_where_the_normal_one_does_not(rng):
     p, k = 0.98, 64
     matches = rng.binomial(k, p, 3000)
@@ -134,26 +117,6 @@ def test_exact_interval_covers_where_the_normal_one_does_not(rng):
     low, high = minhash.normal_interval(matches, k)
     assert covered >= 0.95 - 3 * (0.95 * 0.05 / 3000) ** 0.5
     assert np.mean((low <= p) & (p <= high)) < 0.9
-
-
-def test_identities_of_sets():
-    assert minhash.resemblance(20, 30, 50) == 20 / 60
-    assert np.isnan(minhash.resemblance(0, 0, 0))
-    assert minhash.intersection(1 / 3, 30, 50) == pytest.approx(20)
-    assert minhash.largest_resemblance(30, 50) == 0.6
-    assert minhash.containment_to_resemblance(2 / 3, 30, 50) == pytest.approx(1 / 3)
-    assert minhash.order_probability(1 / 3, 30, 50) == pytest.approx(10 / 60)
-    slope = (minhash.containment(0.5 + 1e-6, 3, 4) - minhash.containment(0.5, 3, 4)) / 1e-6
-    assert minhash.containment_variance(0.5, 1.0, 3, 4) == pytest.approx(slope**2, rel=1e-4)
-    with pytest.raises(la.ParameterError):
-        minhash.resemblance(5, 3, 9)
-    for call in (
-        lambda: minhash.exact_interval(3, 2),
-        lambda: minhash.exact_interval(1, 2, 1.0),
-        lambda: minhash.variance(2, 1),
-    ):
-        with pytest.raises(la.ParameterError):
-            call()
 
 
 def test_exact_law_of_minima_matches_the_sampler(rng):

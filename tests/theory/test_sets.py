@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import lookalike as la
 from lookalike.theory import minhash, set_distance
 
 SETS = [
@@ -15,6 +16,15 @@ SETS = [
     ({1, 2}, {3, 4, 5}),
     ({1, 2, 3}, {1, 2, 3}),
 ]
+
+
+def test_what_no_sets_have_is_refused():
+    assert np.isnan(minhash.resemblance(0, 0, 0))
+    for formula, *arguments in (
+        (minhash.resemblance, 5, 3, 9), (minhash.exact_interval, 3, 2), (minhash.exact_interval, 1, 2, 1.0), (minhash.variance, 2, 1),
+    ):  # fmt: skip
+        with pytest.raises(la.ParameterError):
+            formula(*arguments)
 
 
 @pytest.mark.parametrize(("left", "right"), SETS)

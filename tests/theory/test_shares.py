@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from scipy import stats
+from theory.sampler import mean_and_variance
 
 from lookalike.theory import banding, bbit, minhash, set_distance, shares, simhash
 
@@ -33,13 +34,6 @@ def test_a_threshold_is_reached_by_the_binomial(r, threshold, slots):
 def test_upper_tail_is_a_sum():
     for n, k, p in ((1, 1, 0.3), (5, 2, 0.5), (9, 9, 0.9), (30, 11, 0.25)):
         assert shares.upper_tail(k, n, p) == pytest.approx(sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1)))
-
-
-def mean_and_variance(values, trials, probability):
-    """Of a function of Bin(trials, probability), given for each number of successes."""
-    weights = stats.binom.pmf(np.arange(trials + 1), trials, probability)
-    mean = weights @ values
-    return mean, weights @ (values - mean) ** 2
 
 
 @pytest.mark.parametrize("r", [0.2, 0.5, 0.9])

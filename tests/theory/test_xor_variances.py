@@ -3,18 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
-from theory.sampler import minima
+from theory.sampler import mean_and_variance, minima
 
 from lookalike.theory import bbit, xor_bits
 
 UNLIKE = [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]
-
-
-def exact_moments(values, trials, probability):
-    """Mean and variance of a function of Bin(trials, probability)."""
-    weights = stats.binom.pmf(np.arange(trials + 1), trials, probability)
-    mean = weights @ values
-    return mean, weights @ (values - mean) ** 2
 
 
 @pytest.mark.parametrize("densities", UNLIKE)
@@ -23,7 +16,7 @@ def test_variance_and_bias_to_first_order(densities, r, combined):
     """With many samples what the expansions leave out is far below a hundredth."""
     n = 50_000
     t = float(xor_bits.match_probability(r, combined, *densities))
-    mean, variance = exact_moments(xor_bits.resemblance(np.arange(n + 1) / n, combined, *densities), n, t)
+    mean, variance = mean_and_variance(xor_bits.resemblance(np.arange(n + 1) / n, combined, *densities), n, t)
     assert variance == pytest.approx(xor_bits.variance(r, combined, n, *densities), rel=5e-3)
     assert mean - r == pytest.approx(xor_bits.bias(r, combined, n, *densities), rel=5e-3, abs=1e-12)
 
@@ -68,7 +61,7 @@ def test_mean_squared_error_of_dense_sets(combined, samples):
     densities, r = (0.6, 0.45), 0.7
     t = float(xor_bits.match_probability(r, combined, *densities))
     values = xor_bits.resemblance(np.arange(samples + 1) / samples, combined, *densities)
-    mean, variance = exact_moments(values, samples, t)
+    mean, variance = mean_and_variance(values, samples, t)
     found = xor_bits.mean_squared_error(r, combined, samples, *densities)
     assert found == pytest.approx(variance + (mean - r) ** 2, rel=1e-9)
 
@@ -79,7 +72,3 @@ def test_mean_squared_error_of_many_samples_is_the_variance(r):
     n = 400_000
     assert xor_bits.mean_squared_error(r, 2, n) == pytest.approx(xor_bits.variance(r, 2, n), rel=1e-3)
     assert xor_bits.mean_squared_error(1.0, 2, 10) == 0.0
-
-
-def test_fewest_combined_is_one():
-    assert xor_bits.best_combined(0.2) == 1

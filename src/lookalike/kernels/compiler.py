@@ -94,10 +94,9 @@ def _missing(*args):
     )
 
 
-def inlined(signature, *tuples):
-    """Make a small function a kernel that kernels of any file may call; LLVM inlines it. A call with arrays still counts
-    references, with atomic instructions: not for the innermost loops."""
-    return compiled(signature, *tuples)
+inlined = compiled
+"""Makes a small function a kernel that kernels of any file may call; LLVM inlines it. A call with arrays still counts
+references, with atomic instructions: not for the innermost loops."""
 
 
 def warm_up() -> str:

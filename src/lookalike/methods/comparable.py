@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ Piece = tuple[NDArray[np.int32], Int64Array, int]
 """Rows of numbers: (numbers with repeats, offsets, how many numbers there are so far, those of earlier pieces included)."""
 
 Pieces = Iterable[Piece]
-Packed = tuple[Any, ...]
 NO_SCORES = np.empty(0)
 LARGE = 1 << 20  # places of a table from which on it is doubled, no more
 
@@ -35,7 +34,7 @@ def sets_of_pieces(pieces: Pieces, slots: int = SETS) -> Rows:
     With ``slots`` above 0 the rows are signatures of that length: the members are (place, value) pairs, and what counts is the
     share of equal slots.
     """
-    return pack_pieces(pieces, _pack_sets, slots)
+    return _packed(pieces, slots)
 
 
 def sets_of_signatures(signatures: UInt32Array) -> Rows:
@@ -52,7 +51,7 @@ def vectors_of_pieces(pieces: Pieces) -> Rows:
 
     Dot products and sums of squares are exact integers: up to 3 * 10^9 features a document.
     """
-    return pack_pieces(pieces, _pack_vectors, VECTORS)
+    return _packed(pieces, VECTORS)
 
 
 def fingerprints_of_words(words: UInt64Array, bits: int) -> Rows:
@@ -93,9 +92,9 @@ def numbered(pieces: Iterable[tuple[UInt64Array, Int64Array]]) -> Iterator[Piece
         del numbers
 
 
-def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, int], Packed], kind: int) -> Rows:
-    """Pack the rows of each piece; ``pack`` takes a piece, and returns (sizes, number of blocks a row, blocks, words)."""
-    packed = [pack(*piece) for piece in pieces]
+def _packed(pieces: Pieces, kind: int) -> Rows:
+    """Pack the rows of each piece: as vectors, or as sets."""
+    packed = [_pack(*piece, kind == VECTORS) for piece in pieces]
     if not packed:
         none = np.empty(0, np.int64)
         return Rows(none, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint64), NO_SCORES, kind)
@@ -103,26 +102,16 @@ def pack_pieces(pieces: Pieces, pack: Callable[[NDArray[np.int32], Int64Array, i
     return Rows(sizes, np.concatenate([[0], np.cumsum(n_blocks)]), blocks, words, NO_SCORES, kind)
 
 
-def _pack_sets(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
-    """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``."""
+def _pack(numbers: NDArray[np.int32], offsets: Int64Array, used: int, counted: bool) -> tuple[NDArray[Any], ...]:
+    """Return (sizes, number of blocks a row, blocks, words) of rows of numbers below ``used``; ``counted``: (sums of squares,
+    number of features a row, features, counts)."""
     n_rows = len(offsets) - 1
-    present = np.zeros((used >> 6) + 1, np.uint64)
+    seen = np.zeros(max(1, used) if counted else (used >> 6) + 1, np.uint64)
     touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
     sizes, block_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
     blocks = scratch("blocks", len(numbers), np.int32, FILLED)
     words = scratch("words", len(numbers), np.uint64, FILLED)
-    kernel.pack_rows(numbers, offsets, present, touched, sizes, block_offsets, blocks, words)
+    pack = kernel.count_rows if counted else kernel.pack_rows
+    pack(numbers, offsets, seen, touched, sizes, block_offsets, blocks, words)
     n_blocks = int(block_offsets[-1])
     return sizes, np.diff(block_offsets), blocks[:n_blocks].copy(), words[:n_blocks].copy()
-
-
-def _pack_vectors(numbers: NDArray[np.int32], offsets: Int64Array, used: int) -> Packed:
-    """Return (sums of squares, number of features a row, features, counts) of rows of numbers below ``used``."""
-    n_rows = len(offsets) - 1
-    seen = np.zeros(max(1, used), np.uint64)
-    touched = np.empty(max(1, int(np.diff(offsets).max(initial=0))), np.int64)
-    sizes, row_offsets = np.empty(n_rows, np.int64), np.empty(n_rows + 1, np.int64)
-    columns, counts = scratch("blocks", len(numbers), np.int32, FILLED), scratch("words", len(numbers), np.uint64, FILLED)
-    kernel.count_rows(numbers, offsets, seen, touched, sizes, row_offsets, columns, counts)
-    n_features = int(row_offsets[-1])
-    return sizes, np.diff(row_offsets), columns[:n_features].copy(), counts[:n_features].copy()

@@ -20,21 +20,11 @@ from .comparable import Pieces
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketched:
-    """What is kept of some documents.
+    """What is kept of some documents, a row each."""
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n, n_keys)
-        Words by which documents meet.
-    codes : ndarray of uint16, shape (n, n_codes)
-        Codes of which near-duplicates share many, to tell candidates of large buckets apart.
-    estimates : ndarray of uint32, shape (n, n_estimates)
-        Words from which scores are estimated, independent of the keys if possible.
-    """
-
-    keys: UInt64Array
-    codes: NDArray[np.uint16]
-    estimates: UInt32Array
+    keys: UInt64Array  # (n, n_keys): words by which documents meet
+    codes: NDArray[np.uint16]  # (n, n_codes): near-duplicates share many; they tell candidates of large buckets apart
+    estimates: UInt32Array  # (n, n_estimates): words from which scores are estimated, independent of the keys if possible
 
 
 class Method(Protocol):

@@ -25,22 +25,12 @@ _scheme = lru_cache(64)(FastSimilarity)  # an index signs one text at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinHashMethod:
-    """Resemblance of shingle sets; candidates share a band.
-
-    Parameters
-    ----------
-    plan : Plan
-        Bands, rows and the slots set aside for estimates.
-    exact : bool
-        Whether resemblances are measured, or estimated from the slots set aside.
-    coded : bool, default True
-        Whether the slots of the bands leave 16-bit codes; whoever does not ask for codes saves two bytes a slot.
-    """
+    """Resemblance of shingle sets; candidates share a band."""
 
     plan: Plan
     seed: int
-    exact: bool
-    coded: bool = True
+    exact: bool  # whether resemblances are measured, or estimated from the slots that the plan sets aside
+    coded: bool = True  # whether the slots of the bands leave 16-bit codes: two bytes a slot
     name: ClassVar[str] = "minhash"
     score: ClassVar[str] = "resemblance"
     meets: ClassVar[str] = "keys"

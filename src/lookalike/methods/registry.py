@@ -29,23 +29,8 @@ GROUP = "lookalike.methods"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodSettings:
-    """What users choose about a method; each method uses what it needs and refuses what it cannot follow.
-
-    Parameters
-    ----------
-    threshold : float in (0, 1], default 0.8
-        Score from which two documents are near-duplicates.
-    recall : float in (0, 1), default 0.99
-        Wanted probability that a pair at the threshold is found.
-    verify : {"exact", "sketch", "none"}, default "exact"
-        Whether scores are measured, estimated, or not looked at.
-    permutations, bands, rows : int >= 1, optional
-        In place of the planner's choice.
-    radius : int in [0, 16], default 3
-        Bits in which fingerprints can differ.
-    seed : int in [0, 2^64), default 1
-        The only source of randomness.
-    """
+    """What users choose about a method, as the options of a job of these names say; each method uses what it needs and refuses
+    what it cannot follow. ``seed`` is the only source of randomness."""
 
     threshold: float = 0.8
     recall: float = 0.99

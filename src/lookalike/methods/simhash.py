@@ -20,19 +20,11 @@ from .method import Sketched
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimHashMethod:
-    """Cosine of feature counts; candidates have fingerprints within a Hamming radius.
-
-    Parameters
-    ----------
-    radius : int in [0, 16]
-        Bits in which the fingerprints of candidates can differ.
-    verify : {"exact", "sketch", "none"}
-        Whether cosines are measured, estimated from the fingerprints, or not looked at.
-    """
+    """Cosine of feature counts; candidates have fingerprints within a Hamming radius."""
 
     radius: int
     seed: int
-    verify: str
+    verify: str  # "exact", "sketch" or "none": whether cosines are measured, estimated from fingerprints, or not looked at
     bits: int = 64
     name: ClassVar[str] = "simhash"
     score: ClassVar[str] = "cosine"

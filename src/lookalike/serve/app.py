@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -33,12 +32,12 @@ from .bodies import (
     decoder,
     encode,
     invalid,
+    openapi,
     read_columns,
     write_table,
 )
-from .guard import Guard, Keys
+from .guard import Guard, Keys, Request
 from .log import Log, Metrics
-from .openapi import openapi
 from .store import Matches, Store
 
 DOCUMENTS, QUERY, COMPARE = "/v1/documents", "/v1/query", "/v1/compare"
@@ -58,19 +57,18 @@ def make_app(
     keys: Keys | None = None,
     hosts: frozenset[bytes] = frozenset(),
     log: Log | None = None,
-    metrics: Metrics | None = None,
 ) -> Guard:
     """Return an ASGI application."""
-    metrics = metrics or Metrics()
+    metrics = store.metrics if store is not None else Metrics()
     document = openapi(keys is not None, store is not None)
 
     async def alive(_: Request) -> Response:
-        return _json(Status("alive"))
+        return Answer(Status("alive"))
 
     async def ready(_: Request) -> Response:
         if guard.ending:
             raise Problem(503, "the server is ending", retry_after="1")
-        return _json(Status("ready"))
+        return Answer(Status("ready"))
 
     async def count(_: Request) -> Response:
         return Response(metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -92,9 +90,15 @@ def make_app(
     return guard
 
 
-def _json(value: Any) -> Response:
-    """Return an answer in JSON."""
-    return Response(encode(value), media_type=JSON)
+class Answer(Response):
+    """An answer in JSON, as most are: its headers are known, and need not be searched for."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(encode(value))
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        """Make the headers."""
+        self.raw_headers = [(b"content-length", b"%d" % len(self.body)), (b"content-type", JSON.encode())]
 
 
 class Api:
@@ -116,7 +120,7 @@ class Api:
 
     async def change(self, request: Request) -> Response:
         """Add or remove documents, and answer once that is on disk."""
-        body, arrow = await request.body(), request.scope["arrow"]
+        body, arrow = request.content, request.arrow
         adds, texts = request.method == "POST", list[str]()
         ids: list[Any]
         if arrow:
@@ -131,8 +135,8 @@ class Api:
         self._check_texts(texts, len(body))
         self._check_ids(ids if arrow else [])
         if adds:
-            return _json(Added(*await self._store.add(ids, texts, len(body))))
-        return _json(Removed(await self._store.remove(ids)))
+            return Answer(Added(*await self._store.add(ids, texts, len(body))))
+        return Answer(Removed(await self._store.remove(ids)))
 
     async def get(self, request: Request) -> Response:
         """Return a document."""
@@ -147,12 +151,12 @@ class Api:
             rows = []
         if not rows:
             raise Problem(404, "no document of the index has this id")
-        return _json(Stored(rows[0]["id"], rows[0].get("text")))
+        return Answer(Stored(rows[0]["id"], rows[0].get("text")))
 
     async def query(self, request: Request) -> Response:
         """Look up texts."""
-        body, asked = await request.body(), request.scope["query_string"]
-        if request.scope["arrow"]:
+        body, asked = request.content, request.scope["query_string"]
+        if request.arrow:
             (texts,), top = read_columns(body, ("text",), self._limits.batch), _top_of(asked)
         else:
             if asked:
@@ -167,26 +171,25 @@ class Api:
             found = Matches(0, [], [], [], [], [])
         else:
             found = await self._store.query(texts, top, len(body))
-        if request.scope["wants_arrow"]:
+        if request.wants_arrow:
             return Response(_table(found, self._store.index.id_type), media_type=ARROW)
         results: list[list[Match]] = [[] for _ in range(found.n_texts)]
         rows = zip(found.query, found.ids, found.exact, found.estimated, found.error, strict=True)
         for place, id, exact, estimated, error in rows:
             results[place].append(Match(id, exact, estimated, error))
-        return _json(Results(results))
+        return Answer(Results(results))
 
     async def compare(self, request: Request) -> Response:
         """Compare two texts."""
-        body = await request.body()
-        pair = _read_pair(body)
-        self._check_texts([pair.left, pair.right], len(body))
+        pair = _read_pair(request.content)
+        self._check_texts([pair.left, pair.right], len(request.content))
         how = self._shingling
         told = await self._store.run(
             lambda: compare_texts(
                 pair.left, pair.right, unit=how.unit, width=how.width, normalization=how.normalization, fold_case=how.fold_case
             )
         )
-        return _json(Compared(**told))
+        return Answer(Compared(**told))
 
     def _check_batch(self, n: int, things: str) -> None:
         """Check how many there are."""

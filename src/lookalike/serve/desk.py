@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -24,6 +23,7 @@ from ..wording import counted
 from .bodies import Problem, decoder, invalid
 from .desk_job import MOST_SHOWN, Desk, Wanted
 from .desk_review import Judgement
+from .guard import Request
 from .store import Store
 
 PAGES = {"page.css": "text/css", "desk.css": "text/css", "beside.js": "text/javascript", "desk.js": "text/javascript",
@@ -96,7 +96,7 @@ def _route(path: str, work: Callable[..., Any], form: type[Any] | None = None, r
     read = decoder(form) if form is not None else None
 
     async def answer(request: Request) -> Response:
-        given = () if read is None else (read(await request.body()),)
+        given = () if read is None else (read(request.content),)
         return Response(msgspec.json.encode(await _done(run, partial(work, request, *given))), media_type="application/json")
 
     return Route(path, answer, methods=["GET" if form is None else "POST"])

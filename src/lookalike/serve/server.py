@@ -15,25 +15,27 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import uvicorn
 import uvloop
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import shown
 from ..files.urls import check_on_disk
 from ..index.index import Index
 from ..index.manifest import NAME as MANIFEST
+from ..results.saved import DESCRIPTION
 from ..wording import counted
 from . import desk
 from .app import make_app
 from .bodies import PROBLEM, Limits, Problem
-from .guard import Guard, Keys, is_loopback
-from .log import FLUSH_SECONDS, Handler, Log, Metrics
+from .guard import WHOLE, Guard, Keys, is_loopback
+from .log import Handler, Log, Metrics
 from .store import Store
 
 BACKLOG = 4096
@@ -45,7 +47,6 @@ HEAD_BYTES = 1 << 16
 MOST_AHEAD = 100  # requests that are sent before the first one is answered; each takes some kB
 IDLE_SECONDS = 60  # a connection that was used waits as long for its next request
 DISCARD_SECONDS = 2.0  # for which what follows a refused request is read, so that the refusal arrives
-_JOB = "result.json"
 _NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 
@@ -115,7 +116,7 @@ def _listen(host: str, port: int) -> list[socket.socket]:
 class Connection(HttpToolsProtocol):
     """A connection. ``sweep`` is called now and then, which costs less than a timer for each request."""
 
-    limits = Limits()
+    app: Guard
     _since: float | None = None  # when a request began that is not complete
     _stuck: float | None = None  # when its answer began to wait for the client
     _refused = False
@@ -125,7 +126,7 @@ class Connection(HttpToolsProtocol):
         """Wait for a first request, unless there are too many connections."""
         super().connection_made(transport)
         self._since = self.loop.time()
-        if len(self.connections) > self.limits.connections:
+        if len(self.connections) > self.app.limits.connections:
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -156,11 +157,32 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Note that the head has ended; the parser passes over an upgrade's body and all that follows: it is the connection's
-        last."""
+        last. Offer to write the answer as a whole."""
         self._head_bytes = 0
         super().on_headers_complete()
         if self.parser.should_upgrade():
             self.cycle.keep_alive = False
+        self.scope["extensions"] = {WHOLE: partial(self._write, self.cycle)}  # type: ignore[dict-item]
+
+    async def _write(self, cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        """Write an answer at once, for which uvicorn takes two steps, each with a call of the system."""
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if cycle.disconnected:
+            raise ConnectionError
+        if (b"connection", b"close") in headers:
+            cycle.keep_alive = False
+        elif not cycle.keep_alive:
+            headers = [*headers, (b"connection", b"close")]
+        head = [part for name, value in (*cycle.default_headers, *headers) for part in (name, b": ", value, b"\r\n")]
+        content = b"" if cycle.scope["method"] == "HEAD" else body
+        self.transport.write(b"".join((STATUS_LINE[status], *head, b"\r\n", content)))
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
 
     def on_message_complete(self) -> None:
         """Note that the request is complete."""
@@ -171,7 +193,7 @@ class Connection(HttpToolsProtocol):
         """After an answer to a request that is not complete, read and forget the rest for a while."""
         now = self.loop.time()
         if not self.pipeline and self.cycle.more_body:
-            self._since = now - self.limits.seconds + DISCARD_SECONDS
+            self._since = now - self.app.limits.seconds + DISCARD_SECONDS
         elif self._since is not None:
             self._since = now
         super().on_response_complete()
@@ -203,7 +225,7 @@ class Connection(HttpToolsProtocol):
 
     def sweep(self, now: float) -> None:
         """End the connection if a request takes too long to arrive, or a client to take its answer."""
-        limit = self.limits.seconds
+        limit = self.app.limits.seconds
         working = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
         if not working and self._since is not None and now - self._since > limit:
             if self._head_bytes or (self.cycle is not None and not self.cycle.response_complete):
@@ -245,7 +267,8 @@ class Server(uvicorn.Server):
         self._guard.ending, self._told = True, self._told or time.monotonic()
 
     async def on_tick(self, counter: int) -> bool:
-        """Do what is to be done now and then, and tell whether it is time to end."""
+        """Do what is to be done now and then, ten times a second, and tell whether it is time to end."""
+        self._guard.log.flush()
         if counter % 10 == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
@@ -263,25 +286,24 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     check_keys(serving.host, serving.port, serving.keys)
     check_names(serving.hosts)
     is_index = (serving.folder / MANIFEST).exists()
-    if not is_index and not (serving.folder / _JOB).exists():
+    if not is_index and not (serving.folder / DESCRIPTION).exists():
         check_on_disk(serving.folder, "and what is served is a folder on this machine: copy it")
         raise InputDataError(f"{shown(serving.folder)}: neither an index (lookalike index create) nor a saved result")
-    limits, log, metrics = _within_files(serving.limits), Log(requests=serving.log_requests), Metrics()
-    store = None
-    sockets = _listen(serving.host, serving.port)
+    limits, log = _within_files(serving.limits), Log(requests=serving.log_requests)
+    store, sockets = None, _listen(serving.host, serving.port)
     try:
         if is_index:
-            store = Store(Index.open(serving.folder), limits, metrics, serving.threads)
+            store = Store(Index.open(serving.folder), limits, Metrics(), serving.threads)
             store.index.query(["ready"])  # kernels are loaded, or compiled, before anybody waits
         pages = desk.routes_of_index(store) if store is not None else desk.routes_of_job(serving.folder, serving.trust)
         guard = make_app(
             store, pages=pages, reading=desk.READING, limits=limits, keys=serving.keys,
-            hosts=frozenset(host.lower().encode() for host in serving.hosts), log=log, metrics=metrics,
+            hosts=frozenset(host.lower().encode() for host in serving.hosts), log=log,
         )  # fmt: skip
         host, port = sockets[0].getsockname()[:2]
         inside = counted(len(store.index), "document") if store is not None else "a saved result"
         say(f"{shown(serving.folder)}: {inside}, at http://{f'[{host}]' if ':' in host else host}:{port}/")
-        _run(sockets, guard, store, log, limits)
+        _run(sockets, guard, store)
     finally:
         for one in sockets:
             one.close()
@@ -294,45 +316,26 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
         os._exit(0)
 
 
-def _run(sockets: list[socket.socket], guard: Guard, store: Store | None, log: Log, limits: Limits) -> None:
+def _run(sockets: list[socket.socket], guard: Guard, store: Store | None) -> None:
     """Run the server in an event loop."""
-    handler = Handler(log)
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
-        logger.addHandler(handler)
+        logger.addHandler(Handler(guard.log))
         logger.propagate = False
     sys.setswitchinterval(SWITCH_SECONDS)
 
-    class Limited(Connection):
-        """A connection with the limits of this server."""
-
-    Limited.limits = limits
     config = uvicorn.Config(
-        guard, http=Limited, ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
+        guard, http=Connection, ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         proxy_headers=False, server_header=False, backlog=BACKLOG, timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=1,
     )  # fmt: skip
 
-    async def main() -> None:
-        flushing = asyncio.create_task(_flush(log))
-        try:
-            await Server(config, guard, store).serve(sockets)
-        finally:
-            flushing.cancel()
-
     runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
     try:
-        runner.run(main())
+        runner.run(Server(config, guard, store).serve(sockets))
     finally:
-        log.flush()
+        guard.log.flush()
         if not guard.open:  # it would wait for what threads still do for pages
             runner.close()
-
-
-async def _flush(log: Log) -> None:
-    """Write the lines that were gathered, again and again."""
-    while True:
-        await asyncio.sleep(FLUSH_SECONDS)
-        log.flush()
 
 
 def _within_files(limits: Limits) -> Limits:

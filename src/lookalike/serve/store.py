@@ -121,7 +121,6 @@ class Store:
             self._asked = True
             loop.call_soon(self._answer, loop)
         found: Matches = await waiting.answer
-        self.metrics.texts.inc(found.n_texts)
         return found
 
     def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -161,6 +160,7 @@ class Store:
         """Answer a group by one call, and cut the answer."""
         texts = [text for one in group for text in one.texts or ()]
         found = self.index.answers(texts, top=group[0].top)
+        self.metrics.texts.inc(len(texts))
         query, exact = found.query.tolist(), found.resemblance
         scores = [found.id, found.estimated_resemblance.tolist(), found.standard_error.tolist()]
         columns = [*scores, [None] * len(query) if exact is None else exact.tolist()]

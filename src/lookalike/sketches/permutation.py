@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -150,7 +150,45 @@ def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PermutationMinHash:
+class _OfUniverse:
+    """Base of schemes for sets of integers in [0, universe)."""
+
+    universe: int
+    permutations: int = 128
+    seed: int = 1
+    _most: ClassVar[int] = 1 << 64
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name, low, high in (("universe", 1, self._most), ("permutations", 1, MAX_PERMUTATIONS), ("seed", 0, MOST_SEED)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
+
+    def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
+        """Sign sets of integers in [0, universe): one row of ``permutations`` slots (uint64) each.
+
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+            Without repeats in a row.
+        offsets : array_like of int, shape (rows + 1,)
+
+        Returns
+        -------
+        Signatures
+
+        Raises
+        ------
+        ParameterError
+            If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
+        """
+        return self._sign(*_members(values, offsets, self.universe))
+
+    def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutationMinHash(_OfUniverse):
     """The papers' own scheme: k permutations of [0, universe), the least place of a set under each.
 
     Elements are the integers themselves, unmixed. With a small universe the sets are dense, and b-bit estimates need their
@@ -173,38 +211,12 @@ class PermutationMinHash:
     Li & König, WWW 2010, algorithm 1.
     """
 
-    universe: int
-    permutations: int = 128
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        for name, low, high in (("universe", 1, 1 << 64), ("permutations", 1, MAX_PERMUTATIONS), ("seed", 0, MOST_SEED)):
-            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
-
     @property
     def mergeable(self) -> bool:
         """False: minima could be merged, but not the densities beside them."""
         return False
 
-    def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
-        """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,).
-
-        Parameters
-        ----------
-        values : array_like of int, shape (n,)
-        offsets : array_like of int, shape (rows + 1,)
-
-        Returns
-        -------
-        Signatures
-
-        Raises
-        ------
-        ParameterError
-            If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
-        """
-        keys, bounds = _members(values, offsets, self.universe)
+    def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
         out = np.empty((len(bounds) - 1, self.permutations), np.uint64)
         rounds = derive(self.seed, "permutations", ROUNDS * self.permutations).reshape(self.permutations, ROUNDS)
         half_bits = np.uint64(Permutation(universe=self.universe).half_bits)
@@ -223,7 +235,7 @@ class PermutationMinHash:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PermutationBins:
+class PermutationBins(_OfUniverse):
     """One permutation hashing as the papers have it: one permutation of [0, universe), cut into bins of equal width.
 
     A slot is the least place of a set within its bin, counted from where the bin begins. Bins may be empty; estimates leave out
@@ -263,14 +275,11 @@ class PermutationBins:
     array([0.33333333, 0.        , 0.25      ])
     """
 
-    universe: int
-    permutations: int = 128
-    seed: int = 1
+    _most: ClassVar[int] = 1 << 63
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for name, low, high in (("universe", 1, 1 << 63), ("permutations", 1, MAX_PERMUTATIONS), ("seed", 0, MOST_SEED)):
-            object.__setattr__(self, name, whole(name, getattr(self, name), low, high))
+        _OfUniverse.__post_init__(self)
         if self.universe % self.permutations:
             above = -(-self.universe // self.permutations) * self.permutations
             raise ParameterError(
@@ -287,25 +296,7 @@ class PermutationBins:
         """True: bins can be empty."""
         return True
 
-    def sign_sets(self, values: ArrayLike, offsets: ArrayLike) -> Signatures:
-        """Sign sets of integers in [0, universe): ``values`` (n,) without repeats in a row, ``offsets`` (rows + 1,).
-
-        Parameters
-        ----------
-        values : array_like of int, shape (n,)
-        offsets : array_like of int, shape (rows + 1,)
-
-        Returns
-        -------
-        Signatures
-            One row of ``permutations`` slots (uint64) a set.
-
-        Raises
-        ------
-        ParameterError
-            If a member is outside the universe or twice in its row, or the offsets do not rise from 0 to n.
-        """
-        keys, bounds = _members(values, offsets, self.universe)
+    def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
         places = Permutation(universe=self.universe, seed=self.seed).apply(keys)
         return Signatures(self._cut(places, bounds), self, "integers")
 

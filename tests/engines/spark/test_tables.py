@@ -10,10 +10,10 @@ from engine_kinds import frames_engine
 
 from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
-from lookalike.engines.spark import tables as spark_tables
+from lookalike.engines.spark import texts as spark_texts
 from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
 from lookalike.engines.spark.files import rows_of as rows_of_file
-from lookalike.engines.spark.tables import Both, Joined, Stepped, StoredTable, pattern_of
+from lookalike.engines.spark.tables import StoredTable, pattern_of
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import Reading
 from lookalike.steps.totals import N_ROWS
@@ -85,7 +85,7 @@ def test_steps_that_follow_each_other_run_in_one_task(engine):
     made = engine.rows(table(9))
     for _ in range(3):
         made = engine.map(made, partial(doubled, schema=ROWS), ROWS)
-    assert isinstance(made, Stepped) and len(made._steps) == 4
+    assert [len(stage.steps) for stage in made.stages] == [4]
     assert rows_of(made) == [(i, i, 8 * i) for i in range(9)]
 
 
@@ -105,7 +105,6 @@ def test_columns_are_chosen(kind, names, engine):
     chosen = made.select(names)
     assert chosen.schema == pa.schema([ROWS.field(name) for name in names])
     assert rows_of(chosen) == sorted([(i,) * len(names) for i in range(6)] * (2 if kind == "both" else 1))
-    assert isinstance(made, {"stored": StoredTable, "both": Both, "joined": Joined}.get(kind, Stepped))
 
 
 def test_a_table_without_rows_has_no_files(engine):
@@ -166,7 +165,7 @@ def test_a_job_that_goes_on_reads_what_is_whole(engine):
 
 def test_texts_of_inputs_are_joined_and_stored(engine, tmp_path, monkeypatch):
     """Where inputs are read in pieces, and texts are read again from files that tasks wrote."""
-    monkeypatch.setattr(spark_tables, "UNIT_BYTES", 1)
+    monkeypatch.setattr(spark_texts, "UNIT_BYTES", 1)
     (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "text {i}"}}\n' for i in range(9)))
     documents = engine.source(open_sources([tmp_path / "a.jsonl"]), Reading())
     ranked = engine.rank(engine.store(documents.select(["position"]), "sketches"), ("-position",), 0)

@@ -92,12 +92,13 @@ def test_a_task_without_texts_writes_no_file(tmp_path):
 
 
 @pytest.fixture
-def inputs(tmp_path):
+def inputs(tmp_path, monkeypatch):
     """Two files, of which one is read in pieces; and the positions of all documents with their texts."""
     pq.write_table(pa.table({"text": [f"text {i}" for i in range(10)]}), tmp_path / "a.parquet", row_group_size=3)
     (tmp_path / "b.jsonl").write_text('{"text": "one"}\n{"text": ""}\n{"text": "three"}\n')
     splits = open_sources([tmp_path / "a.parquet", tmp_path / "b.jsonl"])
-    texts = InputTexts(units_of(splits, 1), Reading())
+    monkeypatch.setattr(spark_texts, "UNIT_BYTES", 1)
+    texts = InputTexts(units_of(splits), Reading())
     known = {i: f"text {i}" for i in range(10)} | {(1 << SOURCE_BITS) + i: t for i, t in enumerate(["one", "", "three"])}
     return texts, known
 

@@ -1,4 +1,4 @@
-"""Samples of the format that CONTRIBUTING.md adds."""
+"""Samples of the format `semicolons`."""
 
 A, B = "one two three", "four five six"
 LINES = b"id;text\n1;one two three\n2;four five six\n"

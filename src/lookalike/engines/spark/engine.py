@@ -42,9 +42,9 @@ from .order import (
 )
 from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
 from .session import settings_for, usual_tasks
-from .tables import Both, Derived, Joined, Source, SparkTable, Stepped, StoredTable, TextTable
-from .tasks import FOLDED, NUMBERS, Task, add_up, given, on_checked, raised_again
-from .texts import WHERE, TextFiles, TextsOfJob, spool
+from .tables import SparkTable, StoredTable, TextTable, derived, of_frame, of_numbers, some_fields, union
+from .tasks import FOLDED, Task, add_up, given, on_checked, raised_again, read_units, some_columns
+from .texts import WHERE, InputTexts, TextFiles, TextsOfJob, located, read_wanted, spool, units_of
 
 SMALL = 1 << 14
 """Bytes of a sum that comes to the driver directly; a larger one is read from a file."""
@@ -67,7 +67,8 @@ class SparkEngine:
         self.session, self.folder = session, path_of(folder)
         self.n_tasks = usual_tasks(session)
         self._progress = progress
-        self._source: Source | FrameSource | None = None
+        self._source: SparkTable | None = None
+        self._texts: TextsOfJob | None = None  # of the source
         self._ranked: SparkTable | None = None
         self._sizes = np.zeros(0, np.int64)  # rows of each input
         self._text_bytes = 0  # of a document, on average
@@ -101,12 +102,17 @@ class SparkEngine:
         return max(1, min(TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK // max(1, self._text_bytes)))
 
     def source(self, splits: Sequence[Split], reading: Reading) -> SparkTable:
-        self._source = FrameSource(self, splits, reading) if isinstance(splits, Frames) else Source(self, splits, reading)
         self._sizes = np.zeros(len(splits), np.int64)
+        if isinstance(splits, Frames):
+            self._source = source = FrameSource(self, splits, reading)
+            self._texts = source.texts
+        else:
+            self._texts = texts = InputTexts(units_of(splits), reading)
+            self._source = of_numbers(self, len(texts.units), partial(read_units, texts=texts), reading.schema)
         return self._source
 
     def rows(self, table: pa.Table) -> SparkTable:
-        return Stepped(self, self.numbers(1), NUMBERS, (partial(given, table=table),), table.schema, len(table))
+        return of_numbers(self, 1, partial(given, table=table), table.schema, len(table))
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on all rows, a partition at a time."""
@@ -116,7 +122,7 @@ class SparkEngine:
         """Bring rows of equal ``by`` together by a shuffle, each partition sorted."""
         rows, names = own(rows), (sort,) if isinstance(sort, str) else tuple(sort)
         if by is None:
-            return SparkTable(self, rows.frame.repartition(1).sortWithinPartitions(*names), rows.schema, rows.rows)
+            return of_frame(self, rows.frame.repartition(1).sortWithinPartitions(*names), rows.schema, rows.rows)
         kind, n_rows = rows.schema.field(by).type, rows.rows
         if pa.types.is_nested(kind):
             schema = pa.schema([("key", pa.int64()), ("order", pa.int64())])
@@ -127,14 +133,14 @@ class SparkEngine:
 
     def together_by(
         self, rows: SparkTable, by: str, cut: int | Int64Array, sort: tuple[str, ...], once: bool = False
-    ) -> Stepped:
+    ) -> SparkTable:
         """Bring rows to the tasks of their buckets, where they are sorted: see ``Packing``."""
         parted = sort[0] if once and sort[0] != by else None  # nothing but equal rows must be together
         packing = Packing(by=by, cut=cut, schema=rows.schema, key=self._key, parted=parted)
         packs = rows.mapped(partial(packed, settings=packing), PACKED).frame
         frame = self._to_buckets(packs, cut if isinstance(cut, int) else len(cut) + 1)
         step = partial(unpacked, settings=packing, sort=sort, once=once)
-        return Stepped(self, frame.sortWithinPartitions("bucket"), PACKED, (step,), rows.schema, rows.rows)
+        return of_frame(self, frame.sortWithinPartitions("bucket"), PACKED, rows.rows).mapped(step, rows.schema)
 
     def _to_buckets(self, packs: Any, n: int) -> Any:
         if hasattr(packs, "repartitionById"):
@@ -147,24 +153,44 @@ class SparkEngine:
         if right is self._source or (isinstance(right, TextTable) and right.stored):
             where, texts = self._texts_of(right)
             schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
-            rows = self._joined(left, where.select(["order", *WHERE.names]), on, "inner", pa.schema([*left.schema, *WHERE]))
+            where, places = where.select(["order", *WHERE.names]), pa.schema([*left.schema, *WHERE])
+            rows = self._joined(left, where, Joining(on=on, how="inner", left=left.schema, right=where.schema, schema=places))
             return TextTable(self, rows, texts, f"{prefix}text", schema)
         if how in ("semi", "anti"):
-            return self._joined(left, right.select(["order"]), on, how, left.schema)
+            right = right.select(["order"])
         added = [field.with_name(prefix + field.name) for field in right.schema if field.name != "order"]
-        return self._joined(left, right, on, how, pa.schema([*left.schema, *added]))
+        schema = pa.schema([*left.schema, *added])
+        return self._joined(left, right, Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
 
     def _texts_of(self, right: SparkTable) -> tuple[SparkTable, TextsOfJob]:
         """Return where the texts of documents are, and what reads them."""
         if isinstance(right, TextTable):
             return right.where, right.texts
-        assert self._source is not None and self._ranked is not None
-        return self._source.where(self._ranked), self._source.texts
+        assert self._texts is not None and self._ranked is not None
+        if not isinstance(self._texts, InputTexts):
+            return self._ranked.select(["order", *WHERE.names]), self._texts
+        schema = pa.schema([self._ranked.schema.field("order"), *WHERE])
+        locating = partial(located, starts=self._texts.starts, schema=schema)
+        return self._ranked.select(["order", "position"]).mapped(locating, schema), self._texts
 
-    def _joined(self, left: SparkTable, right: SparkTable, on: str, how: str, schema: pa.Schema) -> Joined:
-        return Joined(self, left, right, Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
+    def with_texts(self, rows: TextTable) -> SparkTable:
+        """Let rows go where their texts are, sorted as these lie there, and read these."""
+        there = self.together_by(rows.where, "unit", self.tasks_for(rows.rows, self.texts_of_a_task), ("place",))
+        return there.mapped(partial(read_wanted, texts=rows.texts, name=rows.name, schema=rows.schema), rows.schema)
 
-    def joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> Stepped:
+    def _joined(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
+        """Return rows that are joined when they are asked for; columns that nobody asks for are not moved."""
+
+        def pick(names: Sequence[str]) -> SparkTable:
+            some = settings.of(names)
+            rows = self._joined(left.select(some.left.names), right.select(some.right.names), some)
+            if some.schema.names == list(names):
+                return rows
+            return rows.mapped(partial(some_columns, names=tuple(names)), some_fields(some.schema, names))
+
+        return SparkTable(self, settings.schema, lambda: self._joined_packs(left, right, settings).stages, left.rows, pick)
+
+    def _joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
         n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
         n = self.tasks_for(n_rows, ROWS_OF_A_TASK)
         packs = []
@@ -172,17 +198,17 @@ class SparkEngine:
             packing = Packing(by=by, cut=n, schema=rows.schema, side=side)
             packs.append(rows.mapped(partial(packed, settings=packing), PACKED).frame)
         frame = self._to_buckets(packs[0].union(packs[1]), n).sortWithinPartitions("bucket", "side")
-        return Stepped(self, frame, PACKED, (partial(join_packs, settings=settings),), settings.schema, left.rows)
+        return of_frame(self, frame, PACKED, left.rows).mapped(partial(join_packs, settings=settings), settings.schema)
 
     def union(self, first: Table, second: Table) -> SparkTable:
-        return Both(self, own(first), own(second).select(first.schema.names))
+        return union(own(first), own(second).select(first.schema.names))
 
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
         start = fold.start()
         sums = own(rows).mapped(partial(add_up, fold=fold), FOLDED)
         for n in (1,) if start.nbytes <= SMALL else (COMBINED_BY, 1):
-            few = SparkTable(self, sums.frame.repartition(n), FOLDED)
+            few = of_frame(self, sums.frame.repartition(n), FOLDED)
             sums = few.mapped(partial(add_up, fold=fold, again=True), FOLDED)
         if start.nbytes <= SMALL:
             found = [bytes(row.total) for row in self.act(sums.frame.collect)]
@@ -203,7 +229,7 @@ class SparkEngine:
                 ordered_by_place, sizes=self._sizes, n_references=int(self._sizes[: boundary >> SOURCE_BITS].sum()),
                 backwards=by[0].startswith("-"),
             )  # fmt: skip
-            self._ranked = Derived(self, rows, ("position",), placing, schema, "order")
+            self._ranked = derived(rows, ("position",), placing, schema, "order")
         else:
             self._ranked = self._ranked_by_sorting(rows, by, boundary, schema)
         return self._ranked
@@ -213,7 +239,7 @@ class SparkEngine:
         keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
         with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
         numbered, before = self.numbered(with_keys, ranking.keys, "ranked", rows.schema)
-        return Derived(self, numbered, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
+        return derived(numbered, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
 
     def numbered(
         self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
@@ -222,7 +248,7 @@ class SparkEngine:
         names, ascending = zip(*keys, strict=True)
         frame = rows.frame.orderBy(*names, ascending=list(ascending))
         schema = pa.schema([*kept, *PLACED])
-        rows = SparkTable(self, frame, kept).mapped(partial(number_rows, schema=schema), schema)
+        rows = of_frame(self, frame, kept).mapped(partial(number_rows, schema=schema), schema)
         files = self.write(rows, name, adaptive=True)
         counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
         for file, n in zip(files.names, files.counts, strict=True):
@@ -234,7 +260,7 @@ class SparkEngine:
         if begin <= 0 and end >= total:
             return table
         positions = [self._position(place) if place < total else 1 << 62 for place in (begin, max(begin, end))]
-        return Derived(self, table, ("position",), partial(between, begin=positions[0], end=positions[1]), table.schema)
+        return derived(table, ("position",), partial(between, begin=positions[0], end=positions[1]), table.schema)
 
     def _position(self, place: int) -> int:
         """Return the position of the document at a place in the input."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Step
 from .columns import encoded, wire_schema
 from .order import Sizes, frame_keys, key_fields, with_frame_keys
-from .tables import UNIT_BYTES, Both, Cluster, SparkTable, Stepped, StoredTable
-from .tasks import NUMBERS, explained, one_after_the_other, read_units
+from .tables import Cluster, SparkTable, Stage, StoredTable, of_numbers, union
+from .tasks import explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
 
 _ROW = re.compile(r", row (\d+)")
@@ -68,22 +68,37 @@ class Frames(list[Split | FrameInput]):
 
 
 class FrameSource(SparkTable):
-    """The documents of data frames; ``reading`` names a column of ids."""
+    """The documents of data frames, which come to one step alone; ``reading`` names a column of ids."""
 
     def __init__(self, engine: Cluster, inputs: Sequence[Split | FrameInput], reading: Reading) -> None:
         self.inputs, self.reading = list(inputs), reading
         self.spooled = TextFiles(engine.folder / "spooled")
-        saved = InputTexts(units_of([one for one in inputs if isinstance(one, Split) and is_saved(one)], UNIT_BYTES), reading)
+        saved = InputTexts(units_of([one for one in inputs if isinstance(one, Split) and is_saved(one)]), reading)
         self.texts = FrameTexts(saved, self.spooled)
-        self.sketched: FromFrames | None = None
-        super().__init__(engine, None, pa.schema([*reading.schema, *WHERE]))
+        self.sketched: SparkTable | None = None
+        self._saved: SparkTable | None = None
+        super().__init__(engine, pa.schema([*reading.schema, *WHERE]), self._read)
+
+    def _read(self) -> tuple[Stage, ...]:
+        """Let the tasks that make the rows of a frame read them as documents, and write the texts to files."""
+        reading, stages = self.reading, []
+        given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
+        names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
+        for number, one in enumerate(self.inputs):
+            if isinstance(one, FrameInput):
+                run = partial(_read_and_run, source=one, number=number, reading=reading, folder=self.spooled.folder)
+                stages.append(Stage(one.frame.select(*names), run))
+        return tuple(stages)
 
     def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
-        """Run a step on all documents, whose texts are written to files on the way."""
-        self.sketched = FromFrames(self, (step,), schema)
+        """Run a step on all documents, saved ones apart."""
+        self.sketched, texts = super().mapped(step, schema), self.texts.saved
+        if texts.units:
+            steps = (partial(read_units, texts=texts), partial(_with_places, starts=texts.starts), step)
+            self._saved = of_numbers(self.engine, len(texts.units), partial(one_after_the_other, steps=steps), schema)
         return self.sketched
 
-    def numbered(self, rows: FromFrames, name: str) -> SparkTable:
+    def numbered(self, rows: SparkTable, name: str) -> SparkTable:
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
         engine = self.engine
         engine.discard_texts(self.spooled, f"{name}-unsorted")
@@ -94,9 +109,9 @@ class FrameSource(SparkTable):
         numbered, before = engine.numbered(with_keys, keys, name, rows.schema)
         sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))[0]
         placed = numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
-        if not self.texts.saved.units:
+        if self._saved is None:
             return placed
-        return Both(engine, StoredTable(engine, engine.write(rows.of_saved(), f"{name}-saved"), rows.schema), placed)
+        return union(StoredTable(engine, engine.write(self._saved, f"{name}-saved"), rows.schema), placed)
 
     def where(self, ranked: SparkTable) -> SparkTable:
         """Return order, unit and place of all documents."""
@@ -114,38 +129,6 @@ def _placed(batches: Batches, before: Int64Array, sizes: Int64Array, schema: pa.
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-class FromFrames(SparkTable):
-    """Rows that steps make of the documents of data frames, in the tasks that read these."""
-
-    def __init__(self, source: FrameSource, steps: tuple[Step, ...], schema: pa.Schema) -> None:
-        super().__init__(source.engine, None, schema)
-        self._source, self._steps = source, steps
-
-    @property
-    def frame(self) -> Any:
-        source, reading = self._source, self._source.reading
-        inputs = [(number, one) for number, one in enumerate(source.inputs) if isinstance(one, FrameInput)]
-        given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within)
-        names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
-        step, frames = partial(one_after_the_other, steps=self._steps), []
-        for number, one in inputs:
-            task = partial(
-                _read_and_run, source=one, number=number, reading=reading, folder=source.spooled.folder, step=step,
-                schema=self.schema,
-            )  # fmt: skip
-            frames.append(self.engine.run_on(one.frame.select(*names), task, self.schema))
-        return reduce(lambda one, other: one.unionByName(other), frames)
-
-    def mapped(self, step: Step, schema: pa.Schema) -> FromFrames:
-        return FromFrames(self._source, (*self._steps, step), schema)
-
-    def of_saved(self) -> SparkTable:
-        """Return what the same steps make of saved documents."""
-        engine, texts = self._source.engine, self._source.texts.saved
-        steps: tuple[Step, ...] = (partial(read_units, texts=texts), partial(_with_places, starts=texts.starts), *self._steps)
-        return Stepped(engine, engine.numbers(len(texts.units)), NUMBERS, steps, self.schema, None)
-
-
 def _with_places(batches: Batches, starts: Int64Array) -> Batches:
     """Add to saved documents where their texts are: units below zero, and positions."""
     for batch in batches:
@@ -155,13 +138,13 @@ def _with_places(batches: Batches, starts: Int64Array) -> Batches:
 
 
 def _read_and_run(
-    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, step: Step, schema: pa.Schema
+    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, step: Step, after: pa.Schema
 ) -> Iterator[Any]:
     """Run a step on the documents of some rows of a frame, in a task."""
     last: list[pa.RecordBatch] = []
     with explained():
         try:
-            yield from encoded(step(_documents(batches, source, number, reading, folder, last)), wire_schema(schema))
+            yield from encoded(step(_documents(batches, source, number, reading, folder, last)), wire_schema(after))
         except RowError as error:
             positions = last[0].column("position").to_pylist()
             found = last[0].column("id")[positions.index(error.position)].as_py()

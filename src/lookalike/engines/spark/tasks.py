@@ -11,7 +11,7 @@ import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -120,15 +120,11 @@ def check_worker(version: str, marker: AnyPath | None) -> None:
         )
 
 
-def _run(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
+def run_step(batches: Iterator[Any], step: Step, before: pa.Schema, after: pa.Schema) -> Iterator[Any]:
+    """Run a step from rows of one schema to rows of another, as Spark's ``mapInArrow`` wants it."""
     keep_modules()
     with explained():
         yield from encoded(step(decoded(batches, before)), wire_schema(after))
-
-
-def in_tasks(step: Step, before: pa.Schema, after: pa.Schema) -> Task:
-    """Return what Spark's ``mapInArrow`` is to run for a step from rows of one schema to rows of another."""
-    return partial(_run, step=step, before=before, after=after)
 
 
 def read_units(batches: Batches, texts: InputTexts) -> Batches:

@@ -32,6 +32,8 @@ GROUP_BYTES = 4 << 20
 """Bytes of text in a row group of a file of texts, about."""
 BATCH_BYTES = 16 << 20
 """Bytes of text in a batch that goes to Spark, or one text."""
+UNIT_BYTES = 64 << 20
+"""Bytes on the disk of a piece of an input that a task reads."""
 
 WHERE = pa.schema([("unit", pa.int64()), ("place", pa.int64())])
 _TEXT = pa.schema([("text", pa.large_binary())])
@@ -192,9 +194,9 @@ def spool(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
     file.close()
 
 
-def units_of(splits: Sequence[Split], n_bytes: int) -> tuple[Unit, ...]:
-    """Return the pieces that inputs are read in, of about so many bytes each on the disk, in the order of positions."""
-    return tuple(Unit(number, first, piece) for number, split in enumerate(splits) for first, piece in split.pieces(n_bytes))
+def units_of(splits: Sequence[Split]) -> tuple[Unit, ...]:
+    """Return the pieces that inputs are read in, in the order of positions."""
+    return tuple(Unit(number, first, piece) for number, split in enumerate(splits) for first, piece in split.pieces(UNIT_BYTES))
 
 
 def located(batches: Batches, starts: np.ndarray[Any, Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

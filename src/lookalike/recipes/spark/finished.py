@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from ...engines.spark.tables import SparkTable, StoredTable
+from ...engines.spark.tables import SparkTable, StoredTable, of_frame
 from ...errors import ParameterError
 from ...files.folder import folder_of
 from ...files.names import shown
@@ -128,7 +128,7 @@ class Finished:
         together = rows.unionByName(heads, allowMissingColumns=True)
         n = min(len(self.splits) - first, MOST_TASKS)
         schema = pa.schema([*TOLD, *(self.decisions.schema.field(name) for name in added)])
-        return SparkTable(self.engine, together.repartition(n, "source").sortWithinPartitions("source", "position"), schema)
+        return of_frame(self.engine, together.repartition(n, "source").sortWithinPartitions("source", "position"), schema)
 
     def close(self) -> None:
         """Remove the work folder."""

@@ -12,7 +12,7 @@ from math import ceil
 from typing import Any
 
 from ...engines.memory import parse_bytes
-from ...engines.spark.tables import UNIT_BYTES
+from ...engines.spark.texts import UNIT_BYTES
 from ...settings.settings import Settings
 from ...wording import counted, spelled
 from ..corpus import REFERENCE, Corpus

@@ -12,7 +12,7 @@ from ...engines.progress import Clock
 from ...engines.spark.engine import SparkEngine
 from ...engines.spark.frames import FrameInput, Frames
 from ...engines.spark.session import is_local, session_of, spark_sql
-from ...engines.spark.tasks import NUMBERS, in_tasks
+from ...engines.spark.tasks import NUMBERS, run_step
 from ...errors import InputDataError, ParameterError
 from ...files.folder import put
 from ...files.names import Skipped
@@ -99,8 +99,9 @@ def check_workers(engine: SparkEngine) -> None:
     engine.marker = engine.folder / "seen"
     engine.folder.mkdir(parents=True, exist_ok=True)
     put(engine.marker, b"")
+    trying = partial(run_step, step=iter, before=NUMBERS, after=NUMBERS)
     numbers = engine.numbers(min(engine.n_tasks, TRIED))
-    engine.act(engine.run_on(numbers, in_tasks(iter, NUMBERS, NUMBERS), NUMBERS).collect)
+    engine.act(engine.run_on(numbers, trying, NUMBERS).collect)
 
 
 _Inputs = tuple[list[Any], int, dict[str, Any], str | None]

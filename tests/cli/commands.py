@@ -1,0 +1,29 @@
+"""Commands, run in the process of the tests."""
+
+import json
+
+import pytest
+
+from lookalike.cli.main import main
+
+
+def status(*arguments):
+    """Run a command; return its exit code."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code or 0
+
+
+def run(captured, *arguments):
+    """Run a command; return (exit code, standard output, standard error)."""
+    code = status(*arguments)
+    out, err = captured.readouterr()
+    assert code == 70 or "Traceback" not in err
+    return code, out, err
+
+
+def lines(path, rows):
+    """Write rows, or texts, as JSON lines; return the path."""
+    rows = [{"text": row} if isinstance(row, str) else row for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
