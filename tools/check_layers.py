@@ -26,7 +26,7 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3650, "kernels": 4700, "engines": 4650, "recipes": 4100, "results": 2300, "files": 3300, "formats": 4050, "inputs": 1350,
+    "theory": 3650, "kernels": 5000, "engines": 4650, "recipes": 4100, "results": 2300, "files": 3300, "formats": 4050, "inputs": 1350,
     "steps": 2100, "index": 2150, "search": 1950, "serve": 2450, "report": 2300, "cli": 2250, "sketches": 1450, "values": 1550, "text": 1250,
     "settings": 800, "methods": 600,
 }  # fmt: skip

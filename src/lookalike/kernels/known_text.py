@@ -22,24 +22,23 @@ from .compiler import (
     popcount,
     prefetch,
     store64,
-    trailing_zeros,
     typed,
     unequal_bytes,
 )  # fmt: skip
-from .constants import FULL, LOW32, ONE, S32, ZERO
-from .digests import token_key
+from .constants import LOW32, ONE, S32, ZERO
 from .folding import Characters, fold_spaces, fold_words
 from .hashing import fmix64, fold_multiply
+from .vocabulary import read_tokens
 
 FEW, MANY = 8, 32  # tokens that are looked up together, at first and after several that were new
 SHORT = 8  # tokens of a known run that is written into the segment that is being written: no end of it for their sake
 BEYOND = 256  # bytes that may be read, or written, behind a folded text and known text
-ROW, AT, LENGTH, PLACE, OPEN, AHEAD, N_SHINGLES, N_PLACES, N_TEXT, WRITTEN, NEED_PLACES, NEED_TEXT, NEED_OUT = range(13)
+UNIT, WIDTH, FOLD_CASE, ROW, AT, LENGTH, PLACE, OPEN, SOME, N_SHINGLES, N_PLACES, N_TEXT, WRITTEN = range(13)
+NEED_PLACES, NEED_TEXT, NEED_OUT = range(13, 16)
 NOT_FOLDED = -1
 _UPPER = ~LOW32
 _SEGMENT_END, _ROW_END = 0xFF, 0xFE  # no byte of UTF-8
 _UNIT_WORD = 0
-_S64 = np.uint64(64)
 
 
 @typed
@@ -54,75 +53,129 @@ class KnownText(NamedTuple):
     text: Annotated[np.ndarray, "uint8[::1]"]
 
 
-@inlined("int64(const uint8[::1], int64, int64, int64, const uint64[::1], uint64[:, ::1], int64[::1], int64, int64)")
-def read_tokens(folded, begin, length, separator, points, keys, ends, count, most):
-    """Write keys and ends of the tokens of ``folded[begin:length]`` behind ``count``, up to ``most``; return the count."""
-    base = begin
-    tokens = different_bytes(folded, base, separator)
-    while count < most:
-        while tokens == ZERO and base < length:
-            base += 64
-            tokens = different_bytes(folded, base, separator)
-        skip = trailing_zeros(tokens)
-        start = base + skip
-        if start >= length:
-            break
-        past = skip + trailing_zeros(~(tokens >> np.uint64(skip)))
-        if past >= 64:
-            base = start
-            tokens = different_bytes(folded, base, separator)
-            while tokens == FULL:
-                base += 64
-                tokens = different_bytes(folded, base, separator)
-            past = trailing_zeros(~tokens)
-        tokens &= FULL << np.uint64(past)
-        end = base + past
-        size = np.uint64(end - start)
-        if size <= np.uint64(15):  # without a branch: which tokens have eight bytes is unpredictable
-            bits = np.uint64(8) * size
-            low = load64(folded, start)
-            high = load64(folded, start + 8)
-            long = size >= np.uint64(8)
-            keys[count, 0] = low if long else low & ((ONE << bits) - ONE)
-            rest = (ONE << (bits - _S64)) - ONE if long else ZERO
-            keys[count, 1] = (high & rest) | size << np.uint64(56)
-        else:
-            low, high = token_key(folded, start, np.int64(size), points)
-            keys[count, 0] = low
-            keys[count, 1] = high
-        ends[count] = end
-        count += 1
-    return count
+@typed
+class Ahead(NamedTuple):
+    """Tokens read ahead: their keys, where they end, hashes of the shingles that begin there; and the text's folded bytes."""
+
+    keys: Annotated[np.ndarray, "uint64[:, ::1]"]
+    ends: Annotated[np.ndarray, "int64[::1]"]
+    tags: Annotated[np.ndarray, "uint64[::1]"]
+    folded: Annotated[np.ndarray, "uint8[::1]"]
+
+
+@inlined("void(const uint64[:, ::1], uint64, uint64, const uint64[::1], const uint64[::1], uint64[::1])")
+def hash_shingles(keys, count, width, secret, table, tags):
+    """Write the hashes of all shingles of ``count`` tokens into ``tags``, and ask for what they need of the table meanwhile."""
+    multiplier = secret[2] | ONE
+    mask = np.uint64(len(table) - 1)
+    i = ZERO
+    while i < count:
+        tags[i] = fold_multiply(keys[i, 0] ^ secret[0], keys[i, 1] ^ secret[1])
+        i += ONE
+    i = ZERO
+    while i + width <= count:
+        tag = secret[3]
+        j = i
+        while j < i + width:
+            tag = tag * multiplier + tags[j]
+            j += ONE
+        tags[i] = fmix64(tag)
+        prefetch(table, np.int64((tags[i] >> S32) & mask))
+        i += ONE
+
+
+@inlined("UniTuple(uint64, 2)(const uint64[::1], const uint64[:, ::1], const uint64[:, ::1], uint64, uint64, uint64)")
+def look_up(table, places, keys, first, width, tag):
+    """Return where in the table the shingle of the tokens from ``first`` on is, or would be, and its place, or 0."""
+    mask = np.uint64(len(table) - 1)
+    at = (tag >> S32) & mask
+    entry = table[at]
+    while entry != ZERO:
+        if entry & _UPPER == tag:
+            there = (entry & LOW32) + ONE - width
+            unequal = ZERO
+            j = ZERO
+            while j < width:
+                unequal |= (places[there + j, 0] ^ keys[first + j, 0]) | (places[there + j, 1] ^ keys[first + j, 1])
+                j += ONE
+            if unequal == ZERO:
+                break
+        at = (at + ONE) & mask
+        entry = table[at]
+    return at, entry & LOW32
+
+
+@inlined("UniTuple(int64, 2)(const uint8[::1], int64, const uint8[::1], int64, int64)")
+def common_run(folded, begin, text, there, separator):
+    """Return how many tokens from two ends of tokens on are alike, and how many bytes these take: those that end before the
+    first difference. There is one: a text and known text end with bytes of their own."""
+    count = 0
+    size = 0
+    common = 0
+    carry = ZERO
+    unequal = ZERO
+    while unequal == ZERO:
+        unequal = unequal_bytes(folded, begin + common, text, there + common)
+        tokens = different_bytes(folded, begin + common, separator)
+        stops = ~tokens & ((tokens << ONE) | carry)
+        carry = tokens >> np.uint64(63)
+        if unequal != ZERO:
+            stops &= (unequal & (~unequal + ONE)) - ONE
+        if stops != ZERO:
+            count += popcount(stops)
+            size = common + 63 - leading_zeros(stops)
+        common += 64
+    return count, size
+
+
+@inlined("int64(const uint8[::1], int64, int64, uint8[::1], int64)")
+def copy_bytes(folded, begin, end, text, n_text):
+    """Write ``folded[begin:end]`` behind ``text[:n_text]``, and up to seven bytes more; return the new length."""
+    copied = 0
+    while copied < end - begin:
+        store64(text, n_text + copied, load64(folded, begin + copied))
+        copied += 8
+    return n_text + end - begin
+
+
+@inlined("int64(uint64[:, ::1], uint64, uint8[::1], int64, int64)")
+def end_segment(places, n_places, text, n_text, separator):
+    """End the segment that is being written; return the new length of the text."""
+    places[n_places - ONE, 3] = ZERO
+    text[n_text] = separator
+    text[n_text + 1] = _SEGMENT_END
+    return n_text + 2
 
 
 @compiled(
-    "boolean(const uint8[::1], const int64[::1], int64, int64, boolean, Characters, const uint64[::1], const uint64[::1], "
-    "KnownText, int64[::1], uint8[::1], uint64[:, ::1], int64[::1], uint64[::1], int64[::1], int32[::1])",
+    "boolean(const uint8[::1], const int64[::1], Characters, const uint64[::1], const uint64[::1], KnownText, Ahead, "
+    "int64[::1], int64[::1], int32[::1])",
     Characters,
     KnownText,
+    Ahead,
 )
-def walk_texts(
-    data, offsets, unit, width, fold_case, characters, points, secret, known, at, folded, keys, ends, tags, out_offsets, out
-):  # fmt: skip
-    """Number the shingles of texts, of words or lines, from ``at`` on; tell whether that is done, or there is no room for more.
+def walk_texts(data, offsets, characters, points, secret, known, read_ahead, at, out_offsets, out):
+    """Number the shingles of texts, from ``at`` on; tell whether that is done, or there is no room for more.
 
-    Fewer tokens than ``width`` make one shingle, none make none. ``at``: row, where in its folded bytes (how many these are),
-    the place there, where the open segment begins or 0, how many tokens are looked up together; shingles and places and bytes
-    known, numbers written; and how many more places, bytes, numbers there must be room for. ``folded``: three bytes for each of
-    the longest row, and ``BEYOND``. ``keys``, ``ends``, ``tags``: a place for each of ``width + MANY`` tokens.
+    Fewer tokens than ``width`` make one shingle, none make none. ``at``: what tokens are, how many make a shingle, whether case
+    counts; the row, where in its folded bytes, how many these are, the place in known text, where the open segment begins or 0,
+    how many tokens to look up together; how many shingles, places, bytes are known and numbers written; and for how many more
+    places, bytes, numbers there must be room. There is room ahead for ``width + MANY`` tokens, and for three folded bytes for
+    each of the longest row, and ``BEYOND``.
     """
     table, places, numbers, text = known
-    separator = 32 if unit == _UNIT_WORD else 10
-    multiplier = secret[2] | ONE
-    mask = np.uint64(len(table) - 1)
-    whole = np.uint64(width)
+    keys, ends, tags, folded = read_ahead
+    words = at[UNIT] == _UNIT_WORD
+    separator = 32 if words else 10
+    fold_case = at[FOLD_CASE] != 0
+    whole = np.uint64(at[WIDTH])
     context = whole - ONE
     row = at[ROW]
     a = at[AT]  # where in the folded bytes the last token ends that has its number
     length = at[LENGTH]
     g = np.uint64(at[PLACE])  # indices have no sign: of one that may be negative it has to be looked for
     segment = np.uint64(at[OPEN])
-    ahead = at[AHEAD]
+    ahead = at[SOME]
     n_shingles = np.uint64(at[N_SHINGLES])
     n_places = np.uint64(at[N_PLACES])
     n_text = at[N_TEXT]
@@ -132,7 +185,7 @@ def walk_texts(
     enough = True
     while enough and row < len(offsets) - 1:
         if length == NOT_FOLDED:
-            if unit == _UNIT_WORD:
+            if words:
                 length = fold_words(data, offsets[row], offsets[row + 1], fold_case, characters, folded)
             else:
                 length = fold_spaces(data, offsets[row], offsets[row + 1], fold_case, True, characters, folded)
@@ -175,20 +228,7 @@ def walk_texts(
                         keys[n, 1] = ZERO
                         ends[n] = length
                         n += ONE
-                    j = ZERO
-                    while j < n:
-                        tags[j] = fold_multiply(keys[j, 0] ^ secret[0], keys[j, 1] ^ secret[1])
-                        j += ONE
-                    first = ZERO
-                    while first + context < n:
-                        tag = secret[3]
-                        j = first
-                        while j < first + whole:
-                            tag = tag * multiplier + tags[j]
-                            j += ONE
-                        tags[first] = fmix64(tag)
-                        prefetch(table, np.int64((tags[first] >> S32) & mask))
-                        first += ONE
+                    hash_shingles(keys, n, whole, secret, table, tags)
                     i = context
                 left = n - i
                 need = ends[n - ONE] - a + 2
@@ -208,27 +248,12 @@ def walk_texts(
                 shift = n_text - (ends[i] if opens else a)  # from bytes of the folded text to those of known text
                 n_new = ZERO
                 while i < n:
-                    tag = tags[i - context] & _UPPER
-                    place = (tag >> S32) & mask
-                    entry = table[place]
                     first = i - context
-                    while entry != ZERO:
-                        if entry & _UPPER == tag:
-                            there = (entry & LOW32) - context
-                            unequal = ZERO
-                            j = ZERO
-                            while j < whole:
-                                unequal |= places[there + j, 0] ^ keys[first + j, 0]
-                                unequal |= places[there + j, 1] ^ keys[first + j, 1]
-                                j += ONE
-                            if unequal == ZERO:
-                                break
-                        place = (place + ONE) & mask
-                        entry = table[place]
+                    tag = tags[first] & _UPPER
+                    place, found = look_up(table, places, keys, first, whole, tag)
                     tail = ends[i]
                     i += ONE
-                    if entry != ZERO:
-                        found = entry & LOW32
+                    if found != ZERO:
                         break
                     if opens:
                         if g != ZERO:
@@ -258,37 +283,15 @@ def walk_texts(
                     a = tail
                 if n_new != ZERO:
                     n_shingles += n_new
-                    copied = 0
-                    while copied < a - begin:
-                        store64(text, n_text + copied, load64(folded, begin + copied))
-                        copied += 8
-                    n_text += a - begin
+                    n_text = copy_bytes(folded, begin, a, text, n_text)
                 if found == ZERO:
                     ahead = min(2 * ahead, MANY)
                     continue
             # A known shingle: how far does what comes after it go on alike? Tokens count that end before a difference.
             text[n_text] = _SEGMENT_END
             there_byte = np.int64(places[found, 2])
-            common = 0
-            size = 0
-            carry = ZERO
-            n_run = ONE
-            while True:
-                unequal = unequal_bytes(folded, tail + common, text, there_byte + common)
-                tokens = different_bytes(folded, tail + common, separator)
-                stops = ~tokens & ((tokens << ONE) | carry)
-                if unequal != ZERO:
-                    break
-                carry = tokens >> np.uint64(63)
-                n_run += np.uint64(popcount(stops))
-                if stops != ZERO:
-                    size = common + 63 - leading_zeros(stops)
-                common += 64
-            stops &= (unequal & (~unequal + ONE)) - ONE
-            n_run += np.uint64(popcount(stops))
-            if stops != ZERO:
-                size = common + 63 - leading_zeros(stops)
-            begin = found
+            count, size = common_run(folded, tail, text, there_byte, separator)
+            n_run = np.uint64(1 + count)
             past = tail + size
             need = past - a
             copies = segment != ZERO and n_run <= np.uint64(SHORT)
@@ -310,11 +313,7 @@ def walk_texts(
                 ahead = FEW
             if copies:
                 shift = n_text + (tail - a) - there_byte
-                copied = 0
-                while copied < need:
-                    store64(text, n_text + copied, load64(folded, a + copied))
-                    copied += 8
-                n_text += need
+                n_text = copy_bytes(folded, a, past, text, n_text)
                 j = ZERO
                 while j < n_run:
                     places[n_places, 0] = places[found + j, 0]
@@ -327,10 +326,7 @@ def walk_texts(
                 g = n_places - ONE
             else:
                 if segment != ZERO:
-                    places[n_places - ONE, 3] = ZERO
-                    text[n_text] = separator
-                    text[n_text + 1] = _SEGMENT_END
-                    n_text += 2
+                    n_text = end_segment(places, n_places, text, n_text, separator)
                     segment = ZERO
                 if g != ZERO:
                     places[g, 3] = found
@@ -338,10 +334,7 @@ def walk_texts(
             a = past
         if enough:
             if segment != ZERO:
-                places[n_places - ONE, 3] = ZERO
-                text[n_text] = separator
-                text[n_text + 1] = _SEGMENT_END
-                n_text += 2
+                n_text = end_segment(places, n_places, text, n_text, separator)
                 segment = ZERO
             row += 1
             out_offsets[row] = np.int64(written)
@@ -351,7 +344,7 @@ def walk_texts(
     at[LENGTH] = length
     at[PLACE] = np.int64(g)
     at[OPEN] = np.int64(segment)
-    at[AHEAD] = ahead
+    at[SOME] = ahead
     at[N_SHINGLES] = np.int64(n_shingles)
     at[N_PLACES] = np.int64(n_places)
     at[N_TEXT] = n_text

@@ -88,6 +88,8 @@ class KnownText:
         self._secrets = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
         self._known: known_text.KnownText | None = None
         self._at = np.zeros(known_text.NEED_OUT + 1, np.int64)
+        assert shingling.width is not None
+        self._at[: known_text.ROW] = UNITS.index(shingling.unit), shingling.width, shingling.fold_case
         self._at[known_text.N_PLACES] = 1  # place 0 is none
 
     def __len__(self) -> int:
@@ -96,20 +98,17 @@ class KnownText:
 
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
-        shingling, at, width = self._shingling, self._at, self._shingling.width
-        assert width is not None
-        texts, ahead = shingling.normalized(texts), width + known_text.MANY
+        texts, at, most = self._shingling.normalized(texts), self._at, int(self._at[known_text.WIDTH]) + known_text.MANY
         known = self._known or _room_for_text(texts.n_bytes)
         folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + known_text.BEYOND, np.uint8)
-        keys, ends, tags = np.empty((ahead, 2), np.uint64), np.empty(ahead, np.int64), np.empty(ahead, np.uint64)
+        ahead = known_text.Ahead(np.empty((most, 2), np.uint64), np.empty(most, np.int64), np.empty(most, np.uint64), folded)
         offsets, numbers = np.zeros(len(texts) + 1, np.int64), scratch("numbers", texts.n_bytes // 4, np.int32)
         at[[known_text.ROW, known_text.WRITTEN]], at[known_text.LENGTH] = 0, known_text.NOT_FOLDED
-        unit, fold_case = UNITS.index(shingling.unit), shingling.fold_case
-        while not known_text.walk_texts(texts.data, texts.offsets, unit, width, fold_case, character_tables(), *self._secrets,
-                                        known, at, folded, keys, ends, tags, offsets, numbers):  # fmt: skip
+        fixed = texts.data, texts.offsets, character_tables(), *self._secrets
+        while not known_text.walk_texts(*fixed, known, ahead, at, offsets, numbers):
             table, places, of_places, text = known
-            *_, n_shingles, n_places, n_text, written, need_places, need_text, need_out = at.tolist()
-            if n_shingles + ahead > len(table) // 2:
+            n_shingles, n_places, n_text, written, need_places, need_text, need_out = at[known_text.N_SHINGLES :].tolist()
+            if n_shingles + most > len(table) // 2:
                 table = _larger(table)
             if n_places + need_places > len(places):
                 places, of_places = _longer(places, need_places), _longer(of_places, need_places)
