@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive.text import pieces
 
 import lookalike as la
-from lookalike.kernels import vocabulary as kernel
+from lookalike.kernels import known_text, vocabulary
 from lookalike.text import hashes
 from lookalike.text import numbering as room
 from lookalike.text.numbering import KnownText, Vocabulary, numbering
@@ -153,7 +153,8 @@ def test_texts_with_one_public_hash_have_numbers_of_their_own():
     """Found by a search of minutes: five words whose shingle has the hash of four others, for whoever knows the program."""
     forged, victim = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"
     assert la.shingle([forged, victim]).resemblance(0, 1) == 1.0
-    assert Vocabulary(Shingling(), KEYS[1]).number(from_strings([forged, victim]))[0].tolist() == [0, 1]
+    for numbers in (Vocabulary(Shingling(), KEYS[1]), KnownText(Shingling(), KEYS[1])):
+        assert numbers.number(from_strings([forged, victim]))[0].tolist() == [0, 1]
     assert la.dedup([victim, forged]).keep.all()
     assert len(la.pairs([victim, forged], threshold=0.1)) == 0
 
@@ -163,7 +164,9 @@ def test_texts_with_one_public_hash_have_numbers_of_their_own():
 def test_comparing_decides_whatever_the_hash(bits, monkeypatch, rng):
     """With hashes of few bits nearly all look-ups meet other tokens and shingles, and take none of them for its own."""
     keep = ((1 << bits) - 1) << 32
-    whole = kernel.fmix64
-    monkeypatch.setattr(kernel, "fmix64", lambda x: np.uint64(int(whole(x)) & keep))
+    whole = vocabulary.fmix64
+    for kernels in (vocabulary, known_text):
+        monkeypatch.setattr(kernels, "fmix64", lambda x: np.uint64(int(whole(x)) & keep))
     texts = [" ".join(rng.choice(WORDS, 20)) for _ in range(12)]
-    check(texts + texts[:4], Shingling(width=3), KEYS[1], [5])
+    for unit in ("word", "byte"):
+        check(texts + texts[:4], Shingling(unit=unit, width=3), KEYS[1], [5])

@@ -84,27 +84,6 @@ def hash_shingles(keys, count, width, secret, table, tags):
         i += ONE
 
 
-@inlined("UniTuple(uint64, 2)(const uint64[::1], const uint64[:, ::1], const uint64[:, ::1], uint64, uint64, uint64)")
-def look_up(table, places, keys, first, width, tag):
-    """Return where in the table the shingle of the tokens from ``first`` on is, or would be, and its place, or 0."""
-    mask = np.uint64(len(table) - 1)
-    at = (tag >> S32) & mask
-    entry = table[at]
-    while entry != ZERO:
-        if entry & _UPPER == tag:
-            there = (entry & LOW32) + ONE - width
-            unequal = ZERO
-            j = ZERO
-            while j < width:
-                unequal |= (places[there + j, 0] ^ keys[first + j, 0]) | (places[there + j, 1] ^ keys[first + j, 1])
-                j += ONE
-            if unequal == ZERO:
-                break
-        at = (at + ONE) & mask
-        entry = table[at]
-    return at, entry & LOW32
-
-
 @inlined("UniTuple(int64, 2)(const uint8[::1], int64, const uint8[::1], int64, int64)")
 def common_run(folded, begin, text, there, separator):
     """Return how many tokens from two ends of tokens on are alike, and how many bytes these take: those that end before the
@@ -167,6 +146,7 @@ def walk_texts(data, offsets, characters, points, secret, known, read_ahead, at,
     keys, ends, tags, folded = read_ahead
     words = at[UNIT] == _UNIT_WORD
     separator = 32 if words else 10
+    mask = np.uint64(len(table) - 1)
     fold_case = at[FOLD_CASE] != 0
     whole = np.uint64(at[WIDTH])
     context = whole - ONE
@@ -250,9 +230,24 @@ def walk_texts(data, offsets, characters, points, secret, known, read_ahead, at,
                 while i < n:
                     first = i - context
                     tag = tags[first] & _UPPER
-                    place, found = look_up(table, places, keys, first, whole, tag)
+                    place = (tag >> S32) & mask
+                    entry = table[place]
+                    while entry != ZERO:
+                        if entry & _UPPER == tag:
+                            there = (entry & LOW32) - context
+                            unequal = ZERO
+                            j = ZERO
+                            while j < whole:
+                                unequal |= places[there + j, 0] ^ keys[first + j, 0]
+                                unequal |= places[there + j, 1] ^ keys[first + j, 1]
+                                j += ONE
+                            if unequal == ZERO:
+                                break
+                        place = (place + ONE) & mask
+                        entry = table[place]
                     tail = ends[i]
                     i += ONE
+                    found = entry & LOW32
                     if found != ZERO:
                         break
                     if opens:
