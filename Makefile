@@ -57,7 +57,7 @@ test-extras: $(WHEEL)
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html spark serve features jit all)
 
-# On a cluster of two workers on this machine: six jobs that cover everything. A Java is installed where there is none.
+# On a cluster of two workers on this machine: five jobs that cover everything. A Java is installed where there is none.
 test-spark-few: install
 	$(BIN)/python tools/java_home.py
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
@@ -83,7 +83,7 @@ test-parts: lint docs
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --few --of 40 --seconds 120 --jobs $(JOBS) --results build/teeth-sample.json
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --of 40 --seconds 120 --jobs $(JOBS)
 
 # Jobs, files of our own and command lines against an oracle, and failing calls of the operating system; MINUTES=10.
 fuzz: install

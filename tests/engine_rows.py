@@ -23,7 +23,7 @@ numbers = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 50), st.booleans
 documents = st.lists(
     st.fixed_dictionaries({
         "bytes": st.integers(0, 3), "digest": st.integers(0, 9).map(lambda i: bytes([i]) * 16),
-        "id": st.integers(0, 9).map(lambda i: "é" * i), "priority": st.sampled_from([b"", b"\1a", b"\1ab", b"\1b", b"\1b"]),
+        "id": st.integers(0, 9).map(lambda i: "é" * i), "priority": st.sampled_from([b"", b"\0", b"\1", b"\1a", b"\1ab", b"\1b", b"\1\xff", b"\xff"]),
         "empty": st.booleans(), "keys": st.none() | st.tuples(st.integers(-3, 0), st.integers(1, 9)).map(list),
     }), max_size=60,
 )  # fmt: skip

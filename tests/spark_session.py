@@ -43,6 +43,7 @@ def settings(logs):
         "spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.sql.codegen.wholeStage": "false",
         "spark.eventLog.enabled": "true", "spark.eventLog.dir": logs.as_uri(), "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false", "spark.python.worker.faulthandler.enabled": "true",
+        "spark.task.maxFailures": "2",
         "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     } | {f"spark.executorEnv.{name}": value for name, value in environment.items() if value}  # fmt: skip
 

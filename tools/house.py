@@ -185,6 +185,26 @@ def internal_docstrings(some: list[Module], public: dict[str, str]) -> int:
     return total
 
 
+def habits(some: list[Module], root: Path) -> dict[str, list[str]]:
+    """Return the places of each habit that the code should lose."""
+    edges = graph(some, root)
+    return {
+        "files imported by exactly one other": used_by_one(edges),
+        "parameters of type Any": [f"{one.inside}:{line}: {name}" for one in some for line, name in one.erased],
+        "imports by string": [f"{one.inside}:{line}: {name}" for one in some for line, name in one.by_string],
+        "private modules and attributes of other rooms": [f"{one.inside}:{line}: {name}" for one, line, name in foreign_private(some)],
+        "circles of imports": [", ".join(circle) for circle in circles(edges)],
+    }  # fmt: skip
+
+
+def rooms(some: list[Module]) -> Counter[str]:
+    """Return the lines of each room."""
+    counts = Counter[str]()
+    for one in some:
+        counts[one.room] += one.text.count("\n")
+    return counts
+
+
 def size(folder: Path) -> str:
     """Return the lines and files of Python of a folder."""
     files = sorted(folder.rglob("*.py"))
@@ -196,33 +216,15 @@ def main() -> None:
     top = Path(__file__).parents[1]
     root = top / "src/lookalike"
     some = modules(root)
-    edges = graph(some, root)
-    lines = sum(one.text.count("\n") for one in some)
-    rings, private = circles(edges), foreign_private(some)
-    erased = [f"{one.inside}:{line}: {name}" for one in some for line, name in one.erased]
-    strings = [f"{one.inside}:{line}: {name}" for one in some for line, name in one.by_string]
     for name in ("src", "tests", "tools"):
-        print(f"{name + ', lines':44}{size(top / name)}")
-    print(f"{'share of lines that are code':44}{sum(one.code_lines for one in some) / lines:.0%}")
-    print(f"{'lines of docstrings on internals':44}{internal_docstrings(some, homes(root)):,}")
-    single = used_by_one(edges)
-    places = {
-        "files imported by exactly one other": single,
-        "parameters of type Any that name ours": erased,
-        "imports by string": strings,
-        "private modules of other rooms": [f"{o.inside}:{line}: {n}" for o, line, n in private if n.startswith("lookalike.")],
-        "private attributes of other rooms": [f"{o.inside}:{line}: {n}" for o, line, n in private if not n.startswith("lookalike.")],
-        "circles of imports": [", ".join(ring) for ring in rings],
-    }  # fmt: skip
-    for name, found in places.items():
-        print(f"{name:44}{len(found)}")
+        print(f"{name + ', lines':48}{size(top / name)}")
+    print(f"{'share of lines that are code':48}{sum(one.code_lines for one in some) / rooms(some).total():.0%}")
+    print(f"{'lines of docstrings on internals':48}{internal_docstrings(some, homes(root)):,}")
+    for name, places in habits(some, root).items():
+        print(f"{name:48}{len(places)}")
         if len(sys.argv) > 1:
-            print("".join(f"    {place}\n" for place in found), end="")
-    print(f"{'files in the largest circle':44}{len(rings[0]) if rings else 0}")
-    rooms = Counter[str]()
-    for one in some:
-        rooms[one.room] += one.text.count("\n")
-    print("rooms: " + ", ".join(f"{room} {count:,}" for room, count in rooms.most_common()))
+            print("".join(f"    {place}\n" for place in places), end="")
+    print("rooms: " + ", ".join(f"{room} {count:,}" for room, count in rooms(some).most_common()))
 
 
 if __name__ == "__main__":

@@ -1,129 +1,99 @@
 """Change the formulas and see whether a test notices: `python tools/teeth.py --help`.
 
-Each term of a sum or a product is dropped, each exponent, sign and constant changed, each result scaled by 1.05: of the theory,
-of the stated errors and of the costs (`tools/teeth_of.py` tells the files). All are tried, or as many as `--of` draws.
-`--page` writes docs/dev/teeth.md from the results. Exits 1 if a change lives without a reason.
+Each term of a sum or a product is dropped, each exponent, sign and constant changed, each result scaled by 1.05. Exits 1 if a change
+lives and docs/dev/teeth.md gives no reason for it.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
-import tempfile
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from random import Random
 from time import monotonic
-from typing import Any
 
-from teeth_changes import KINDS, draw, formulas
-from teeth_of import ROOT, SOURCE, SUITES, reason, suite_of
-from teeth_run import Job
+from teeth_changes import SOURCE, formulas, of_file
 
-PAGE = ROOT / "docs/dev/teeth.md"
-HEAD = """# Teeth
-
-Would the tests notice a wrong formula? `tools/teeth.py`, which writes this page with `--page`, generates wrong ones from the syntax
-trees of `theory/`, of the stated errors and of the costs that searches, plans and kernels reckon with: each term of a sum and each
-factor of a product is dropped, each exponent, sign and constant changed, and each result scaled by 1.05. Nobody picks them. The
-tests that call a changed function run, the quickest first, until one fails.
-
-{drawn:,} of {count:,} changes were tried, in {minutes:g} minutes on two cores; {killed:,} are killed by tests. {excused} change nothing
-that could be seen, and are listed below with the reason.{untried} `make test-all` repeats it with a sample.
-
-## By file
-
-"""
-Drawn = list[tuple[str, str]]  # file, change
-Found = dict[tuple[str, str], str | None]  # what killed it; None: it lives
+ROOT = Path(__file__).parents[1]
+# What notices a change, as long as it takes to know which tests call what: kernels are run as plain Python.
+THEORY = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/theory").glob("test_*.py") if path.stem != "test_ranges")
+SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
+    "formulas": ([*THEORY, "tests/statistics", "tests/kernels/test_packing.py", "tests/kernels/test_self_join.py", "tests/golden",
+                  "tests/index/test_kinds.py", "tests/index/test_codes.py", "tests/index/test_weak_bits.py"], {}),
+    "kernels": (["tests/kernels/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "LOOKALIKE_KERNELS": "python"}),
+}  # fmt: skip
+Change = tuple[str, str]  # file, change
+Found = dict[Change, str | None]  # what killed it; None: it lives
 
 
-def run_tests(drawn: Drawn, given: argparse.Namespace, until: float, lines: Path, only: str = "") -> Found:
-    """Return what killed each change that was tried; ``only`` tells where tests are run from, if not all of them."""
-    lines.write_text("")
+@cache
+def reasons() -> list[tuple[str, str, str]]:
+    """Return (file, how a change or its line begins, why nobody can see it), as docs/dev/teeth.md lists them."""
+    page = (ROOT / "docs/dev/teeth.md").read_text()
+    rows = re.findall(r"^\| (\S+\.py) \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
+    return [(file, begin.removesuffix("…`"), why) for file, begin, why in rows]
+
+
+def reason(file: str, change: str) -> str:
+    """Return why a change may live; empty if it may not."""
+    for name, begin, why in reasons():
+        if name == file and (begin in change if begin.startswith("in `") else change.startswith(begin)):
+            return why
+    return ""
+
+
+def draw(of: int, seed: int, only: list[str] | None = None) -> list[Change]:
+    """Return so many changes (0: all) at random, which spreads them over the files in proportion; nobody picks."""
+    files = {name: patterns for name, patterns in formulas(ROOT / SOURCE).items() if not only or name in only}
+    every = list(dict.fromkeys((name, one.told) for name in files for one in of_file(ROOT / SOURCE / name, files[name])))
+    Random(seed).shuffle(every)
+    return every[: of or None]
+
+
+def attempt(changes: list[Change], given: argparse.Namespace, until: float, below: str = "tests/") -> Found:
+    """Return what killed each change that was tried, by the tests below a folder."""
+    found, patterns = Found(), formulas(ROOT / SOURCE)
     for suite, (tests, variables) in SUITES.items():
-        mine = [one for one in drawn if suite_of(one[0]) == suite]
-        if not mine:
-            continue
-        functions = {name: patterns for name, patterns in formulas(ROOT / SOURCE).items() if suite_of(name) == suite}
-        there = [test for test in tests if test.startswith(only)] if suite == "formulas" else tests
-        with tempfile.TemporaryDirectory() as scratch:
-            job = Job(str(ROOT), str(SOURCE), there, mine, functions, str(lines), given.jobs, given.each, until)
-            job.write(Path(scratch, "job"))
-            environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
-            runner = str(Path(__file__).with_name("teeth_run.py"))
-            done = subprocess.run([sys.executable, runner, str(Path(scratch, "job"))], env=environment)
-        if done.returncode:
-            raise SystemExit(f"pytest ends with {done.returncode}")
-    found: Found = {}
-    for line in map(json.loads, lines.read_text().splitlines()):
-        if isinstance(line, dict):
-            raise SystemExit(f"the tests as they are fail: {line}")
-        found[line[0], line[1]] = line[2]
+        mine = [one for one in changes if one[0].startswith("kernels/") == (suite == "kernels")]
+        there = [test for test in tests if test.startswith(below)] or tests
+        job = {"root": str(ROOT), "tests": there, "drawn": mine, "jobs": given.jobs, "until": until, "patterns": patterns}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
+        runner = [sys.executable, str(Path(__file__).with_name("teeth_run.py"))]
+        if mine:
+            done = subprocess.run(runner, input=json.dumps(job), env=environment, stdout=subprocess.PIPE, text=True)
+            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+            if done.returncode:
+                raise SystemExit(f"the tests as they are fail:\n{done.stdout}")
+            found |= {(name, told): by for name, told, by in lines}
     return found
-
-
-def page(known: dict[str, Any]) -> str:
-    """Return the page of what was found, in Markdown."""
-    drawn, found = [tuple(one) for one in known["drawn"]], {(name, told): by for name, told, by in known["found"]}
-    tried = [one for one in drawn if one in found]
-    alive = sorted(one for one in drawn if reason(*one) or (one in found and found[one] is None))
-    excused = sum(bool(reason(*one)) for one in drawn)
-    untried = len(drawn) - len(tried) - excused
-    count = sum(sum(counts.values()) for counts in known["sizes"].values())
-    rows = [["file", *KINDS, "tried", "alive"], ["---"] * (len(KINDS) + 3)]
-    for name, counts in known["sizes"].items():
-        numbers = sum(one[0] == name for one in tried), sum(one[0] == name for one in alive)
-        rows.append([name, *(str(counts[kind]) for kind in KINDS), *map(str, numbers)])
-    rows += [[], ["## Alive, and why"], [], ["file", "change", "why"], ["---"] * 3]
-    rows += [[name, told.replace("|", "&#124;"), reason(name, told) or "**none**"] for name, told in alive]
-    killed = sum(found[one] is not None for one in tried)
-    head = HEAD.format(
-        drawn=len(tried), count=count, minutes=known["minutes"], killed=killed, excused=excused,
-        untried=f" {untried:,} were not tried." if untried else "",
-    )  # fmt: skip
-    return head + "".join(("| " + " | ".join(row) + " |" if len(row) > 1 else "".join(row)) + "\n" for row in rows)
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"below {SOURCE}; all that have formulas if none is named")
-    parser.add_argument("--of", type=int, default=0, help="changes to draw, those that scale results among them; 0 for all")
-    parser.add_argument("--few", action="store_true", help="draw among all kinds alike: a sample")
+    parser.add_argument("--of", type=int, default=0, help="changes to draw; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then; what was not tried does not count")
-    parser.add_argument("--each", type=float, default=60.0, help="seconds of tests for one change")
-    parser.add_argument("--page", action="store_true", help="run nothing; write docs/dev/teeth.md from the results")
-    parser.add_argument("--results", type=Path, default=ROOT / "build/teeth.json")
     given = parser.parse_args()
-    if given.page:
-        PAGE.write_text(page(json.loads(given.results.read_text())))
-        return
     began = monotonic()
-    drawn, sizes = draw(ROOT / SOURCE, 0 if given.few else given.of, given.seed, given.files)
-    drawn = drawn[: given.of or None]
-    wanted = [one for one in drawn if not reason(*one)]
-    given.results.parent.mkdir(parents=True, exist_ok=True)
-    lines, until = given.results.with_suffix(".lines"), began + given.seconds
+    wanted = [one for one in draw(given.of, given.seed, given.files) if not reason(*one)]
     found: Found = {}
-    if given.few:  # most are killed by the theory's own tests; what is not must survive all
-        found = run_tests(wanted, given, until, lines, "tests/theory/")
-        wanted = [one for one, by in found.items() if by is None]
+    if given.of:  # most of a sample are killed by the theory's own tests; what is not must survive all
+        found = attempt(wanted, given, began + given.seconds, "tests/theory/")
+        wanted = [one for one in wanted if found.get(one, "") is None]
         found = {one: by for one, by in found.items() if by}
-    found |= run_tests(wanted, given, until, lines)
-    minutes = round((monotonic() - began) / 60, 1)
-    known = {
-        "minutes": minutes,
-        "sizes": {name: {kind: counts[kind] for kind in KINDS} for name, counts in sizes.items()},
-        "drawn": drawn,
-        "found": [(*one, by) for one, by in found.items()],
-    }
-    given.results.write_text(json.dumps(known, indent=1))
+    found |= attempt(wanted, given, began + given.seconds)
     alive = sorted(one for one, by in found.items() if by is None)
     kinds = Counter(told.partition(" ")[0] for _, told in found)
-    print(f"{len(found)} changes tried in {minutes} min ({dict(kinds)}), {len(alive)} live without a reason")
+    print(
+        f"{len(found)} changes tried in {(monotonic() - began) / 60:.1f} min ({dict(kinds)}), {len(alive)} live without a reason"
+    )
     for name, told in alive:
         print(f"LIVES {name} {told}")
     sys.exit(bool(alive))

@@ -2,17 +2,27 @@
 
 import ast
 import copy
-from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
-from functools import cache
 from pathlib import Path
-from random import Random
 from typing import NamedTuple
 
-from teeth_of import FORMULAS, LEFT_OUT
-
-KINDS = ("scale", "drop", "exponent", "sign", "constant", "swap")
+SOURCE = Path("src/lookalike")
+# Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
+FORMULAS: dict[str, tuple[str, ...]] = {
+    "theory/*.py": ("*",),
+    "sketches/packed.py": ("most_likely", "if_clear", "estimate", "_combined"),
+    "sketches/permutation.py": ("estimate", "_of_filled"),
+    "sketches/minhash.py": ("share_of_equal", "estimate"),
+    "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
+    "values/packed.py": ("estimated_resemblance",),
+    "values/fingerprints.py": ("distance", "estimated_cosine"),
+    "index/kinds.py": ("chance", "least", "_match", "_enough", "recall_at*", "error_at*", "share_probed", "estimates"),
+    "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
+    "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
+}
+# Checks of arguments, and names for export.
+LEFT_OUT = {"theory/_check.py", "theory/__init__.py"}
 NUMBERS = {"Float", "FloatArray", "float", "int", "Any", "NDArray", "Float64Array", "Int64Array", "UInt64Array"}
 RANGES = {
     "within",
@@ -153,10 +163,8 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 class Change(NamedTuple):
-    """One node changed: how, in which function, as people and the lists of reasons name it, and the whole file as it then is."""
+    """One node changed: as people and the list of reasons name it, and the whole file as it then is."""
 
-    kind: str
-    function: str
     told: str
     tree: ast.Module
 
@@ -210,7 +218,7 @@ def of_file(path: Path, functions: tuple[str, ...]) -> Iterator[Change]:
                     if kind == "scale":  # a function that is scaled is told in one line
                         told = f"scale {function}: `{'; '.join(n.strip() for n in changed.splitlines() if str(SCALED) in n)}`"
                     put(parent, field, at, new)
-                    yield Change(kind, function, told, tree)
+                    yield Change(told, tree)
                     put(parent, field, at, node)
 
 
@@ -229,37 +237,6 @@ def formulas(source: Path) -> dict[str, tuple[str, ...]]:
     for pattern, functions in FORMULAS.items():
         files = [str(path.relative_to(source)) for path in sorted(source.glob(pattern))]
         if not any(True for name in files for _ in of_file(source / name, functions)):
-            raise ValueError(f"{pattern} in tools/teeth_of.py names no formula")
+            raise ValueError(f"{pattern} names no formula")
         found |= {name: functions for name in files if name not in LEFT_OUT}
     return found
-
-
-@cache
-def every(path: Path, functions: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return (kind, change as it is named) of all changes of a file."""
-    return tuple(dict.fromkeys((change.kind, change.told) for change in of_file(path, functions)))
-
-
-def draw(
-    source: Path, of: int, seed: int, only: list[str] | None = None
-) -> tuple[list[tuple[str, str]], dict[str, Counter[str]]]:
-    """Draw changes: all that scale a result, and of the others so many that it is ``of`` (0: all); nobody picks.
-
-    Return (file, change) in the order drawn, which spreads them over the files in proportion, and how many of each kind
-    there are in each file.
-    """
-    scales: list[tuple[str, str]] = []
-    others: list[tuple[str, str]] = []
-    sizes: dict[str, Counter[str]] = {}
-    for name, functions in formulas(source).items():
-        if only and name not in only:
-            continue
-        changed = every(source / name, functions)
-        sizes[name] = Counter(kind for kind, _ in changed)
-        scales += [(name, told) for kind, told in changed if kind == "scale"]
-        others += [(name, told) for kind, told in changed if kind != "scale"]
-    random = Random(seed)
-    random.shuffle(others)
-    drawn = scales + others[: max(0, of - len(scales)) if of else None]
-    random.shuffle(drawn)
-    return drawn, sizes

@@ -127,6 +127,22 @@ def test_compare_takes_two_files(capfd, folders, left, right, message):
     assert (code, out) == (2, "") and message in err
 
 
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv.gz", "rows.parquet"])
+def test_compare_takes_no_file_of_documents(capfd, folders, tmp_path, name):
+    (tmp_path / name).write_text('{"text": "a"}')
+    code, _, err = run(capfd, "compare", "a/1.txt", name)
+    assert code == 2 and f"{name} holds documents, as {name[4:]} files do" in err and f"lookalike pairs {name}; to" in err
+
+
+@pytest.mark.parametrize("option", ["memory", "max-document"])
+@pytest.mark.parametrize(("number", "unit"), [("4", "GB"), ("3.5", "g"), ("500", "MiB")])
+def test_a_size_in_two_words_is_told(capfd, folders, tmp_path, option, number, unit):
+    code, _, err = run(capfd, "dedup", "a", f"--{option}", number, unit)
+    assert code == 2 and f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}" in err
+    (tmp_path / unit).write_text('{"text": "a"}')
+    assert "one word" not in run(capfd, "dedup", "a", f"--{option}", number, unit)[2], "it may be an input"
+
+
 def test_compare_of_what_is_no_text(capfd, folders, tmp_path):
     (tmp_path / "bytes.txt").write_bytes(b"\x00\xff\x80")
     code, _, err = run(capfd, "compare", "bytes.txt", "a/1.txt")

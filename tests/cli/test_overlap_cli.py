@@ -109,44 +109,6 @@ def test_standard_input_is_one_corpus_only(train, tmp_path):
     assert done.returncode == 2 and b"cannot be both corpora" in done.stderr
 
 
-def test_on_a_cluster_the_result_is_the_same(capfd, train, tmp_path, monkeypatch):
-    """On one that is this machine; its session ends with the job."""
-    ToySession, ended = pytest.importorskip("toy_frames").ToySession, []  # noqa: N806
-    outputs = ("-o", tmp_path / "clean.jsonl", "--matches", tmp_path / "matches.csv", "--force", "--quiet")
-
-    def started(master, conf):
-        session = ToySession()
-        session.conf.set("spark.master", master)
-        session.stop = lambda: ended.append(conf["spark.a"])
-        return session
-
-    def written():
-        return [(tmp_path / name).read_bytes() for name in ("clean.jsonl", "matches.csv")]
-
-    monkeypatch.setattr("lookalike.cli.spark.start_session", started)
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    assert run(capfd, *train, *outputs)[0] == 0
-    wanted = written()
-    on_spark = ("--engine", "spark", "--conf", "spark.a=b")
-    code, out, err = run(capfd, *train, *outputs, *on_spark, "--master", "local[2]")
-    assert (code, out) == (0, "") and written() == wanted and ended == ["b"]
-    code, _, err = run(capfd, *train, *on_spark, "--master", "spark://host:7077")
-    assert code == 2 and "or on an object store: name it in Python, by engine=" in err and ended == ["b", "b"]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("--master", "local[2]"), "--master and --conf are for --engine spark"),
-        (("--engine", "spark", "--threads", "2"), "--threads is for one machine"),
-        (("--engine", "flink"), "engine must be one of local, spark"),
-    ],
-)
-def test_engines_that_are_refused(capfd, train, given, message):
-    code, _, err = run(capfd, *train, *given)
-    assert code == 2 and message in err and err.count("\n") == 1
-
-
 def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path):
     """Skipped, it is neither compared nor written."""
     with (tmp_path / "train.jsonl").open("a") as stream:

@@ -88,7 +88,7 @@ def run(capfd, *arguments):
         (0, ["overlap", "in", "--against", "few.jsonl", "--id", "id", "-o", f"{NASTY}.jsonl", "--matches", f"{NASTY}.csv"],
          f"{SHOWN}0, {SHOWN}1\nwritten: {SHOWN}.jsonl\nwritten: {SHOWN}.csv"),
         (1, ["overlap", "few.jsonl", "--against", "in", "--against-text", "other"], f"fields found: id, {SHOWN}, text"),
-        (1, ["compare", "broken.jsonl", f"none{NASTY}"], f"error: none{SHOWN}: no file of that name"),
+        (1, ["compare", f"none{NASTY}", "few.txt"], f"error: none{SHOWN}: no file of that name"),
         (2, ["compare", "broken.jsonl", "in", f"more{NASTY}"], f"Got unexpected extra argument (more{SHOWN})"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 from engine_rows import MET, bag, documents, each_kind, groups_of, integer, numbers, quick, rows_of, running, sketched
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lookalike.formats.memory import as_sources
@@ -63,10 +63,16 @@ def test_joins(kind, found, links, data):
             )
 
 
+PRIORITIES = [{"bytes": 1, "digest": bytes(16), "id": "", "priority": value, "empty": False, "keys": None}
+              for value in (b"\1", b"\0", b"", b"\1ab", b"\xff", b"\1a", b"", b"\0", b"\1\xff", b"\1b")]  # fmt: skip
+
+
 @each_kind
 @quick
 @given(documents, st.sampled_from([("position",), ("-position",), ("bytes", "position"), ("-bytes", "position"),
                                    ("priority", "position"), ("-priority", "position")]), st.integers(0, 12))  # fmt: skip
+@example(PRIORITIES, ("priority", "position"), 2)
+@example(PRIORITIES, ("-priority", "position"), 2)
 def test_ranks(kind, found, by, references):
     with running(kind) as engine:
         _, rows = sketched(engine, found, by, references)

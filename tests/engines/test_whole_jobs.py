@@ -118,7 +118,7 @@ def listed(within, references, **more):
     return found.table, found.summary["candidate_pairs"]
 
 
-@pytest.mark.parametrize("kind", ["local", "threads", "spilled", "slices", "rounds"])
+@pytest.mark.parametrize("kind", WITH_SPARK)
 @pytest.mark.parametrize(("within", "references"), [(None, 0), ("g", 30)])
 def test_pairs_of_crowds_are_all_listed(within, references, kind, monkeypatch):
     wanted, candidates = every_pair(within, references)

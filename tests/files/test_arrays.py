@@ -97,13 +97,7 @@ class KilledError(BaseException):
 
 
 class Machine:
-    """A machine that fails at the n-th change of the file; of what was not synced, some sectors are on the disk.
-
-    Parameters
-    ----------
-    patch : pytest.MonkeyPatch
-    path : path
-    """
+    """A machine that fails at the n-th change of a file; of what was not synced, some sectors are on the disk."""
 
     def __init__(self, patch, path):
         self.path, self.left, self.synced = path, 0, b""

@@ -63,6 +63,9 @@ def test_headers_that_contradict_the_layout_are_refused(tmp_path):
         {**held, "at": 64}, {**held, "at": None}, {**held, "meta": []}, {**held, "arrays": [b, a]}, {**held, "arrays": [a, a]}, [held],
         {**held, "arrays": [a]}, {**held, "arrays": [[*a[:3], 8, a[4]], b]}, {**held, "arrays": [a[:4], b]}, {**held, "arrays": [[], b]},
         {**held, "arrays": [[[], *a[1:]], b]}, {**held, "arrays": [[*a[:2], [2**62, 0], *a[3:]], b]}, {"meta": {}},
+        *({**held, "arrays": value} for value in (None, 5, {}, "x", [5])),
+        *({**held, "arrays": [[a[0], value, *a[2:]], b]} for value in ("|O", "zz", "<f4", 5, None)),
+        *({**held, "arrays": [[*a[:2], value, *a[3:]], b]} for value in ([10**15], [-1], [], [10**30], "ab", None, [1, 1], [5.0], [True])),
     ):  # fmt: skip
         for pad in (64, 8):
             text = json.dumps(said).encode()

@@ -136,7 +136,7 @@ def test_every_cut_is_found(tmp_path, rng, name):
     whole, expected = path.read_bytes(), load(path)
     header = header_of(name, path)
     places = {*range(min(header, len(whole))), *rng.integers(header, len(whole), 50).tolist()}
-    if name.startswith("fingerprints"):  # where a batch ends, the file is what it was before the next was appended
+    if name == "fingerprints":  # where a batch ends, the file is what it was before the next was appended
         places -= set(ends_of_batches(path))
     assert outcomes(path, load, [(place, whole[:place]) for place in sorted(places)], expected, True) == []
 
@@ -166,22 +166,16 @@ def test_hostile_sketch_files(tmp_path, name):
         except la.InputDataError as error:
             assert "file: damaged" in str(error) or "file: cut short" in str(error)
 
-    for number in range(3 if name.startswith("packed") else 1):
-        for place, values in (
-            (0, ["x", None, 5]), (1, ["|O", "zz", "<f4", 5, None]),
-            (2, [[10**15, 64], [-1, 64], [], [10**30], "ab", None, [1, 1], [12.0, 64], [True, 64]]),
-        ):  # fmt: skip
-            for value in values:
-                attempt(lambda held, n=number, k=place, v=value: held["arrays"][n].__setitem__(k, v))
-    for field in ("kind", "scheme", "shingling", *(["packing", "has_empty"] if name.startswith("packed") else [])):
+    for number in range(3 if name == "packed" else 1):  # of a name, dtype or shape of another kind
+        for place, value in ((0, "x"), (0, None), (0, 5), (1, "<f4"), (2, [1, 1])):
+            attempt(lambda held, n=number, k=place, v=value: held["arrays"][n].__setitem__(k, v))
+    for field in ("kind", "scheme", "shingling", *(["packing", "has_empty"] if name == "packed" else [])):
         attempt(lambda held, field=field: held["meta"].pop(field))
         if field != "shingling":
             for value in (None, 5, [], {}, "x", [5]):
                 attempt(lambda held, field=field, value=value: held["meta"].update({field: value}))
-    for value in (None, 5, [], {}, "x", [5]):
-        attempt(lambda held, value=value: held.update(arrays=value))
     for change in (
-        lambda held: held.pop("arrays"), lambda held: held["arrays"].clear(), lambda held: held["meta"]["scheme"].update(kind="os.system"),
+        lambda held: held["arrays"].clear(), lambda held: held["meta"]["scheme"].update(kind="os.system"),
         *(lambda held, v=value: held["meta"]["scheme"]["parameters"].update(permutations=v) for value in (10**12, "8", 65)),
         lambda held: held["meta"]["scheme"]["parameters"].update(more=1),
     ):  # fmt: skip

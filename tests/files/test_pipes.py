@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import lookalike as la
+from lookalike.cli.main import main
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
@@ -49,20 +50,34 @@ def corpus(tmp_path):
     return tmp_path / "in.jsonl"
 
 
-def test_every_command_reads_all_of_a_pipe(corpus, tmp_path):
-    """In one process after another: process substitutions, standard input by its name, for all that reads documents."""
+def test_process_substitutions_and_standard_input_by_its_name(corpus, tmp_path):
     for line, words in (
         ("lookalike dedup <(cat in.jsonl) -t 1.0 --format jsonl -o a.jsonl && cmp a.jsonl in.jsonl", "kept                             3,000"),
         ("cat in.jsonl | lookalike dedup /dev/stdin -t 1.0 --format jsonl", "3,000 documents"),
-        ("lookalike dedup in.jsonl --against <(cat in.jsonl) --format jsonl", "kept                                 0"),
-        ("lookalike pairs <(cat in.jsonl) <(cat in.jsonl) -t 1.0 --format jsonl", "pairs         3,000"),
-        ("lookalike overlap <(cat in.jsonl) --against <(cat in.jsonl) --format jsonl", "overlapping         3,000"),
-        ("lookalike index create ix && lookalike index add ix <(cat in.jsonl) --format jsonl", "3,000 documents more"),
-        ("lookalike index query ix <(cat in.jsonl) --format jsonl -o q.csv", "3,000 documents looked up, 3,000 matches"),
-        ("lookalike compare <(cat in.jsonl) in.jsonl", "resemblance                   1.0000"),
     ):  # fmt: skip
         code, said = shell(line, tmp_path)
         assert code == 0 and words in said, (line, said)
+
+
+@pytest.mark.parametrize(("line", "words"), [
+    ("dedup in.jsonl --against PIPE --format jsonl", "kept                                 0"),
+    ("pairs PIPE PIPE -t 1.0 --format jsonl", "pairs         3,000"),
+    ("overlap PIPE --against PIPE --format jsonl", "overlapping         3,000"),
+    ("index add empty PIPE --format jsonl", "3,000 documents more"),
+    ("index query full PIPE --format jsonl -o q.csv", "3,000 documents looked up, 3,000 matches"),
+    ("compare PIPE in.jsonl", "resemblance                   1.0000"),
+])  # fmt: skip
+def test_every_command_reads_all_of_a_pipe(corpus, tmp_path, monkeypatch, capfd, line, words):
+    monkeypatch.chdir(tmp_path)
+    la.Index.create("empty").close()
+    with la.Index.create("full") as index:
+        rows = [json.loads(row) for row in LINES.splitlines()] if "full" in line else []
+        index.add([row["id"] for row in rows], [row["text"] for row in rows])
+    given = [str(fed(tmp_path / f"pipe{i}")) if word == "PIPE" else word for i, word in enumerate(line.split())]
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    said = "".join(capfd.readouterr())
+    assert ended.value.code == 0 and words in said, said
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])

@@ -57,12 +57,8 @@ def test_a_url_without_a_bucket_is_refused():
 @pytest.mark.usefixtures("known")
 def test_parts():
     url = as_url("s3://b/pages/a.parquet.gz")
-    assert (url.name, url.suffix, str(url.parent), str(url)) == (
-        "a.parquet.gz",
-        ".gz",
-        "s3://b/pages",
-        "s3://b/pages/a.parquet.gz",
-    )
+    parts = (url.name, url.suffix, str(url.parent), str(url))
+    assert parts == ("a.parquet.gz", ".gz", "s3://b/pages", "s3://b/pages/a.parquet.gz")
     assert str(url.parent / "x/y") == "s3://b/pages/x/y" and (as_url("s3://b") / ".x").suffix == ""
     assert url.absolute() is url and not url.is_symlink() and Path(url).name == url.name
 

@@ -95,12 +95,12 @@ def test_an_array_of_which_nothing_is_kept(tmp_path):
 
 
 def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
-    """Not of the array: 20 MB of objects on one line."""
-    (tmp_path / "a.json").write_text(json.dumps([{"text": f"{i} words " * 50} for i in range(50_000)]))
+    """Not of the array: 6 MB of objects on one line."""
+    (tmp_path / "a.json").write_text(json.dumps([{"text": f"{i} words " * 50} for i in range(12_000)]))
     monkeypatch.setattr(streams, "BLOCK", 100_000)
     (split,) = open_sources([tmp_path / "a.json"])
     tracemalloc.start()
-    assert sum(len(batch.texts) for batch in split.batches(Columns())) == 50_000
+    assert sum(len(batch.texts) for batch in split.batches(Columns())) == 12_000
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert held < 3_000_000

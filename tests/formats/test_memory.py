@@ -24,12 +24,10 @@ ROWS = [
 @pytest.mark.parametrize(
     ("split", "n"),
     [
-        (list_split(TEXTS), 3),
-        (list_split(pa.chunked_array([TEXTS[:1], TEXTS[1:]])), 3),
-        (table_split(pa.table({"text": TEXTS})), 3),
-        (list_split(iter(TEXTS)), 0),
+        (list_split(TEXTS), 3), (list_split(pa.chunked_array([TEXTS[:1], TEXTS[1:]])), 3),
+        (table_split(pa.table({"text": TEXTS})), 3), (list_split(iter(TEXTS)), 0),
     ],
-)
+)  # fmt: skip
 def test_rows_are_counted_where_that_costs_nothing(split, n):
     """Their bytes are in memory already, and need no more room."""
     assert split.expected("text") == (n, 0)
@@ -56,10 +54,8 @@ def test_values_that_json_does_not_have_are_compared(column):
 def test_dicts_need_not_have_the_same_fields(tmp_path):
     result = la.dedup([{"text": A, "x": 1}, {"y": "z", "text": "something else"}])
     result.write(tmp_path / "out.jsonl")
-    assert [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [
-        ["text", "x"],
-        ["y", "text"],
-    ]
+    names = [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert names == [["text", "x"], ["y", "text"]]
     assert result.clean().to_pylist() == [{"text": A, "x": 1, "y": None}, {"text": "something else", "x": None, "y": "z"}]
 
 
@@ -115,16 +111,10 @@ def test_each_side_has_its_own_ids(tmp_path):
     la.dedup(["unlike"], against=tmp_path / "seen").save_sketches(tmp_path / "seen" / "1")  # row 0 too
     la.dedup(table, id="id").save_sketches(tmp_path / "with ids")
     for one, other, ids in (
-        (data, [A], ("a", "0")),
-        ({7: A}, [A], (7, 0)),
-        (data, table, ("a", "0")),
-        (data, {"t": table}, ("a", "t:0")),
-        (data, tmp_path / "c.txt", ("a", "c.txt")),
-        (data, tmp_path / "seen", ("a", "0")),
-        (data, tmp_path / "with ids", ("a", "column")),
-        ([A], data, ("0", "a")),
-        (tmp_path / "c.txt", data, ("c.txt", "a")),
-    ):
+        (data, [A], ("a", "0")), ({7: A}, [A], (7, 0)), (data, table, ("a", "0")), (data, {"t": table}, ("a", "t:0")),
+        (data, tmp_path / "c.txt", ("a", "c.txt")), (data, tmp_path / "seen", ("a", "0")),
+        (data, tmp_path / "with ids", ("a", "column")), ([A], data, ("0", "a")), (tmp_path / "c.txt", data, ("c.txt", "a")),
+    ):  # fmt: skip
         (removed,) = la.dedup(one, against=other).removed.to_pylist()
         assert tuple(str(removed[name]).rpartition("/")[2] for name in ("id", "duplicate_of")) == tuple(map(str, ids))
         assert isinstance(removed["duplicate_of"], type(ids[1]))

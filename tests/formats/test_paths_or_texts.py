@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,23 +17,14 @@ B = "completely different words stand here, so that nothing could match"
 TEXTS = [A, B, A + " more"]
 
 
-class Iterable:
+class Iterable(SimpleNamespace):
     """What can be iterated over, and no more."""
 
-    def __init__(self, items):
-        self._items = items
-
     def __iter__(self):
-        return iter(self._items)
+        return iter(self.items)
 
 
-ONCE = [
-    iter,
-    Iterable,
-    lambda items: (item for item in items),
-    lambda items: map(str, items),
-    lambda items: dict.fromkeys(items).keys(),
-]
+ONCE = [iter, lambda items: Iterable(items=items), lambda items: map(str, items), lambda items: dict.fromkeys(items).keys()]
 
 
 @pytest.mark.parametrize("once", ONCE)
@@ -122,17 +114,10 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "data",
     [
-        ["a.jsonl", "b.jsonl"],
-        [Path("a.jsonl"), "b.jsonl"],
-        (Path("a.jsonl"), Path("b.jsonl")),
-        ["*.jsonl"],
-        ["*.{jsonl,csv}"],
-        ["{a,b}.jsonl"],
-        "*.jsonl",
-        [Path("*.jsonl")],
-        [Path("a.jsonl"), Path("b.jsonl"), Path("folder")],
+        ["a.jsonl", "b.jsonl"], [Path("a.jsonl"), "b.jsonl"], (Path("a.jsonl"), Path("b.jsonl")), ["*.jsonl"], ["*.{jsonl,csv}"],
+        ["{a,b}.jsonl"], "*.jsonl", [Path("*.jsonl")], [Path("a.jsonl"), Path("b.jsonl"), Path("folder")],
     ],
-)
+)  # fmt: skip
 def test_lists_of_paths(files, data):
     for form in (data, iter(data)) if not isinstance(data, str) else (data,):
         result = la.dedup(form)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import subprocess
 import sys
 
@@ -12,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
-from lookalike.engines.memory import free_memory
 from lookalike.formats.writers import check_output
 
 TEXT = "one two three four five six seven"
@@ -61,19 +59,6 @@ def test_an_output_of_the_other_kind_is_not_replaced(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize("change", [lambda file: file.write_text("else"), lambda file: file.unlink()])
-@pytest.mark.parametrize("output", ["out", "out.jsonl"])
-def test_text_files_that_change_between_reading_and_writing(tmp_path, change, output):
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "in" / name).write_text(TEXT + name)
-    result = la.dedup(tmp_path / "in")
-    change(tmp_path / "in" / "b.txt")
-    with pytest.raises(la.InputDataError, match=r"changed during|cannot be read"):
-        result.write(tmp_path / output)
-    assert [p.name for p in tmp_path.iterdir()] == ["in"]
-
-
 @pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "txt"])
 def test_many_batches(tmp_path, rng, form):
     """More rows, and more bytes, than one batch of any reader or writer has."""
@@ -101,15 +86,6 @@ def test_many_batches(tmp_path, rng, form):
     assert kept == texts[: n - 1]
 
 
-def test_inputs_of_unlike_columns_meet_in_one_table(tmp_path):
-    """A column that is a number here, text there, and missing elsewhere."""
-    rows = [{"text": TEXT, "x": 1}, {"text": "else " + TEXT, "x": "two"}, {"text": "again else " + TEXT}]
-    for i, row in enumerate(rows):
-        (tmp_path / f"{i}.jsonl").write_text(json.dumps(row) + "\n")
-    la.dedup(sorted(tmp_path.glob("*.jsonl")), threshold=1.0).write(tmp_path / "out.parquet")
-    assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist() == ["1", "two", None]
-
-
 def test_structs_are_tables():
     column = pa.chunked_array([pa.array([{"text": TEXT}, {"text": TEXT}])])
     assert la.dedup(column).keep.tolist() == [True, False]
@@ -119,10 +95,6 @@ def test_pairs_as_a_table():
     assert la.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
     both = la.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
     assert both.to_arrow().to_pydict() == {"left": [0], "right": [1], "resemblance": [0.5], "distance": [3]}
-
-
-def test_free_memory_is_below_what_the_machine_has():
-    assert 0 < free_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_a_reader_that_stops_early_is_no_error(corpus):

@@ -18,29 +18,16 @@ KEEP = [True, True, True, False, True, True, False]
 @pytest.mark.parametrize(
     "data",
     [
-        TEXTS,
-        tuple(TEXTS),
-        pa.array(TEXTS),
-        pa.array(TEXTS, pa.large_string()),
-        pa.array(TEXTS, pa.string_view()),
-        pa.array(TEXTS).dictionary_encode(),
-        VIEWED,
-        pa.table({"text": VIEWED}),
-        pl.Series(TEXTS, dtype=pl.Categorical),
-        pa.array(["skipped", *TEXTS, "skipped"])[1:-1],
-        pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
-        pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()),
-        pa.table({"text": TEXTS}),
-        pa.record_batch({"text": TEXTS}),
-        pd.Series(TEXTS),
-        pd.Series(TEXTS, dtype="string"),
-        pd.DataFrame({"text": TEXTS, "n": range(7)}),
-        pl.Series(TEXTS),
+        TEXTS, tuple(TEXTS), np.array(TEXTS, object), pa.array(TEXTS), pa.array(TEXTS, pa.large_string()),
+        pa.array(TEXTS, pa.string_view()), pa.array(TEXTS).dictionary_encode(), VIEWED, pa.table({"text": VIEWED}),
+        pa.array(["skipped", *TEXTS, "skipped"])[1:-1], pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
+        pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()), pa.table({"text": TEXTS}),
+        pa.record_batch({"text": TEXTS}), pd.Series(TEXTS), pd.Series(TEXTS, dtype="string"),
+        pd.DataFrame({"text": TEXTS, "n": range(7)}), pl.Series(TEXTS), pl.Series(TEXTS, dtype=pl.Categorical),
         pl.DataFrame({"text": TEXTS, "n": range(7)}),
-        np.array(TEXTS, object),
     ],
     ids=lambda data: f"{type(data).__module__}.{type(data).__name__}",
-)
+)  # fmt: skip
 def test_same_answer_for_all_forms(data):
     assert la.dedup(data).keep.tolist() == KEEP
 
@@ -63,14 +50,6 @@ def test_columns_can_be_shingled():
     expected = la.shingle(TEXTS).values.tolist()
     for column in (pa.chunked_array([TEXTS[:3], TEXTS[3:]], pa.string()), pl.Series(TEXTS), pd.Series(TEXTS)):
         assert la.shingle(column).values.tolist() == expected
-
-
-def test_paths_are_told_from_texts(tmp_path):
-    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "x.parquet")
-    for data in (str(tmp_path), tmp_path / "x.parquet", [tmp_path / "x.parquet"], [str(tmp_path / "x.parquet")],
-                 str(tmp_path / "*.parquet")):  # fmt: skip
-        assert la.dedup(data).keep.tolist() == KEEP
-    assert len(la.dedup(["x.parquet", "a text"])) == 2
 
 
 @pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": 5}, [1, 2], ["a", 3], pa.array([1, 2])])

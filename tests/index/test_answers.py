@@ -23,7 +23,7 @@ def test_equal_texts_are_shingled_once(tmp_path, monkeypatch):
         for row in rows:
             assert row["resemblance"] == (resemblance if (row["query"] - row["id"]) % 2 else 1.0)
         assert shingled == [2]
-        monkeypatch.setattr("lookalike.index.lookup.BLOCK_BYTES", 0)
+        monkeypatch.setattr("lookalike.index.answers.BLOCK_BYTES", 0)
         assert index.query(TEXTS * 5, top=None).equals(answers)
         assert set(shingled[1:]) == {1, 2} and len(shingled) == 81, "a pair at a time"
 

@@ -130,8 +130,8 @@ def test_look_ups_are_those_of_the_twin(filled):
 def test_pieces_for_threads_change_nothing(filled, monkeypatch):
     index, *_, queries = filled
     plain = [ask(queries * 5) for ask in (index.query, index.first)]
-    monkeypatch.setattr("lookalike.index.lookup.FEW", 8)
-    monkeypatch.setattr("lookalike.index.lookup.MOST_PREFIXES", 200)
+    monkeypatch.setattr("lookalike.index.answers.FEW", 8)
+    monkeypatch.setattr("lookalike.index.answers.MOST_PREFIXES", 200)
     for threads in (1, 2):
         assert [ask(queries * 5, threads=threads) for ask in (index.query, index.first)] == plain
     monkeypatch.setattr("lookalike.index.segments.LEAST_ROOM", 4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.index import tables
+from lookalike.index import state
 from lookalike.index.segments import Segment
 
 WORDS = [f"w{i}" for i in range(40)]
@@ -30,7 +30,7 @@ def made(path, kind, keep_text):
 def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, keep_text):
     files, answers = [], []
     for together in (1 << 14, 7):
-        monkeypatch.setattr(tables, "TOGETHER", together)
+        monkeypatch.setattr(state, "TOGETHER", together)
         path = made(tmp_path / str(together), kind, keep_text)
         with la.Index.open(path) as index:
             before = index.query([" ".join(WORDS[i : i + 12]) for i in range(28)], top=200)

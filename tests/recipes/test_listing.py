@@ -35,7 +35,7 @@ def test_pairs_are_written_as_they_are_made(tmp_path, monkeypatch, name):
     expected = la.pairs([A] * 100).to_pylist()
     monkeypatch.setattr(listing, "LISTED", 50)
     found = find_pairs([A] * 100)
-    sizes = [len(batch) for batch in found._rows.batches()]
+    sizes = [len(batch) for batch in found.listing.batches()]
     assert sum(sizes) == found.summary["pairs"] == 4950 and max(sizes) < 150
     monkeypatch.setattr(type(found), "table", None)
     found.write(tmp_path / name)

@@ -37,6 +37,8 @@ def test_a_list_is_cut_where_it_is_longer(texts, settings):
         assert len(cut.table) == cut.summary["pairs"] == min(most, n)
         assert cut.summary["cut_by_max_pairs"] is (most < n), most
         assert all(row in rows for row in cut.table.to_pylist())
+        if cut.summary["candidate_pairs"] == whole.summary["candidate_pairs"]:
+            assert cut.table.equals(whole.table.slice(0, most)), "the first, in the order of the input"
         assert cut.summary["candidate_pairs"] <= most
         assert cut.provenance["parameters"]["max_pairs"] == most
 

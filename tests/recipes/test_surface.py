@@ -19,17 +19,17 @@ from lookalike.recipes.progress import no_progress
 from lookalike.settings.settings import PairSettings
 
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
-OF_A_CLUSTER = {"master", "conf", "dry_run", "duplicates", "family"}
+OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
 OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}
 FUNCTIONS = {
     "dedup": (
         la.dedup,
-        {"inputs", "report", "report_texts", "audit", "save", "save_sketches", "fail_if_removed", *OF_A_CLUSTER},
+        {"inputs", "report", "report_texts", "audit", "save", "save_sketches", "fail_if_removed", *OF_A_CLUSTER, *OF_A_DRY_RUN},
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
-    "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts"}, {"data", "progress", "engine"}),
+    "pairs": (la.pairs, {"inputs", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -48,7 +48,7 @@ GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "ove
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
-    *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "engine", "overrides")),
+    *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "overrides")),
     (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),
 ]  # fmt: skip

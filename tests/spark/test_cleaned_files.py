@@ -32,7 +32,7 @@ def files(folder):
 
 def corpus(folder, rng):
     """Files of three formats, one of them without rows, and references."""
-    texts = [*planted(rng, n_families=20, lengths=(5, 100)), ""]
+    texts = [*planted(rng, n_families=12, lengths=(5, 100)), ""]
     (folder / "in/sub").mkdir(parents=True)
     pq.write_table(pa.table({"text": texts[::3]}), folder / "in/a.parquet")
     with gzip.open(folder / "in/sub/b.jsonl.gz", "wt") as stream:
@@ -42,23 +42,25 @@ def corpus(folder, rng):
     (folder / "ref.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts[::7]))
 
 
-def test_the_command_writes_the_same_files(cluster, tmp_path, rng, monkeypatch, capfd):
-    """Inputs are named as they are from the current folder, which workers do not share."""
+@pytest.mark.parametrize(
+    "annotated", [pytest.param([], id="kept", marks=pytest.mark.slow), pytest.param(["--annotate"], id="annotated")]
+)
+def test_the_command_writes_the_same_files(annotated, cluster, tmp_path, rng, monkeypatch, capfd):
+    """Inputs are named as they are from the current folder, which workers do not share; an output is replaced."""
     corpus(tmp_path, rng)
     monkeypatch.chdir(tmp_path)
-    for annotated in ([], ["--annotate"]):
-        given = ["dedup", "in", "--against", "ref.jsonl", "--json", "--force", *annotated]
-        run(*given, "-o", "one")
-        one = json.loads(capfd.readouterr().out)
-        kept = ["--save", "seen/saved", "--report", "seen/page.html", "--audit", "9"] if annotated else []
-        run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two", *kept)
-        two = json.loads(capfd.readouterr().out)
-        assert list(one) == list(two) and one["near_duplicates"] > 5
-        same = [name for name in one if name not in ("seconds", "peak_memory", "verified_pairs", *OUTPUTS)]
-        assert {name: one[name] for name in same} == {name: two[name] for name in same}
-        assert files(tmp_path / "one") == files(tmp_path / "two")
-        left = ["in", "one", "ref.jsonl", *(["seen"] if annotated else []), "two"]
-        assert sorted(path.name for path in tmp_path.iterdir()) == left
+    given = ["dedup", "in", "--against", "ref.jsonl", "--json", *annotated]
+    run(*given, "-o", "one")
+    one = json.loads(capfd.readouterr().out)
+    run("dedup", "ref.jsonl", "-o", "two/", "--quiet")
+    kept = ["--save", "seen/saved", "--report", "seen/page.html", "--audit", "9"]
+    run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two", "--force", *kept)
+    two = json.loads(capfd.readouterr().out)
+    assert list(one) == list(two) and one["near_duplicates"] > 5
+    same = [name for name in one if name not in ("seconds", "peak_memory", "verified_pairs", *OUTPUTS)]
+    assert {name: one[name] for name in same} == {name: two[name] for name in same}
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one", "ref.jsonl", "seen", "two"]
     assert two["audit"]["audited"] == 9 and "recall measured" in (tmp_path / "seen/page.html").read_text()
     run("dedup", "in", "--against", "ref.jsonl", "--save", "seen/one")
     ours, theirs = (la.Result.load(tmp_path / "seen" / name) for name in ("saved", "one"))

@@ -8,19 +8,19 @@ pytestmark = pytest.mark.spark
 
 COVERING = {
     "families, with references": Case(
-        corpus="mixed", n=2500, n_files=3, order=(2, 0, 1), references=300, settings={"threshold": 0.7, "evidence": "all"}
+        corpus="mixed", n=1000, n_files=3, order=(2, 0, 1), references=200,
+        settings={"threshold": 0.7, "evidence": "all", "keep": "last"},
     ),
     "crowds, from row groups": Case(
-        corpus="crowds", n=700, form="parquet", n_files=2, partitions=4, unit_bytes=30_000,
+        corpus="crowds", n=350, form="parquet", n_files=2, partitions=4, unit_bytes=30_000,
         settings={"keep": "longest", "max_bucket": 8, "threshold": 0.6, "bands": 12, "rows": 3},
     ),
     "copies and nothing": Case(
-        corpus="copies", n=600, form="csv", partitions=1,
+        corpus="copies", n=300, form="csv", partitions=1,
         settings={"keep": "smallest:score", "within": "site", "empty": "drop", "id": "id"},
     ),
-    "licences": Case(corpus="licences", n=4000, form="parquet", unit_bytes=200_000, settings={"keep": "last", "threshold": 0.7}),
     "poems": Case(
-        corpus="poems_zh", n=6000, settings={"keep": "largest:score", "unit": "char", "width": 1, "threshold": 0.5}
+        corpus="poems_zh", n=2500, settings={"keep": "largest:score", "unit": "char", "width": 1, "threshold": 0.5}
     ),
     "news, a file each": Case(corpus="news", form="txt", settings={"keep": "shortest", "threshold": 0.5, "evidence": "all"}),
 }  # fmt: skip

@@ -52,9 +52,7 @@ def test_with_free_permutations_no_mixture_is_better(resemblance):
             assert free.standard_error <= fixed.standard_error * (1 + 1e-9) or free.scheme == "xor_bits"
 
 
-@pytest.mark.parametrize("density", [0.0, 0.4])
-@pytest.mark.parametrize("resemblance", [0.3, 0.7])
-@pytest.mark.parametrize("k", [150, 192])
+@pytest.mark.parametrize(("resemblance", "density", "k"), [(0.3, 0.0, 150), (0.7, 0.4, 150), (0.3, 0.4, 192), (0.7, 0.0, 192)])
 def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
     """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
     words, best = 7, np.inf

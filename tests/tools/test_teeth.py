@@ -7,11 +7,9 @@ import subprocess
 import sys
 
 import pytest
-import teeth_of
-from teeth import page
-from teeth_changes import draw, formulas, of_file
-from teeth_of import LEFT_OUT, REASONS, ROOT, SOURCE, SUITES, reason
-from teeth_run import Job
+import teeth
+from teeth import ROOT, SUITES, draw, reason, reasons
+from teeth_changes import LEFT_OUT, SOURCE, formulas, of_file
 
 FORMULA = '''"""Words."""
 
@@ -78,22 +76,20 @@ def test_each_changes_one_place(changed):
 
 
 def test_formulas_are_generated_of_every_file_and_nobody_picks():
-    drawn, sizes = draw(ROOT / SOURCE, 400, 1)
-    assert sizes.keys() == formulas(ROOT / SOURCE).keys()
-    assert len(drawn) == len(set(drawn)) == 400
-    assert drawn == draw(ROOT / SOURCE, 400, 1)[0] != draw(ROOT / SOURCE, 400, 2)[0]
-    every, _ = draw(ROOT / SOURCE, 0, 1)
-    assert set(drawn) < set(every) and len(every) == sum(sum(kinds.values()) for kinds in sizes.values()) > 1000
-    assert {one for one in every if one[1].startswith("scale")} <= set(drawn)
-    assert all(kinds["scale"] for name, kinds in sizes.items() if name.startswith("theory/") and "choose" not in name)
-    assert {name for name, _ in draw(ROOT / SOURCE, 0, 1, ["theory/bbit.py"])[0]} == {"theory/bbit.py"}
+    every, drawn = draw(0, 1), draw(400, 1)
+    assert {name for name, _ in every} == formulas(ROOT / SOURCE).keys()
+    assert len(drawn) == len(set(drawn)) == 400 and set(drawn) < set(every) and len(every) > 1000
+    assert draw(9, 1, ["theory/bbit.py"]) == draw(9, 1, ["theory/bbit.py"]) != draw(9, 2, ["theory/bbit.py"])
+    scaled = {name for name, told in every if told.startswith("scale")}
+    assert scaled >= {name for name, _ in every if name.startswith("theory/") and "choose" not in name}
+    assert {name for name, _ in draw(0, 1, ["theory/bbit.py"])} == {"theory/bbit.py"}
 
 
 def test_what_is_listed_is_there():
-    for name, starts in REASONS.items():
-        every = [told for _, told in draw(ROOT / SOURCE, 0, 1, [name])[0]]
-        for start in starts:
-            assert any(told.startswith(start) or start in told for told in every), f"nothing in {name} is changed so: {start}"
+    every = draw(0, 1)
+    for name, begin, why in reasons():
+        assert any(one == name and (told.startswith(begin) or begin in told) for one, told in every), f"{name}: {begin}: {why}"
+    assert len(reasons()) > 50
     assert all((ROOT / SOURCE / name).is_file() for name in LEFT_OUT)
     assert all((ROOT / test).exists() for tests, _ in SUITES.values() for test in tests)
 
@@ -115,22 +111,27 @@ def project(tmp_path):
     return tmp_path
 
 
-def run(project, expected=0):
-    """Try all changes of the package; return {change without its line: what killed it}."""
+def run(project):
+    """Try all changes of the package; return the process, and what killed each change, by its name without its line."""
     every = [("theory/x.py", one.told) for one in of_file(project / SOURCE / "theory/x.py", ("*",))]
-    results = project / "results"
-    results.touch()
-    job = Job(str(project), str(SOURCE), ["tests"], every, {"theory/x.py": ("*",)}, str(results))
-    job.write(project / "job")
+    job = {
+        "root": str(project),
+        "tests": ["tests"],
+        "drawn": every,
+        "patterns": {"theory/x.py": ["*"]},
+        "jobs": 2,
+        "until": float("inf"),
+    }
     environment = {**os.environ, "PYTHONPATH": str(project / "src")}
-    command = [sys.executable, str(ROOT / "tools/teeth_run.py"), str(project / "job")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=project)
-    assert done.returncode == expected, done.stdout + done.stderr
-    return [json.loads(line) for line in results.read_text().splitlines()]
+    command = [sys.executable, str(ROOT / "tools/teeth_run.py")]
+    done = subprocess.run(command, input=json.dumps(job), env=environment, capture_output=True, text=True, cwd=project)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return done, {told.partition(" in `")[0].replace("`", ""): by for _, told, by in lines}
 
 
 def test_changes_are_killed_by_the_tests_that_call_them(project):
-    found = {told.partition(" in `")[0].replace("`", ""): by for _, told, by, _ in run(project)}
+    done, found = run(project)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert found["scale f: return 1.05 * (FACTOR * x + n)"].startswith("test_x.py::")
     assert found["constant : 2.0 to 2.2"].startswith("test_x.py::"), "numbers of the module too"
     assert found["constant f: 3 to 4"] == "test_x.py::test_f", "defaults too"
@@ -143,20 +144,15 @@ def test_changes_are_killed_by_the_tests_that_call_them(project):
 
 def test_nothing_is_killed_by_tests_that_fail_anyway(project):
     (project / "tests/test_x.py").write_text("def test_f():\n    assert False\n")
-    assert run(project) == [{"fails": "tests/test_x.py::test_f"}]
+    done, found = run(project)
+    assert done.returncode and found == {} and "tests/test_x.py::test_f" in done.stdout
 
 
-def test_the_page_tells_what_lives(monkeypatch):
-    monkeypatch.setattr(teeth_of, "REASONS", {"theory/bbit.py": {"sign a": "nobody sees"}})
-    drawn = [("theory/bbit.py", told) for told in ("scale f: x", "sign a: `b | c`", "drop f: y")]
-    known = {
-        "drawn": drawn, "minutes": 2.0,
-        "sizes": {"theory/bbit.py": {"scale": 1, "drop": 1, "exponent": 0, "sign": 1, "constant": 0, "swap": 1}},
-        "found": [("theory/bbit.py", "scale f: x", "theory/test_bbit.py::test"), ("theory/bbit.py", "drop f: y", None)],
-    }  # fmt: skip
-    text = page(known)
-    assert "2 of 4 changes were tried" in text and "were not tried" not in text
-    assert " 1 were not tried." in page(known | {"drawn": [*drawn, ("theory/bbit.py", "drop f: u")]})
-    assert "| theory/bbit.py | 1 | 1 | 0 | 1 | 0 | 1 | 2 | 2 |" in text
-    assert "| theory/bbit.py | sign a: `b &#124; c` | nobody sees |" in text and "| drop f: y | **none** |" in text
-    assert reason("theory/bbit.py", "sign a: `b`") == "nobody sees"
+def test_reasons_begin_as_a_change_or_its_line_does(monkeypatch):
+    listed = [("theory/bbit.py", "sign a", "nobody sees"), ("theory/bbit.py", "in `b =", "nor this")]
+    monkeypatch.setattr(teeth, "reasons", lambda: listed)
+    assert (
+        reason("theory/bbit.py", "sign a: `b`") == "nobody sees"
+        and reason("theory/bbit.py", "drop a: `b` in `b = 1`") == "nor this"
+    )
+    assert reason("theory/bbit.py", "drop a: `b`") == reason("theory/shares.py", "sign a: `b`") == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 import click
 
@@ -22,13 +23,12 @@ FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or 
 @click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
 @click.option("--diff", is_flag=True, help="Show which words differ, in colors on a terminal, side by side if it is wide.")
 @options.as_json
-def compare(
-    left: str, right: str, permutations: int, unit: str, width: int | None, normalization: str, fold_case: bool,
-    encoding_errors: str, seed: int, diff: bool, as_json: bool,
-) -> None:  # fmt: skip
+def compare(left: str, right: str, diff: bool, as_json: bool, **given: Any) -> None:
     """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
 
     from ..errors import ParameterError
+    from ..files.names import suffix_of
+    from ..formats.registry import formats_by_suffix
     from ..formats.sources import open_sources
     from ..formats.split import Columns
     from ..recipes.compare import compare_texts
@@ -39,40 +39,43 @@ def compare(
         raise ParameterError("standard input ('-') can be one of the two files, not both")
     if diff and as_json:
         raise ParameterError("--diff is for people; leave out --json, or --diff")
-    texts = []
+    texts, known = [], formats_by_suffix()
     for path in (left, right):
+        suffix = suffix_of(path, known)
+        if suffix is not None and not known[suffix].rows_are_files:
+            raise ParameterError(
+                f"{path} holds documents, as {suffix} files do: compare takes two texts, each in a file of its own. To compare "
+                f"the documents with each other, run: lookalike pairs {path}; to compare it as one text, copy it to a .txt file"
+            )
         found = [] if os.path.isdir(path) else open_sources([path], format="txt")
         if not found or found[0].expected("text")[0] != 1:
             raise ParameterError(
                 f"{path} is {'several files' if found else 'a folder'}: compare takes two text files; to compare each file of "
                 f"a folder with each file of another, run: lookalike pairs {left} --against {right} --format txt"
             )
-        (batch,) = found[0].batches(Columns(encoding_errors=encoding_errors))
+        (batch,) = found[0].batches(Columns(encoding_errors=given["encoding_errors"]))
         texts.append(batch.texts.row(0))
-    compared = compare_texts(
-        *texts, permutations=permutations, seed=seed, unit=unit, width=width, normalization=normalization, fold_case=fold_case,
-        encoding_errors=encoding_errors,
-    )  # fmt: skip
+    compared = compare_texts(*texts, **given)
     if as_json:
         click.echo(json.dumps({"left": left, "right": right} | compared))
         return
+    estimate, distance = compared["estimated_resemblance"], compared["estimated_hamming_distance"]
     rows = (
         ("shingles", f"{compared['shingles_left']:,} and {compared['shingles_right']:,}"),
         ("resemblance", _exact(compared["resemblance"])),
-        ("  estimated", f"{compared['estimated_resemblance']:.4f} ± {compared['standard_error']:.4f} "
-                        f"({permutations} permutations)" if compared["estimated_resemblance"] is not None else "undefined"),
+        ("  estimated", "undefined" if estimate is None else
+         f"{estimate:.4f} ± {compared['standard_error']:.4f} ({given['permutations']} permutations)"),
         ("containment of left in right", _exact(compared["containment_left"])),
         ("containment of right in left", _exact(compared["containment_right"])),
         ("Hamming distance of the sets", f"{compared['hamming_distance']:,}"),
-        ("  estimated", f"{compared['estimated_hamming_distance']:,.1f}"
-         if compared["estimated_hamming_distance"] is not None else "undefined"),
+        ("  estimated", "undefined" if distance is None else f"{distance:,.1f}"),
     )  # fmt: skip
     for name, value in rows:
         say(f"{name:<30}{value}")
-    how = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case)
+    how = Shingling(**{name: given[name] for name in ("unit", "width", "normalization", "fold_case")})
     for path, n in ((left, compared["shingles_left"]), (right, compared["shingles_right"])):
         if 0 < n < FEW:
-            tokens = counted(how.width or 1, {"char": "character"}.get(unit, unit))
+            tokens = counted(how.width or 1, {"char": "character"}.get(how.unit, how.unit))
             say(
                 f"{path} has only {counted(n, 'shingle')} of {tokens}, so its resemblances are coarse: a smaller --width, or "
                 "--unit char, makes more of them",

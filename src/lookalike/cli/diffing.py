@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..report.compared import DIFFERS, Compared, compare
+from ..report.comparison import DIFFERS, Comparison, compare
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,7 +41,7 @@ def say_diff(left: bytes, right: bytes, names: tuple[str, str], shingling: Shing
         click.echo(found.cut)
 
 
-def _marked(found: Compared) -> str:
+def _marked(found: Comparison) -> str:
     """Return one column without colours."""
     parts = []
     for kind, text in _in_order(found):
@@ -50,7 +50,7 @@ def _marked(found: Compared) -> str:
     return "".join(parts).rstrip("\n")
 
 
-def _in_order(found: Compared) -> list[tuple[str, str]]:
+def _in_order(found: Comparison) -> list[tuple[str, str]]:
     """Return the form of one column, the left text before the right one."""
     out = list(found.inline)
     for i in range(len(out)):
@@ -61,7 +61,7 @@ def _in_order(found: Compared) -> list[tuple[str, str]]:
     return out
 
 
-def _in_line(found: Compared) -> Text:
+def _in_line(found: Comparison) -> Text:
     """Return one column in colours."""
     from rich.text import Text
 
@@ -73,7 +73,7 @@ def _in_line(found: Compared) -> Text:
     return shown
 
 
-def _beside(found: Compared, names: tuple[str, str]) -> RenderableType:
+def _beside(found: Comparison, names: tuple[str, str]) -> RenderableType:
     """Return two columns in colours."""
     from rich.table import Table
     from rich.text import Text

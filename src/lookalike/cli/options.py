@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -67,6 +69,16 @@ class Grouped(click.Option):
 
 class Command(click.Command):
     """A command of a job: help shows its options in groups."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, unless a size was given in two words, of which the second is not the name of an input."""
+        for name in ("memory", "max_document"):
+            number = str(ctx.params.get(name))
+            for unit in ctx.params.get("inputs", ()) if number[-1:].isdigit() else ():
+                if re.fullmatch("[KMGT]i?B?|B", unit, re.IGNORECASE) and not os.path.exists(unit):
+                    option = name.replace("_", "-")
+                    raise click.UsageError(f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}", ctx)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, those that matter most first."""

@@ -21,9 +21,10 @@ from .saying import say, say_seed
 @options.reporting
 @options.quiet
 @options.as_json
+@options.on_a_cluster
 def pairs(
     inputs: tuple[str, ...], output: str | None, force: bool, report: str | None, report_texts: str, quiet: bool, as_json: bool,
-    against: tuple[str, ...] | None, **given: Any,
+    master: str | None, conf: tuple[str, ...], against: tuple[str, ...] | None, engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
@@ -46,6 +47,7 @@ def pairs(
 
     if output is not None:
         check_table(output, force)
+    running = options.engine_of(engine, master, conf, given["threads"])
     beside = is_stdout(output)  # pairs are printed there
     against, how = against or (), {name: given[name] for name in ("glob", "format", "delimiter")}
     sources = open_sources(inputs, **how)
@@ -55,8 +57,8 @@ def pairs(
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
     outputs.check(sources, references or [], [], given["html"])
     note_skipped(quiet, sources, references)
-    with explained() as leaves, progress(quiet) as said:
-        settings = PairSettings(against=references, progress=said, **given)
+    with explained() as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
+        settings = PairSettings(against=references, engine=runs, progress=said, **given)
         result = find_pairs(sources, settings)
         if report is not None:
             from ..files.names import shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -18,14 +19,12 @@ from .saying import say, say_all
               "bands and rows.")  # fmt: skip
 @click.option("--bytes", type=float, default=None,
               help="Bytes of text in all documents: also states memory, disk space and processor time of dedup.")  # fmt: skip
-@click.option("--memory", default=None, metavar="SIZE",
-              help="Memory limit of dedup: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")  # fmt: skip
+@options.of_jobs("memory", help="Memory limit of dedup: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")
 @click.option("--duplicates", type=float, default=0.3, show_default=True,
               help="Share of documents (of the text, if lengths differ) that have a near-duplicate.")  # fmt: skip
 @click.option("--family", type=float, default=3.0, show_default=True,
               help="Average number of documents in a group of near-duplicates.")  # fmt: skip
-@click.option("--threads", type=click.IntRange(1), default=None,
-              help="Threads that dedup uses.  [default: all processors]")  # fmt: skip
+@options.of_jobs("threads", help="Threads that dedup uses.  [default: all processors]")
 @click.option("--work", is_flag=True, help="dedup has a work folder, where everything is stored.")
 @click.option("--keep", default="first", show_default=True, metavar="POLICY", help="Keep policy of dedup.")
 @click.option("--format", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
@@ -41,10 +40,8 @@ from .saying import say, say_all
               help="Density of the sets in their universe, for sketches by true permutations of one.")  # fmt: skip
 @options.as_json
 def plan(
-    threshold: float, recall: float, permutations: int | None, bands: int | None, rows: int | None, documents: float | None,
     bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool, keep: str,
-    format: str, verify: str, standard_error: float | None, sketch_bytes: int | None, density: float,
-    as_json: bool,
+    format: str, standard_error: float | None, sketch_bytes: int | None, density: float, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
@@ -53,20 +50,16 @@ def plan(
     from ..errors import ParameterError
     from ..planner import plan as choose
 
-    chosen = choose(
-        threshold=threshold, recall=recall, permutations=permutations, bands=bands, rows=rows, documents=documents,
-        verify=verify, standard_error=standard_error, sketch_bytes=sketch_bytes, density=density,
-    )  # fmt: skip
+    chosen = choose(**given, standard_error=standard_error, sketch_bytes=sketch_bytes, density=density)
     foresight = None
     if bytes is not None:
         from ..recipes.foresight import foresee  # here, as a plan alone needs none of what a job does
 
-        if documents is None:
+        if given["documents"] is None:
             raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")
         foresight = foresee(
-            documents=documents, bytes=bytes, memory=memory, duplicates=duplicates, family=family, threads=threads, work=work,
-            format=format, threshold=threshold, recall=recall, permutations=permutations, bands=bands,
-            rows=rows, verify=verify, keep=keep,
+            **given, bytes=bytes, memory=memory, duplicates=duplicates, family=family, threads=threads, work=work, keep=keep,
+            format=format,
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(chosen.to_dict() | ({} if foresight is None else {"foresight": foresight.to_dict()})))

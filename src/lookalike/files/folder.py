@@ -10,7 +10,7 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from . import disk, store
 from .atomic import atomic_file
@@ -23,78 +23,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 
-class Unfinished(Protocol):
-    """A folder that is being written: where it is, and the names of the files that are in it."""
-
-    path: Any
-    files: list[str]
-
-    def file(self, name: str) -> AbstractContextManager[Any]:
-        """Open a new file."""
-        ...
-
-    def apart(self, folder: str, name: str) -> str:
-        """Return the name of a file that no reader of folders takes for documents."""
-        ...
-
-    def tasks(self, inside: str = "") -> AbstractContextManager[AnyPath]:
-        """Give the folder that tasks write to; what is not taken of it is gone in the end."""
-        ...
-
-    def take(self, written: str, name: str, n_bytes: int) -> str:
-        """Take a file that a task wrote into that folder, by a name where it can have another; return its name."""
-        ...
-
-
-class Folder(Protocol):
-    """A folder on a disk or a store, which may not be there."""
-
-    path: Any
-
-    def exists(self) -> bool:
-        """Tell whether there is a folder of that name."""
-        ...
-
-    def sizes(self, names: Sequence[str]) -> Iterator[int]:
-        """Yield the bytes of files in it, all of which must be there."""
-        ...
-
-    def files(self, ending: str = "") -> list[AnyPath]:
-        """Return the files in it, if it is there, whose names have an ending."""
-        ...
-
-    def clear(self) -> None:
-        """Make it an empty folder; on a store another driver may be writing there, so that nothing is removed."""
-        ...
-
-    def remove(self) -> None:
-        """Remove it and what is in it, as far as that can be done."""
-        ...
-
-    def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Folder:
-        """Return where an output is to be written, links followed, if it may be; ``last`` says on a store that it is whole."""
-        ...
-
-    def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
-        """Check that an output meets no input and no other output."""
-        ...
-
-    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[Unfinished]:
-        """Give a folder to write files of these names into, which counts when all is written."""
-        ...
-
-    def attempt(self, name: str) -> AbstractContextManager[NewFolder]:
-        """Give an attempt of a task a folder of its own on this machine, inside that of tasks: see ``Unfinished.tasks``."""
-        ...
-
-
-def folder_of(given: str | os.PathLike[str]) -> Folder:
-    url = as_url(given)
-    return Disk(given) if url is None else Store(url)
-
-
 class Disk:
-    """A folder on a disk."""
+    """A folder on a disk, which may not be there."""
 
     def __init__(self, given: str | os.PathLike[str]) -> None:
         self._given, self.path = os.fspath(given), Path(given)
@@ -103,6 +33,7 @@ class Disk:
         return self.path.is_dir()
 
     def sizes(self, names: Sequence[str]) -> Iterator[int]:
+        """Yield the bytes of files in it, all of which must be there."""
         for name in names:
             status = (self.path / name).stat()
             if not stat.S_ISREG(status.st_mode):
@@ -110,9 +41,11 @@ class Disk:
             yield status.st_size
 
     def files(self, ending: str = "") -> list[AnyPath]:
+        """Return the files in it, if it is there, whose names have an ending."""
         return [file for file in self.path.glob("*") if file.name.endswith(ending)]
 
     def clear(self) -> None:
+        """Make it an empty folder."""
         self.remove()
         self.path.mkdir(parents=True, exist_ok=True)
 
@@ -122,6 +55,7 @@ class Disk:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Disk:
+        """Return where an output is to be written, links followed, if it may be."""
         return Disk(disk.check_output(self._given, force, single=False, suffixes=suffixes))
 
     def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
@@ -129,12 +63,12 @@ class Disk:
         disk.check_apart(self._given, places, also, single=False)
 
     def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[NewFolder]:
-        """Write beside it, and rename in the end."""
+        """Give a folder to write files of these names into: beside it, and renamed in the end."""
         return disk.atomic_directory(self.path, replace=replace)
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[NewFolder]:
-        """Make a folder in this one, from which the driver takes files."""
+        """Give an attempt of a task a folder of its own inside that of tasks, from which the driver takes files."""
         (self.path / name).mkdir()
         yield NewFolder(self.path / name, inside=name)
 
@@ -161,7 +95,7 @@ class Store:
         return [entry.url for entry in self.path.entries() if entry.url.name.endswith(ending)]
 
     def clear(self) -> None:
-        """Do nothing."""
+        """Do nothing: another driver may be writing there."""
 
     def remove(self) -> None:
         """Remove it, twice: a task that is late may write while others are removed."""
@@ -172,7 +106,7 @@ class Store:
                 return
 
     def check(self, force: bool, *, last: str = SIDECAR, suffixes: Collection[str] = ()) -> Store:
-        """Check whose files are there."""
+        """Check whose files are there; ``last`` says that all of an output is."""
         store.check_output(self.path, force, last)
         return self
 
@@ -181,7 +115,7 @@ class Store:
         store.check_apart(self.path, places, also)
 
     def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[store.NewObjects]:
-        """Write files where they stay."""
+        """Give a folder to write files into, where they stay."""
         return store.new_folder(self.path, names, last)
 
     @contextmanager
@@ -194,6 +128,16 @@ class Store:
             yield folder
             for file in folder.files:
                 store.upload(folder.path / file, self.path / file)
+
+
+Folder = Disk | Store
+Unfinished = NewFolder | store.NewObjects
+"""A folder that is being written."""
+
+
+def folder_of(given: str | os.PathLike[str]) -> Folder:
+    url = as_url(given)
+    return Disk(given) if url is None else Store(url)
 
 
 def parquet_file(path: AnyPath, *, checked: bool = False) -> pq.ParquetFile:

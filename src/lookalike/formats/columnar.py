@@ -15,7 +15,7 @@ from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from .format import Format, Selection
 from .rows import dots, plain_rows, refuse_twice
-from .split import Batch, Columns, Record, Split, missing_column, numbers_from, reserved_column
+from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
 
@@ -55,7 +55,7 @@ class ColumnarFormat(Format):
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if the schema names one of these."""
-        check_names_free(split, self.schema(split).names, names)
+        check_free(split.name, "schema", "column", self.schema(split).names, names)
 
 
 def path_of(fields: Any, name: str) -> tuple[str, ...]:
@@ -136,14 +136,7 @@ def check_columns(split: Split, schema: pa.Schema, columns: Columns) -> None:
             named = [".".join((*path[:end], field.name)) for field in fields]
             refuse_twice(split.name, "schema", named, [".".join(path[: end + 1])])
             fields = next(field.type for field in fields if field.name == inner)
-    check_names_free(split, schema.names, columns.reserved)
-
-
-def check_names_free(split: Split, found: Sequence[str], names: Sequence[str]) -> None:
-    """Raise InputDataError if a schema names a column that annotation would add."""
-    for name in names:
-        if name in found:
-            raise reserved_column(split.name, "schema", "column", name)
+    check_free(split.name, "schema", "column", schema.names, columns.reserved)
 
 
 def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:

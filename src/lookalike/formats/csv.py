@@ -15,7 +15,7 @@ from ..text.texts import from_strings
 from .columnar import ColumnarFormat
 from .format import Format, Selection, write_lines
 from .rows import as_text, is_finite, lost, not_utf8, refuse_twice
-from .split import Batch, Columns, Record, Split, marked, missing_column, numbers_from, reserved_column
+from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
 
 BATCH_ROWS = 4096
 _NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have
@@ -135,7 +135,7 @@ class Csv(Format):
                 )  # fmt: skip
                 raise missing_column(split.name, "header", "column", name, names, columns, way_out)
         refuse_twice(split.name, "header", names, wanted)
-        _check_free(split, names, columns.reserved)
+        check_free(split.name, "header", "column", names, columns.reserved)
         places = [names.index(name) for name in wanted]
         last = max(places)
         rows: list[list[str | None]] = []
@@ -183,7 +183,7 @@ class Csv(Format):
         return self.header(split)[0]
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
-        _check_free(split, self.header(split)[0], names)
+        check_free(split.name, "header", "column", self.header(split)[0], names)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write records under the header of the first split; those of CSV files with the same header as they are.
@@ -262,12 +262,6 @@ class Csv(Format):
         except ValueError:
             name = next(name for name, value in record.items() if not isinstance(value, float) and not is_finite(value))
             raise lost(source, row, name, f"JSON has no {record[name]!r:.60}") from None
-
-
-def _check_free(split: Split, header: Sequence[str], names: Sequence[str]) -> None:
-    for name in names:
-        if name in header:
-            raise reserved_column(split.name, "header", "column", name)
 
 
 def _schema_names(split: Split) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from itertools import repeat
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +17,13 @@ from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .registry import format_named
 from .rows import names_in, value_at
-from .split import Batch, Columns, Record, Split, missing_column, reserved_column
+from .split import Batch, Columns, Record, Split, check_free, missing_column
 
 _RECORDS = 4096
 _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 Added = Callable[[int, int], pa.Table]
+T = TypeVar("T")
 
 
 class Selection:
@@ -69,34 +70,31 @@ class Selection:
 
         return some
 
-    def _additions(self) -> Iterator[Record]:
-        assert self.added is not None
+    def _additions(self, make: Added) -> Iterator[Record]:
         for begin in range(0, len(self.mask), _ADDED):
-            for batch in self.added(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
+            for batch in make(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
                 yield from batch.to_pylist()
 
     def lines(self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes]) -> Iterator[bytes]:
         """Yield the selected ones of the rows' own bytes, additions appended by ``annotate``."""
-        additions = self._additions() if self.added is not None else None
-        count = 0
         self.split.check_unchanged()
-        for count, line in enumerate(raw_rows, 1):
-            self.check_count(count) if count > len(self.mask) else None
-            added = next(additions) if additions is not None else None
-            if self.mask[count - 1]:
-                yield line if added is None else annotate(line, added)
-        self.check_count(count)
-        self.split.check_unchanged()
+        for line, added in self._selected(raw_rows):
+            yield line if self.added is None else annotate(line, added)
 
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield the rows as dictionaries, each with its number, additions appended."""
-        additions = self._additions() if self.added is not None else None
+        for (number, record), added in self._selected(self.split.records(self.encoding_errors)):
+            yield number, {**record, **added}
+
+    def _selected(self, rows: Iterable[T]) -> Iterator[tuple[T, Record]]:
+        """Yield the selected ones of all rows, each with what is added to it."""
+        additions = repeat(Record()) if self.added is None else self._additions(self.added)
         count = 0
-        for count, (number, record) in enumerate(self.split.records(self.encoding_errors), 1):
+        for count, row in enumerate(rows, 1):
             self.check_count(count) if count > len(self.mask) else None
-            added = next(additions) if additions is not None else {}
+            added = next(additions)
             if self.mask[count - 1]:
-                yield number, {**record, **added}
+                yield row, added
         self.check_count(count)
         self.split.check_unchanged()
 
@@ -115,11 +113,6 @@ BATCH_ROWS = 4096
 EXPANSION = 4  # of compressed lines, about
 
 
-@dataclass(frozen=True, slots=True)
-class NoOptions:
-    """There is nothing to choose about how the format is read."""
-
-
 class Format:
     """A file format. ``formats/NAME.py``, or an entry point ``NAME`` of "lookalike.formats", holds one as ``FORMAT``.
 
@@ -131,9 +124,6 @@ class Format:
     name: str
     suffixes: tuple[str, ...] = ()
     """In lower case, with the point, those that compress included: ".csv", ".csv.gz"."""
-
-    Options: type[Any] = NoOptions
-    """A frozen dataclass: how files are read."""
 
     written_as: str | None = None
     """The format that a split becomes in an output folder; None: its own."""
@@ -171,11 +161,9 @@ class Format:
         """Return the format whose fields a character separates that a user names; where nothing does, the same."""
         return self
 
-    def splits(self, places: Sequence[Place], options: Any) -> list[Split]:
+    def splits(self, places: Sequence[Place]) -> list[Split]:
         """Return what files are read as: a split each, or all in one."""
-        return [
-            Split(form=self, name=place.name, relative=place.relative, places=(place,), options=options) for place in places
-        ]
+        return [Split(form=self, name=place.name, relative=place.relative, places=(place,)) for place in places]
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Yield the number of each row, as a user counts it, and a dictionary of all its columns.
@@ -261,7 +249,7 @@ class Format:
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a row has a column of one of these names."""
         for number, row in self.rows(split, "replace"):
-            _check_free(split, number, row, names)
+            check_free(split.name, f"row {number}", "field", row, names)
 
 
 def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
@@ -273,12 +261,6 @@ def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
     )
 
 
-def _check_free(split: Split, number: int, row: Record, names: Sequence[str]) -> None:
-    for name in names:
-        if name in row:
-            raise reserved_column(split.name, f"row {number}", "field", name)
-
-
 def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
     """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
     for name in columns.wanted:
@@ -286,6 +268,6 @@ def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None
             value_at(row, name)
         except KeyError:
             raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns) from None
-    _check_free(split, number, row, columns.reserved)
+    check_free(split.name, f"row {number}", "field", row, columns.reserved)
     if not isinstance(text := value_at(row, columns.text), (str, type(None))):
         raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")

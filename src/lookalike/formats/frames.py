@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -16,6 +16,17 @@ from .rows import refuse_twice
 ROWS = 1 << 14  # of a table that are copied together
 READ_ROWS = 1 << 10  # that another library reads or computes together
 _Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
+
+
+class MadeRows(Protocol):
+    """Rows that are made when they are asked for; those with ``select()`` too can be read as documents."""
+
+    @property
+    def schema(self) -> pa.Schema: ...
+
+    def __len__(self) -> int: ...
+
+    def batches(self) -> Iterator[pa.RecordBatch]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import Format
-from .frames import ROWS, Streamed, frame_of
+from .frames import ROWS, MadeRows, Streamed, frame_of
 from .registry import formats_by_suffix, known_suffixes
 from .sources import open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
@@ -38,19 +38,23 @@ def own_id(splits: Sequence[Split]) -> str | None:
 
 
 class _InMemory(Format):
-    """What values in memory are called. Inputs of a dict have names, which ``options`` says."""
+    """What values in memory are called."""
+
+    def __reduce__(self) -> str:
+        """Pickle as the constant below that is named after the class."""
+        return type(self).__name__[1:].upper()
 
     def label(self, split: Split, number: int) -> Any:
         """Return the row number itself, after the name of an input that has one."""
-        return super().label(split, number) if split.options else number
+        return super().label(split, number) if split.named else number
 
     def file(self, split: Split, number: int) -> str | None:
         """Return the name of an input that has one; there is no file."""
-        return split.name if split.options else None
+        return split.name if split.named else None
 
     def identity(self, split: Split) -> Record:
         """Return that the input was in memory, and its name."""
-        return {"name": split.name, "in_memory": True} if split.options else {"name": "in memory"}
+        return {"name": split.name, "in_memory": True} if split.named else {"name": "in memory"}
 
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Return the number of rows; their bytes are in memory already."""
@@ -63,9 +67,6 @@ class _Lists(_InMemory):
     name = "memory"
     written_as = "jsonl"
     has_columns = False
-
-    def __reduce__(self) -> str:
-        return "LISTS"
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the texts; there are no columns but the text."""
@@ -98,9 +99,6 @@ class _Records(_InMemory):
     name = "dicts"
     written_as = "jsonl"
 
-    def __reduce__(self) -> str:
-        return "RECORDS"
-
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the fields wanted; values that JSON does not have become an Arrow column."""
         for batch in super().read(split, columns):
@@ -119,9 +117,6 @@ class _Texts(_Records):
 
     own_id = "id"
 
-    def __reduce__(self) -> str:
-        return "TEXTS"
-
 
 class _Tables(_InMemory, ColumnarFormat):
     """An Arrow table; ids are row numbers, from 0, unless a column is named."""
@@ -129,9 +124,6 @@ class _Tables(_InMemory, ColumnarFormat):
     name = "table"
     written_as = "parquet"
     first_number = 0
-
-    def __reduce__(self) -> str:
-        return "TABLES"
 
     def schema(self, split: Split) -> pa.Schema:
         return split.data.schema
@@ -144,7 +136,7 @@ class _Tables(_InMemory, ColumnarFormat):
             first += len(batch)
             del batch  # not held while the next is read
 
-    def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
+    def batches(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         return iter(table.to_batches())
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -155,13 +147,10 @@ class _Tables(_InMemory, ColumnarFormat):
 
 
 class _Made(_Tables):
-    """Rows that are made when they are asked for: anything with ``schema`` and ``batches()``; ``select()`` to be read."""
+    """Rows that are made when they are asked for: see ``MadeRows``."""
 
-    def __reduce__(self) -> str:
-        return "MADE"
-
-    def batches(self, table: Any) -> Iterator[pa.RecordBatch]:
-        return iter(table.batches())
+    def batches(self, table: MadeRows) -> Iterator[pa.RecordBatch]:
+        return table.batches()
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         for batch in split.data.batches():
@@ -208,7 +197,7 @@ def _dict_sources(data: Mapping[Any, Any]) -> list[Split]:
                 "pass a dict of columns as a table, pyarrow.table(columns)"
             )
         for split in as_sources(value):
-            splits.append(split if split.places else replace(split, name=name, relative=name, options=True))
+            splits.append(split if split.places else replace(split, name=name, relative=name, named=True))
     return splits
 
 
@@ -219,7 +208,7 @@ def table_split(table: pa.Table, name: str = "table") -> Split:
     return Split(form=TABLES, name=name, relative=name, data=table)
 
 
-def made_split(rows: Any, name: str) -> Split:
+def made_split(rows: MadeRows, name: str) -> Split:
     """Return rows that are made when they are asked for as a split."""
     return Split(form=MADE, name=name, relative=name, data=rows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import Any
@@ -69,24 +69,21 @@ def _same(value: Any, stored: Any) -> bool:
     return bool(value == stored)
 
 
-def _depth(kind: pa.DataType) -> int:
-    """Levels of a type in the schema of a parquet file: a list has two, a struct one."""
-    depth, level = 0, [kind]
-    while level:
-        step = max(2 if types.is_list(k) or types.is_large_list(k) else 1 for k in level)
-        level = [k.field(i).type for k in level for i in range(k.num_fields)]
-        depth += step
-    return depth
-
-
-def _has_leaf(kind: pa.DataType, is_kind: Callable[[pa.DataType], bool]) -> bool:
-    """Tell whether a type, or one inside it, is of a kind."""
+def _levels(kind: pa.DataType) -> Iterator[list[pa.DataType]]:
+    """Yield a type, those that it holds, those that these hold, and so on."""
     level = [kind]
     while level:
-        if any(map(is_kind, level)):
-            return True
+        yield level
         level = [k.field(i).type for k in level for i in range(k.num_fields)]
-    return False
+
+
+def _depth(kind: pa.DataType) -> int:
+    """Levels of a type in the schema of a parquet file: a list has two, a struct one."""
+    return sum(max(2 if types.is_list(k) or types.is_large_list(k) else 1 for k in level) for level in _levels(kind))
+
+
+def _has_decimal(kind: pa.DataType) -> bool:
+    return any(types.is_decimal(k) for level in _levels(kind) for k in level)
 
 
 def _typed(values: list[Any], kind: pa.DataType | None = None) -> pa.Array | None:
@@ -135,7 +132,7 @@ class _Column:
                 continue
             if types.is_unsigned_integer(common) != types.is_unsigned_integer(kind) and types.is_integer(kind):
                 return pa.string()
-            if _has_leaf(common, types.is_decimal) != _has_leaf(kind, types.is_decimal):
+            if _has_decimal(common) != _has_decimal(kind):
                 return pa.string()
             try:
                 pair = [pa.schema([("x", common)]), pa.schema([("x", kind)])]

@@ -34,7 +34,7 @@ def open_sources(
     found = find_places(paths, glob, format, known_suffixes(), skipped)
     splits: list[Split] = []
     for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
-        splits += form.splits([place for _, place in some], form.Options())
+        splits += form.splits([place for _, place in some])
     if not splits:
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +73,7 @@ class Split:
     name: str  # for messages and ids
     relative: str  # the name in an output folder
     places: tuple[Place, ...] = ()  # none if its rows are in memory
-    options: Any = None  # an instance of ``form.Options``
+    named: bool = False  # though its rows are in memory: ids have the name, not the row alone
     data: Any = None  # rows that are in memory
     limit: Limit = Limit()  # a format reads no more of a document
     groups: tuple[int, int] | None = None  # row groups, the first and the one after the last; None: all
@@ -195,6 +195,13 @@ def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataErr
         f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
         "rename it, or run without --annotate"
     )
+
+
+def check_free(source: str, row: str, kind: str, found: Container[str], names: Sequence[str]) -> None:
+    """Raise InputDataError if one of the names that annotation would add is there."""
+    for name in names:
+        if name in found:
+            raise reserved_column(source, row, kind, name)
 
 
 def numbers_from(first: int, count: int) -> Int64Array:

@@ -40,10 +40,10 @@ class TextFiles(Format):
         """Tell a text from what begins with bytes that no text has; UTF-16, which has them, is refused later."""
         return b"\0" not in head or head[:2] in _UTF16
 
-    def splits(self, places: Sequence[Place], options: Any) -> list[Split]:
+    def splits(self, places: Sequence[Place]) -> list[Split]:
         """Return all files as one split."""
         first = places[0]
-        return [Split(form=self, name=first.name, relative=first.relative, places=tuple(places), options=options)]
+        return [Split(form=self, name=first.name, relative=first.relative, places=tuple(places))]
 
     def label(self, split: Split, number: int) -> Any:
         """Return the path of the file of a number, from 1."""

@@ -24,6 +24,7 @@ from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format, Selection
+from .frames import MadeRows
 from .memory import made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
@@ -157,9 +158,9 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
 
 
 def write_table(
-    output: str | Path, table: Any, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
+    output: str | Path, table: pa.Table | MadeRows, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
 ) -> None:
-    """Write a table of Arrow's, or one with a length, ``schema`` and ``batches()``, as its suffix says; "-": as JSON lines."""
+    """Write a table as its suffix says; "-": as JSON lines."""
     path = check_table(output, force)
     form = format_of(output)
     check_apart(output, sources)

@@ -14,9 +14,9 @@ from ..wording import spelled
 from .answers import check_type, id_texts
 from .kind import Sketches
 from .kinds import plan_kind, read_kind
-from .manifest import NAME, Manifest, read_manifest
+from .manifest import NAME, Manifest, make_folder, read_manifest, remove_leftovers, take_lock
 from .reader import Reader
-from .state import State, make_folder, open_segments, remove_leftovers, take_lock
+from .state import State, open_segments
 
 
 class Index(Reader):

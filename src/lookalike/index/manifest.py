@@ -1,28 +1,31 @@
-"""The manifest: which segments make up an index. It is written whole and renamed, so that it commits or does not.
+"""The folder of an index, its lock, and its manifest: which segments make up the index. The manifest is written whole and
+renamed, so that it commits or does not.
 
 The file holds eight hexadecimal digits, the CRC-32 of all that follows them, then a line feed, then JSON: ``format``,
-``version``, ``parameters``, ``keep_text``, ``ids`` ("int",
-"str" or null), ``next`` (number of the next file) and ``segments``, each with its ``file``, ``rows``, and, where some were
-removed, ``removed`` (a file) and ``n_removed``. Files are plain names in the folder, ``segment-00000000`` and
-``removed-00000000`` with numbers below ``next``: no other file is read or removed.
+``version``, ``parameters``, ``keep_text``, ``ids`` ("int", "str" or null), ``next`` (number of the next file) and
+``segments``, each with its ``file``, ``rows``, and, where some were removed, ``removed`` (a file) and ``n_removed``. Files are
+plain names in the folder, ``segment-00000000`` and ``removed-00000000`` with numbers below ``next``: no other file is read or
+removed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
+import stat
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from ..errors import IndexFormatError
-from ..files.atomic import atomic_file
+from ..errors import IndexFormatError, OutputError
+from ..files.atomic import atomic_file, make_folders
 from ..files.layout import is_count, open_regular
 from ..files.urls import check_on_disk
 
-NAME, FORMAT, VERSION = "manifest", "lookalike index", 1
+NAME, LOCK, FORMAT, VERSION = "manifest", "lock", "lookalike index", 1
 MOST_BYTES, MOST_FILES, MOST_ROWS = 1 << 24, 1 << 48, (1 << 32) - 1
 _FILE = re.compile(r"(segment|removed)-([0-9]{8,15})", re.ASCII)
 _OURS = re.compile(rf"{_FILE.pattern}|\.({_FILE.pattern}|manifest)\.[0-9a-f]+-[0-9a-f]+\.tmp", re.ASCII)
@@ -146,3 +149,61 @@ def _entry(path: Path, held: dict[str, Any]) -> Entry:
 def _names(value: object, kind: str) -> bool:
     """Tell whether a value is the name of a file of this kind."""
     return isinstance(value, str) and (found := _FILE.fullmatch(value)) is not None and found[1] == kind
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a new index, if it is not there, so that it lasts."""
+    check_on_disk(folder, "and an index is a folder on this machine")
+    try:
+        if os.path.lexists(folder) and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
+            raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
+        make_folders(folder)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+def _may_be_there(path: Path) -> bool:
+    """Tell whether a file is what making an index leaves where it was cut off."""
+    return path.name == LOCK or (path.name[0] == "." and is_ours(path.name))
+
+
+def take_lock(folder: Path, wait: bool) -> int:
+    """Lock an index against other writers; the kernel lets go of it when the process ends, however it ends."""
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be opened for changes: {error.strerror}; open it with mode='read'") from None
+    try:
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise OutputError(f"{folder / LOCK}: not a regular file: remove it, or open the index with mode='read'")
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BaseException as error:
+        os.close(lock)
+        if isinstance(error, BlockingIOError):
+            raise OutputError(
+                f"{folder}: open for changes already, in another process or in this one; close it there, wait for it "
+                "(--wait, wait=True), or open it with mode='read'"
+            ) from None
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise OutputError(f"{folder}: cannot be locked: {error.strerror}; open it with mode='read'") from None
+        raise
+    return lock
+
+
+def release_lock(lock: int, process: int) -> None:
+    """Let go of a lock. Only the process that took it does: a forked child closes its own copy and no more."""
+    if os.getpid() == process:
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    os.close(lock)
+
+
+def remove_leftovers(folder: Path, manifest: Manifest) -> None:
+    """Remove what a process that is gone had not committed."""
+    try:
+        for path in folder.iterdir():
+            if is_ours(path.name) and path.name not in manifest.files and not path.is_dir():
+                path.unlink()
+    except OSError as error:
+        raise OutputError(f"{error.filename or folder}: cannot be removed: {error.strerror}") from None

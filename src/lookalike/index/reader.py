@@ -16,15 +16,25 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError
-from ..text.texts import Texts
+from ..text.texts import Texts, concatenate
 from ..wording import counted, html_table, printable
-from .answers import Answers, all_documents, answer, check_type, documents_of, find, id_texts
+from .answers import (
+    Answers,
+    all_documents,
+    check_type,
+    documents_of,
+    find,
+    id_texts,
+    ids_of,
+    look_up,
+    measure,
+    sketch_texts,
+)
 from .kind import Sketches
 from .kinds import check_rules
-from .lookup import sketch_texts
-from .manifest import Manifest, read_manifest
+from .manifest import Manifest, read_manifest, release_lock
 from .segments import Segment
-from .state import State, damage, open_segments, release_lock
+from .state import State, damage, open_segments
 
 
 class Reader:
@@ -202,7 +212,13 @@ class Reader:
 
     def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> Answers:
         sketches, pieces = self._sketch(texts, threads)
-        return answer(self.kind, *self._now(), sketches, pieces, top, first_only, threads)
+        manifest, segments = self._now()
+        found = look_up(self.kind, segments, sketches, top, first_only, threads)
+        measured = None
+        if manifest.keep_text and pieces is not None:
+            measured = measure(self.kind, segments, concatenate(pieces), found)
+        ids = ids_of(segments, found.segment, found.row, manifest.ids)
+        return Answers(found.query, ids, *self.kind.estimate(found.score), measured, manifest.ids)
 
     def export(self) -> Iterator[pa.Table]:
         """Return an iterator of tables with all documents of this moment: ``id``, and ``text`` if the index keeps texts."""

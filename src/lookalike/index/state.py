@@ -1,88 +1,33 @@
-"""What an index consists of at a moment, how it is opened, and how it gets from one manifest to the next."""
+"""What an index consists of at a moment, how segments are opened, written and merged, and how it gets from one manifest to the
+next."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import stat
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace as changed
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IndexFormatError, OutputError, ParameterError
+from ..errors import IndexFormatError, ParameterError
 from ..files.arrays import ArrayFile, write_arrays
-from ..files.atomic import make_folders
-from ..files.urls import check_on_disk
+from ..files.layout import Streamed
+from ..kernels import lookup as kernel
 from ..text.texts import Texts
-from ..values import Int64Array
+from ..values import Int64Array, UInt64Array
 from .kind import Kind, Sketches
-from .manifest import Entry, Manifest, is_ours, read_manifest
-from .segments import NONE, Segment, hash_ids
-from .tables import merge_segments, write_segment
+from .manifest import Entry, Manifest, read_manifest
+from .segments import MOST_ROWS, NONE, Segment, hash_ids
 
-LOCK = "lock"
 MOST_SEGMENTS, MERGED = 10, 8
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder of a new index, if it is not there, so that it lasts."""
-    check_on_disk(folder, "and an index is a folder on this machine")
-    try:
-        if os.path.lexists(folder) and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
-            raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
-        make_folders(folder)
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
-
-
-def _may_be_there(path: Path) -> bool:
-    """Tell whether a file is what making an index leaves where it was cut off."""
-    return path.name == LOCK or (path.name[0] == "." and is_ours(path.name))
-
-
-def take_lock(folder: Path, wait: bool) -> int:
-    """Lock an index against other writers; the kernel lets go of it when the process ends, however it ends."""
-    try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be opened for changes: {error.strerror}; open it with mode='read'") from None
-    try:
-        if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OutputError(f"{folder / LOCK}: not a regular file: remove it, or open the index with mode='read'")
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BaseException as error:
-        os.close(lock)
-        if isinstance(error, BlockingIOError):
-            raise OutputError(
-                f"{folder}: open for changes already, in another process or in this one; close it there, wait for it "
-                "(--wait, wait=True), or open it with mode='read'"
-            ) from None
-        if isinstance(error, OSError) and not isinstance(error, OutputError):
-            raise OutputError(f"{folder}: cannot be locked: {error.strerror}; open it with mode='read'") from None
-        raise
-    return lock
-
-
-def release_lock(lock: int, process: int) -> None:
-    """Let go of a lock. Only the process that took it does: a forked child closes its own copy and no more."""
-    if os.getpid() == process:
-        fcntl.flock(lock, fcntl.LOCK_UN)
-    os.close(lock)
-
-
-def remove_leftovers(folder: Path, manifest: Manifest) -> None:
-    """Remove what a process that is gone had not committed."""
-    try:
-        for path in folder.iterdir():
-            if is_ours(path.name) and path.name not in manifest.files and not path.is_dir():
-                path.unlink()
-    except OSError as error:
-        raise OutputError(f"{error.filename or folder}: cannot be removed: {error.strerror}") from None
+Places = NDArray[np.integer[Any]]
+Keys = Callable[[int], tuple[UInt64Array, Places]]
+KEYS_A_RUN = 3  # two to the power of it: keys that begin alike, about
+REMOVED = np.uint32(MOST_ROWS)  # where the new number of a row stands
+TOGETHER = 1 << 14  # rows that are copied at a time
 
 
 def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
@@ -266,3 +211,115 @@ class State:
         rest = [entry for i, entry in enumerate(manifest.segments) if i not in chosen]
         entry = Entry(name, sum(segment.n_live for segment in segments))
         self._commit(changed(manifest, next=manifest.next + 1, segments=(*rest, entry)))
+
+
+def _sorted_tables(name: str, n_tables: int, n_keys: int, most_bits: int, key: Keys) -> dict[str, Streamed]:
+    """Return the arrays of tables, entered by at most so many bits; ``key`` gives the keys of one table and their rows."""
+    prefix_bits = max(1, min(most_bits, n_keys.bit_length() - KEYS_A_RUN))
+    last: dict[int, tuple[NDArray[Any], ...]] = {}
+
+    def sort(table: int) -> tuple[NDArray[Any], ...]:
+        if table not in last:
+            last.clear()
+            keys, rows = key(table)
+            order = np.argsort(keys, kind="stable")
+            keys, rows = keys[order], rows.astype(np.uint32, copy=False)[order]
+            starts = np.empty((1 << prefix_bits) + 1, np.uint32)
+            kernel.start_runs(keys, np.uint64(prefix_bits), starts)
+            last[table] = keys, rows, starts
+        return last[table]
+
+    def pieces(table: int, part: int) -> Iterator[NDArray[Any]]:
+        yield sort(table)[part]
+
+    shapes = (((n_keys,), np.uint64), ((n_keys,), np.uint32), (((1 << prefix_bits) + 1,), np.uint32))
+    return {
+        f"{name}_{part}-{table:02}": Streamed(dtype, shape, pieces(table, i))
+        for table in range(n_tables)
+        for i, (part, (shape, dtype)) in enumerate(zip(("keys", "rows", "starts"), shapes, strict=True))
+    }
+
+
+def _tables(kind: Kind, n: int, n_full: int, key: Keys, id_key: Keys) -> dict[str, Any]:
+    """Return the tables of a segment of ``n`` rows, of which ``n_full`` have shingles; keys come when asked for."""
+    return _sorted_tables("band", kind.n_keys, n_full, kind.prefix_bits, key) | _sorted_tables("id", 1, n, 32, id_key)
+
+
+def write_segment(path: Path, kind: Kind, ids: Texts, sketches: Sketches, texts: Texts | None, meta: dict[str, Any]) -> None:
+    """Write some documents as a segment."""
+    full = np.flatnonzero(~sketches.empty)
+    ids_hash = hash_ids(ids)
+    arrays = _tables(
+        kind, len(ids), len(full), lambda table: (np.ascontiguousarray(sketches.keys[full, table]), full),
+        lambda table: (ids_hash, np.arange(len(ids))),
+    )  # fmt: skip
+    arrays |= {"codes": sketches.codes, **_ragged("id", ids)}
+    if texts is not None:
+        arrays |= _ragged("text", texts)
+    write_arrays(path, arrays, meta | {"rows": len(ids), "full": len(full)})
+
+
+def _ragged(name: str, texts: Texts) -> dict[str, Any]:
+    """Return the arrays of texts."""
+    begin, end = texts.offsets[0], texts.offsets[-1]
+    return {f"{name}_bytes": texts.data[begin:end], f"{name}_offsets": texts.offsets - begin}
+
+
+def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[str, Any]) -> None:
+    """Write the live documents of several segments as one, table after table."""
+    for segment in segments:
+        segment.check()
+    live = [segment.live for segment in segments]
+    firsts = np.cumsum([0, *map(len, live)])
+    numbers = []
+    for rows, first, segment in zip(live, firsts, segments, strict=False):
+        number = np.full(segment.n_rows, REMOVED, np.uint32)
+        number[rows] = np.arange(first, first + len(rows), dtype=np.uint32)
+        numbers.append(number)
+
+    def merged(name: str) -> Keys:
+        def key(table: int) -> tuple[UInt64Array, Places]:
+            keys, rows = [], []
+            for segment, number in zip(segments, numbers, strict=True):
+                places = number[segment.file.map(f"{name}_rows-{table:02}")]
+                keys.append(segment.file.map(f"{name}_keys-{table:02}")[places != REMOVED])
+                rows.append(places[places != REMOVED])
+                segment.file.let_go()
+            return np.concatenate(keys), np.concatenate(rows)
+
+        return key
+
+    n_full = sum(
+        int((number[segment.file.map("band_rows-00")] != REMOVED).sum())
+        for segment, number in zip(segments, numbers, strict=True)
+    )
+    n = int(firsts[-1])
+    arrays = _tables(kind, n, n_full, merged("band"), merged("id"))
+    n_codes = segments[0].tables.codes.shape[1]
+    arrays["codes"] = Streamed(np.uint16, (n, n_codes), (s.tables.codes[part] for s, part in _parts(segments, live)))
+    for name in ("id", *(["text"] if segments[0].has_texts else [])):
+        arrays |= _merged_texts(name, segments, live)
+    write_arrays(path, arrays, meta | {"rows": n, "full": n_full})
+
+
+def _parts(segments: list[Segment], live: list[Int64Array]) -> Iterator[tuple[Segment, Int64Array]]:
+    """Yield segments with some of their live rows at a time; of what is read of them no more stays than of some rows."""
+    for segment, rows in zip(segments, live, strict=True):
+        for part in np.array_split(rows, 1 + len(rows) // TOGETHER):
+            yield segment, part
+            segment.file.let_go()
+
+
+def _merged_texts(name: str, segments: list[Segment], live: list[Int64Array]) -> dict[str, Any]:
+    """Return the arrays of the texts of live rows, copied some at a time."""
+    sizes = []
+    for segment, rows in zip(segments, live, strict=True):
+        bounds = segment.file.map(f"{name}_offsets")
+        sizes.append(bounds[rows + 1] - bounds[rows])
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+
+    def pieces() -> Iterator[NDArray[np.uint8]]:
+        for segment, part in _parts(segments, live):
+            yield segment.take(name, part).data
+
+    return {f"{name}_bytes": Streamed(np.uint8, (int(offsets[-1]),), pieces()), f"{name}_offsets": offsets}

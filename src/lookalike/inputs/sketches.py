@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -207,16 +208,16 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
     for name in names:
         check_trusted(saved.folder, [name], trusted)
     begin, paths = 0, {name: path_of(name) for name in names}
-    found = Found(list(paths.values()))
+    known = _statuses(list(paths.values()))
     for one in inputs:
         end, origin = begin + one.rows, None
         places: tuple[Place, ...] = ()
         if one.files is not None:
             form = _format_of(saved, one)
-            places = tuple(_unchanged(saved, found, paths[file.path], file) for file in one.files)
-            (origin,) = form.splits(places, form.Options())
+            places = tuple(_unchanged(saved, known, paths[file.path], file) for file in one.files)
+            (origin,) = form.splits(places)
         data = SavedRows(saved, begin, end, origin)
-        yield Split(form=SAVED, name=one.name, relative=one.name, places=places, options=one.named, data=data)
+        yield Split(form=SAVED, name=one.name, relative=one.name, places=places, named=one.named, data=data)
         begin = end
 
 
@@ -254,11 +255,14 @@ def described_place(place: Place) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unchanged(saved: Saved, found: Found, path: AnyPath, file: _File) -> Place:
+def _unchanged(saved: Saved, known: dict[AnyPath, Status], path: AnyPath, file: _File) -> Place:
     """Return the file that documents came from, if it is as it was when they were sketched."""
     needs = f"{saved.name} needs this file: restore it, or save the sketches again"
     try:
-        place = found.place(path, path.name, file.name)
+        if isinstance(path, Url) and path in known:
+            place = Place(path, path.name, file.name, None, False, *known[path], NO_DEVICE, path.number)
+        else:
+            place = place_of(path, path.name, file.name)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else error
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}; {needs}") from None
@@ -302,21 +306,8 @@ def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
     )
 
 
-class Found:
-    """Files that sketches rest on, looked up; of all paths that will be asked for those in one folder of a store together."""
-
-    def __init__(self, paths: Sequence[AnyPath]) -> None:
-        folders: dict[Url, int] = {}
-        for path in paths:
-            if isinstance(path, Url):
-                folders[path.parent] = folders.get(path.parent, 0) + 1
-        self._known: dict[Url, Status] = {}
-        for folder, n in folders.items():
-            if n >= _LISTED:
-                self._known |= {entry.url: entry.status for entry in entries_in(folder) if not entry.is_folder}
-
-    def place(self, path: AnyPath, relative: str, name: str) -> Place:
-        """Return a file as an input has it."""
-        if isinstance(path, Url) and (status := self._known.get(path)) is not None:
-            return Place(path, relative, name, None, False, *status, NO_DEVICE, path.number)
-        return place_of(path, relative, name)
+def _statuses(paths: Sequence[AnyPath]) -> dict[AnyPath, Status]:
+    """Return what a store says of files that will be asked for, where several are in one folder, which is listed once."""
+    folders = Counter(path.parent for path in paths if isinstance(path, Url))
+    many = [folder for folder, n in folders.items() if n >= _LISTED]
+    return {entry.url: entry.status for folder in many for entry in entries_in(folder) if not entry.is_folder}

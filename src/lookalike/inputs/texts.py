@@ -32,7 +32,7 @@ _ROW = (1 << SOURCE_BITS) - 1
 
 
 class _SavedFormat(Format):
-    """Rows of saved sketches, read as the documents that were kept; ``options``: those from no file have their input's name."""
+    """Rows of saved sketches, read as the documents that were kept; texts from no file have a name if the split does."""
 
     name = "saved sketches"
 
@@ -43,14 +43,14 @@ class _SavedFormat(Format):
         """Return what the document was called."""
         origin = split.data.origin
         if origin is None:
-            return super().label(split, number) if split.options else number
+            return super().label(split, number) if split.named else number
         return origin.label(number)
 
     def file(self, split: Split, number: int) -> str | None:
         """Return the file that the document came from, or the name of an input that had one."""
         origin = split.data.origin
         if origin is None:
-            return split.name if split.options else None
+            return split.name if split.named else None
         found: str | None = origin.file(number)
         return found
 
@@ -221,7 +221,7 @@ def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
     for name, n in data.saved.files:
         if data.begin < first + n and first < data.end:
             path = data.saved.path(name)
-            (split,) = form.splits([place_of(path, name, shown(path))], form.Options())
+            (split,) = form.splits([place_of(path, name, shown(path))])
             for row, piece in replace(split, limit=limit).pieces(PIECE_BYTES):
                 yield first + row, piece
         first += n

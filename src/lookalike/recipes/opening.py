@@ -159,8 +159,6 @@ def engine_of(
     if engine is not None and not isinstance(engine, str):
         check_engine(engine)
         return engine
-    if engine == "spark":
-        raise ParameterError("the engine spark runs dedup only, whose result has data frames then")
     if engine not in (None, "local"):
         raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)

@@ -15,24 +15,22 @@ from numpy.typing import NDArray
 from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..formats.split import Split
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
-from ..results.scored import Scored, Scores
-from ..search.self_join import spread_pairs
+from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
 from ..settings.settings import PairSettings
 from ..steps.exact import Sets, ends
 from ..steps.totals import BYTES, EMPTY, N
-from ..values import Float64Array, Int64Array
+from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
 from ..wording import Brief, counted
 from .decide import Decider, Deciding
 from .decisions import Pairs
-from .opening import Opened, open_job
-from .progress import shown
-from .search import Searched, Searching, count_rows, search
+from .opening import Opened, is_frame, on_spark, open_job
+from .progress import no_progress, shown
+from .search import Searching, count_rows, search
 
 LISTED = 1 << 17  # pairs that are made at a time
 Ends = tuple[Int64Array, Int64Array, NDArray[Any]]
@@ -41,8 +39,8 @@ Ends = tuple[Int64Array, Int64Array, NDArray[Any]]
 class Listing:
     """The pairs of a job, made when asked for from matches of firsts; ``names``: wanted columns, and what they are called."""
 
-    def __init__(self, decider: Decider, matches: Table, told: Pairs, names: dict[str, str]) -> None:
-        self._decider, self._matches, self._told, self._names = decider, matches, told, names
+    def __init__(self, decider: Decider, matches: Table, told: Pairs, names: dict[str, str], most: int | None) -> None:
+        self._decider, self._matches, self._told, self._names, self._most = decider, matches, told, names, most
         fields = [told.schema.field(name).with_name(called) for name, called in names.items()]
         self.schema = pa.schema(fields)
         copies = list(decider.found.leaders.batches())
@@ -52,7 +50,12 @@ class Listing:
         self._sets = Sets.of(np.concatenate(orders), np.concatenate(leaders))
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
+        """Return the number of pairs that are listed."""
+        return self.total if self._most is None else min(self.total, self._most)
+
+    @cached_property
+    def total(self) -> int:
+        """The number of pairs that there are."""
         sets, boundary = self._sets, self._decider.found.boundary
         sizes = sets.sizes[sets.heads >= boundary]
         n = int((sizes * (sizes - 1) // 2).sum())
@@ -68,16 +71,25 @@ class Listing:
             yield from self._told.table(some).select(list(self._names)).rename_columns(self.schema.names).to_batches()
 
     def table(self) -> pa.Table:
-        """Return all pairs."""
+        """Return the pairs."""
         return collect(self)  # type: ignore[arg-type]
 
     def pairs(self) -> Iterator[Ends]:
-        """Yield (left, right, score) of all pairs, in the order of the input, some at a time."""
+        """Yield (left, right, score) of the pairs that are listed, in the order of the input, some at a time."""
+        room = len(self)
+        for left, right, score in self._all() if room else ():
+            yield left[:room], right[:room], score[:room]
+            room -= len(left)
+            if room <= 0:
+                return
+
+    def _all(self) -> Iterator[Ends]:
+        """Yield all pairs."""
         engine, sets = self._decider.engine, self._sets
         rows = engine.map(self._matches, partial(ends, sets=sets), MATCHES)
         own = engine.rows(sets.own(self._decider.found.boundary))
         held: list[NDArray[Any]] | None = None
-        for batch in engine.meet(engine.union(rows, own), None, ("left", "right")).batches():
+        for batch in filter(len, engine.meet(engine.union(rows, own), None, ("left", "right")).batches()):
             found = [to_numpy(batch[name]) for name in MATCHES.names]
             columns = found if held is None else [np.concatenate(pair) for pair in zip(held, found, strict=True)]
             whole = int(np.searchsorted(columns[0], columns[0][-1]))  # of the last document more may come
@@ -115,10 +127,10 @@ class PairsResult(Brief):
     """
 
     def __init__(
-        self, rows: Listing | pa.Table, summary: dict[str, Any], provenance: dict[str, Any], sources: tuple[Split, ...],
-        scored: Callable[[PairsResult], Scored] | None = None,
+        self, rows: Listing, summary: dict[str, Any], provenance: dict[str, Any], opened: Opened,
+        scored: Callable[[PairsResult], ScoredPairs] | None = None,
     ) -> None:  # fmt: skip
-        self._rows, self._sources, self._scored = rows, sources, scored
+        self.listing, self._opened, self._scored = rows, opened, scored  # tables of an engine may be in a folder of the job
         self.summary, self.provenance = summary, provenance
 
     def _facts(self) -> dict[str, str]:
@@ -137,12 +149,6 @@ class PairsResult(Brief):
 
         write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
 
-    @property
-    def listing(self) -> Listing:
-        """The pairs, made when they are asked for; not of a list that was limited."""
-        assert isinstance(self._rows, Listing)
-        return self._rows
-
     @cached_property
     def table(self) -> pa.Table:
         """Arrow table of all pairs.
@@ -150,17 +156,15 @@ class PairsResult(Brief):
         ``left_id, right_id, resemblance``; with ``verify="sketch"`` ``estimated_resemblance, standard_error`` in place of the
         last, with "none" nothing; with reference documents ``left_is_reference`` after ``right_id``.
         """
-        return self._rows.table() if isinstance(self._rows, Listing) else self._rows
+        return self.listing.table()
 
     def write(self, output: str | Path, *, force: bool = False) -> None:
         """Write the pairs as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
-        write_table(output, self._rows, self.provenance, sources=self._sources, force=force)
+        write_table(output, self.listing, self.provenance, sources=self._opened.splits, force=force)
         self.summary["peak_memory"] = peak_memory()
 
 
-def scored_pairs(
-    opened: Opened, decider: Decider, cut: Callable[[], list[pa.RecordBatch]] | None, result: PairsResult
-) -> Scored:
+def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> ScoredPairs:
     """Return the pairs of a job."""
     s, job = result.summary, opened.settings
     # Keep order is the order of the input, so that the order of a document is its row among all.
@@ -177,20 +181,14 @@ def scored_pairs(
     warnings = ["The list was cut by max_pairs: there are more pairs."] if s["cut_by_max_pairs"] else []
     if job.verify != "exact":
         warnings.append("Scores are estimates: some pairs below the threshold are listed, and some above it are not.")
-    return Scored(
+    return ScoredPairs(
         job="pairs", score=s["score"], threshold=job.threshold, total=s["pairs"],
-        pairs=result.listing.pairs if cut is None else lambda: _limited(cut()), ids=lambda rows: _ids(opened, decider, rows),
+        pairs=result.listing.pairs, ids=lambda rows: _ids(opened, decider, rows),
         found=lambda score: float(job.finder.recall(min(max(score, 0.0), 1.0))), sources=opened.splits,
         starts=np.concatenate([[0], np.cumsum(sizes)]), n_references=opened.reading.n_references, readings=(reading, reading),
         shingling=job.shingling, settings=result.provenance["parameters"], facts=facts, left_out=left_out,
         chosen=job, seconds=s["seconds"], warnings=warnings,
     )  # fmt: skip
-
-
-def _limited(batches: list[pa.RecordBatch]) -> Scores:
-    """Yield the pairs of a list that was limited."""
-    for batch in batches:
-        yield to_numpy(batch["left"]), to_numpy(batch["right"]), to_numpy(batch["score"])
 
 
 def _ids(opened: Opened, decider: Decider, rows: Int64Array) -> list[Any]:
@@ -213,47 +211,16 @@ def _chosen(batches: Iterator[pa.RecordBatch], orders: Int64Array) -> Iterator[p
             yield batch.take(to_arrow(at))
 
 
-def _spread(
-    leaders: Int64Array, boundary: int, left: Int64Array, right: Int64Array, score: Float64Array, limit: int
-) -> tuple[Int64Array, Int64Array, Float64Array, bool]:
-    """Turn pairs of first documents into pairs of all documents with the same texts, equal texts among themselves.
-
-    Reference documents are not paired with each other.
-    """
-    order = np.argsort(leaders, kind="stable")
-    firsts = leaders[order]
-    starts = np.flatnonzero(np.diff(firsts, prepend=-1))
-    groups, bounds = firsts[starts], np.append(starts, len(order))
-    at_most = limit + 1  # one more than wanted tells that there are more
-    left, right = np.searchsorted(groups, left), np.searchsorted(groups, right)
-    left, right, source = spread_pairs(order, bounds, left, right, at_most, apart=groups < boundary)
-    cut = len(left) > limit
-    return left[:limit], right[:limit], np.append(score, 1.0)[source][:limit], cut
-
-
-def _cut(found: Searched, matches: Table, limit: int) -> tuple[pa.Table, bool]:
-    """Return so many pairs of all documents at most, and whether there are more."""
-    columns = _columns(matches, ["left", "right", *(["score"] if "score" in matches.schema.names else [])])
-    left, right = columns[:2]
-    score = columns[2] if len(columns) > 2 else np.ones(len(left))
-    in_order = np.lexsort((right, left))  # matches come in the order in which they were compared
-    leaders = np.arange(int(found.totals[N]))
-    copies, firsts = _columns(found.leaders, ["order", "leader"])
-    leaders[copies] = firsts
-    left, right, score, cut = _spread(leaders, found.boundary, left[in_order], right[in_order], score[in_order], limit)
-    return pa.table([left, right, score], schema=MATCHES), cut
-
-
-def _columns(rows: Table, names: list[str]) -> list[Any]:
-    """Return some columns of numbers, whole."""
-    parts = [[to_numpy(batch[name]) for name in names] for batch in rows.select(names).batches()]
-    return [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.empty(0, np.int64)] * len(names)
-
-
 def find_pairs(data: Any, settings: PairSettings) -> PairsResult:
     """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
     with shown(settings.progress) as said:
-        return _found(open_job(data, settings, said), settings.max_pairs)
+        if not on_spark(data, settings):
+            return _found(open_job(data, settings, said), settings.max_pairs)
+        from .spark.job import open_on_spark  # here, for what jobs on one machine do not need
+
+        if is_frame(data):
+            raise ParameterError("pairs takes no data frames of Spark, as rows of these have no order: write them to files")
+        return _found(open_on_spark(data, settings, said or no_progress)[0], settings.max_pairs)
 
 
 def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
@@ -261,36 +228,26 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     job = opened.settings
     limit = None if max_pairs is None else max_pairs + 1
     most = float("inf") if max_pairs is None else max_pairs
-    secret = opened.key
-    found = search(
-        opened.engine, opened.splits, opened.reading, Searching.of(job, every_pair=True, limit=limit), secret, opened.clock.lap
-    )
+    searching = Searching.of(job, every_pair=True, limit=limit)
+    found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap)
     n_candidates = count_rows(opened.engine, found.pairs)
     if max_pairs is not None and n_candidates > max_pairs:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, max_pairs))
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
-    decider = Decider(opened.engine, found, Deciding.of(job), secret)
+    decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
-    cut = False
     told = Pairs(decider, matches, opened.labels(found.totals), second_columns(job.finder) if job.verify != "none" else [])
     names = ["left_id", "right_id", *(["left_is_reference"] if opened.reading.n_references else [])]
     scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]
     called = [*names, *(job.finder.added if scores else ())]
-    rows: Listing | pa.Table
-    made: Any = None
-    if max_pairs is None:
-        rows = Listing(decider, matches, told, dict(zip([*names, *scores], called, strict=True)))
-    else:
-        made, cut = _cut(found, matches, max_pairs)
-        rows = told.table(opened.engine.rows(made)).select([*names, *scores]).rename_columns(called)
-    n_pairs = len(rows)
+    rows = Listing(decider, matches, told, dict(zip([*names, *scores], called, strict=True)), max_pairs)
+    n_pairs, cut = len(rows), len(rows) < rows.total
     if job.verify != "none":
         opened.clock.lap("verification")
-    boundary = found.boundary
     summary = {
-        "documents": int(found.totals[N]) - boundary,
-        "reference": boundary,
+        "documents": int(found.totals[N]) - found.boundary,
+        "reference": found.boundary,
         "empty": int(found.totals[EMPTY]),
         "pairs": n_pairs,
         "candidate_pairs": n_candidates if max_pairs is None else min(n_candidates, max_pairs),
@@ -304,10 +261,8 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
     }
-    provenance = opened.provenance(job)
-    listed = made.to_batches if max_pairs is not None else None
-    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider, listed)
-    return PairsResult(rows, summary, provenance, tuple(opened.splits), scored)
+    scored = None if job.verify == "none" else partial(scored_pairs, opened, decider)
+    return PairsResult(rows, summary, opened.provenance(job), opened, scored)
 
 
 @front_door(PairSettings)

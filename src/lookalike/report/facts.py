@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..results.members import Members, Numbers
 from ..results.rows import Draw, Lowest, Rows
-from ..results.scored import Scored
+from ..results.scored_pairs import ScoredPairs
 from ..steps.decide import REASONS
 from ..values import Int64Array
 from ..values.arrow import to_numpy
@@ -210,7 +210,7 @@ class _Choice:
         return self.pairs[at], self.scores[at]
 
 
-def gather_pairs(scored: Scored, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
+def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
     """Count the pairs of a job, and choose some; they are read twice."""
     thresholds = np.round(scored.threshold + np.arange(ABOVE + 1) / 100, 10)
     thresholds[0] = scored.threshold
@@ -244,7 +244,7 @@ def gather_pairs(scored: Scored, *, n_least: int, n_audit: int, n_groups: int, s
     return facts
 
 
-def _choose_groups(scored: Scored, facts: PairFacts, n: int) -> None:
+def _choose_groups(scored: ScoredPairs, facts: PairFacts, n: int) -> None:
     """Choose the documents in most pairs, and the first pairs of each."""
     order = np.argsort(-facts.in_pairs, kind="stable")[:n]
     order = order[facts.in_pairs[order] > 1]

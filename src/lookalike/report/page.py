@@ -19,18 +19,18 @@ from ..files.disk import check_apart, check_output
 from ..files.names import shown
 from ..formats.split import Split
 from ..results.members import Numbers
-from ..results.scored import Scored
+from ..results.scored_pairs import ScoredPairs
 from ..results.tables import Tables
 from ..text.shingle import Shingling
 from ..wording import called
-from . import sections, tables
-from .compared import hidden_by
+from . import breakdown, sections
+from .comparison import hidden_by
 from .diff import visible
 from .facts import ABOVE, gather, gather_pairs
 from .inputs import SHOWN, DigestOf, Originals, command_of, describe_inputs, digests_of, overlap_command
+from .pair_sections import WORDS, scored_sections
 from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
-from .scored import WORDS, scored_sections
-from .sections import Told
+from .sections import Contents
 
 TEXTS = ("full", "none", "hash")
 MOST_BYTES = 2_000_000
@@ -75,7 +75,7 @@ def write_report(
 
 
 def write_scored(
-    scored: Scored, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    scored: ScoredPairs, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
     command: str | None = None,
 ) -> None:  # fmt: skip
     """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``Result.report``."""
@@ -109,7 +109,7 @@ def write_scored(
     _write(path, force, texts, samples, read, scored.shingling, made)
 
 
-def _again(scored: Scored) -> str:
+def _again(scored: ScoredPairs) -> str:
     """Return the command that repeats a job."""
     identities = [source.identity() for source in scored.sources]
     if scored.chosen is None:
@@ -145,7 +145,7 @@ def check_report(output: str | Path, sources: Sequence[Split], force: bool) -> P
     return path
 
 
-def _told(result: Tables) -> Told:
+def _told(result: Tables) -> Contents:
     """Gather all that the page says."""
     decisions, settings = result.rows(), result.settings
     s, near, exact = result.summary, None, None
@@ -164,11 +164,11 @@ def _told(result: Tables) -> Told:
         exact = [result.summary.near_duplicates]
         exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
     names = [short(called(identity)) for identity in identities]
-    return Told(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names, exact)
+    return Contents(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names, exact)
 
 
 def _digests(
-    told: Told, identities: list[dict[str, Any]], inputs: list[dict[str, Any]], digest: DigestOf
+    told: Contents, identities: list[dict[str, Any]], inputs: list[dict[str, Any]], digest: DigestOf
 ) -> dict[int, dict[str, Any]]:
     """Return name and digest of the sources that documents of the samples come from, for overrides."""
     found = {}
@@ -178,7 +178,7 @@ def _digests(
     return found
 
 
-def _page(title: str, context: dict[str, Any], told: Told, more_data: dict[str, Any]) -> bytes:
+def _page(title: str, context: dict[str, Any], told: Contents, more_data: dict[str, Any]) -> bytes:
     """Make the page of a deduplication."""
     samples = told.samples
     data = _data(samples, more_data)
@@ -186,15 +186,15 @@ def _page(title: str, context: dict[str, Any], told: Told, more_data: dict[str, 
     more = {
         "least": sections.least(told),
         "scores": sections.scores(told),
-        "groups": tables.groups(told),
+        "groups": breakdown.groups(told),
         "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4, 6 and 9."},
         "audit": {
             "pairs": len(samples.audit),
             "how": f"{len(samples.audit):,} of {told.near_duplicates:,} near-duplicates, drawn at random "
             f"(seed {told.settings.seed}).",
         },
-        "sources": tables.sources(told),
-        "lengths": tables.lengths(told),
+        "sources": breakdown.sources(told),
+        "lengths": breakdown.lengths(told),
         "thresholds": sections.thresholds(told),
         "cost": sections.cost(told),
     }

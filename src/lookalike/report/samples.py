@@ -12,11 +12,11 @@ import pyarrow as pa
 from ..inputs.texts import read_again
 from ..results.members import Numbers
 from ..results.rows import Rows, rows_at
-from ..results.scored import Scored
+from ..results.scored_pairs import ScoredPairs
 from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
 from ..values import Float64Array, Int64Array
-from .compared import MOST_CHARACTERS, Compared, compare
+from .comparison import MOST_CHARACTERS, Comparison, compare
 from .diff import named, visible
 from .facts import Facts, PairFacts
 
@@ -99,7 +99,7 @@ class Pair:
     left: Document
     right: Document
     score: float
-    compared: Compared | None = None
+    compared: Comparison | None = None
 
     def begins(self, side: str) -> str:
         """Return how a document begins: the "left" or the "right" one; empty if the page shows no texts."""
@@ -159,7 +159,7 @@ def compare_pairs(
     pairs: Iterable[Pair], texts: dict[int, bytes], shingling: Shingling, most: int, show: Callable[[str], str]
 ) -> None:
     """Compare the texts of pairs, each within so many bytes of the page."""
-    known: dict[tuple[int, int], Compared] = {}
+    known: dict[tuple[int, int], Comparison] = {}
     for pair in pairs:
         which = (pair.left.position, pair.right.position)
         if which not in known:
@@ -167,7 +167,7 @@ def compare_pairs(
         pair.compared = known[which]
 
 
-def samples_of_pairs(scored: Scored, facts: PairFacts) -> tuple[Samples, dict[int, Document]]:
+def samples_of_pairs(scored: ScoredPairs, facts: PairFacts) -> tuple[Samples, dict[int, Document]]:
     """Look up the documents of the chosen pairs; return the samples, and the documents by row."""
     rows = np.unique(np.array([row for pair in facts.scores_of for row in pair] + list(facts.grouped), np.int64))
     positions, sources = scored.positions(rows), scored.source_of(rows)
@@ -184,7 +184,7 @@ def samples_of_pairs(scored: Scored, facts: PairFacts) -> tuple[Samples, dict[in
     return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped]), known
 
 
-def texts_of_pairs(scored: Scored, samples: Samples) -> dict[int, bytes]:
+def texts_of_pairs(scored: ScoredPairs, samples: Samples) -> dict[int, bytes]:
     """Read the texts of the samples again, by their positions."""
     documents = [document for pair in samples.pairs() for document in (pair.left, pair.right)]
     texts: dict[int, bytes] = {}

@@ -13,8 +13,8 @@ from ..files.names import describe_reasons
 from ..results.summary import Summary, describe_audit
 from ..settings.settings import Settings
 from ..wording import counted
+from .charts import curve, histogram, shares
 from .diff import visible
-from .drawing import curve, histogram, shares
 from .facts import BINS, REMOVED, Facts
 from .samples import Nearest, Samples, short
 
@@ -39,7 +39,7 @@ def size(n_bytes: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Contents:
     """All that a page is made of."""
 
     settings: Settings
@@ -69,7 +69,7 @@ class Told:
         )
 
 
-def verdict(told: Told, inputs: list[dict[str, Any]], shown: int, command: str) -> dict[str, Any]:
+def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: str) -> dict[str, Any]:
     """Section 1."""
     s, facts = told.summary, told.facts
     removed = s.documents - s.kept
@@ -131,14 +131,14 @@ def _flat(settings: Settings) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in out if value is not None]
 
 
-def least(told: Told) -> dict[str, Any]:
+def least(told: Contents) -> dict[str, Any]:
     """Section 2."""
     pairs = told.samples.least
     how = f"{len(pairs):,} of {told.near_duplicates:,} near-duplicates, the least similar. Long equal stretches are left out."
     return {"pairs": pairs, "opened": OPENED, "how": how}
 
 
-def scores(told: Told) -> dict[str, Any]:
+def scores(told: Contents) -> dict[str, Any]:
     """Section 3."""
     facts, s, near = told.facts, told.summary, told.near
     parts = [("near", facts.bins.tolist(), facts.scores.tolist())]
@@ -176,7 +176,7 @@ def scores(told: Told) -> dict[str, Any]:
     }
 
 
-def thresholds(told: Told) -> dict[str, Any]:
+def thresholds(told: Contents) -> dict[str, Any]:
     """Section 9."""
     facts, near, s = told.facts, told.near, told.summary
     numbers = facts.supported.tolist() if told.exact is None else told.exact
@@ -224,7 +224,7 @@ def _said_of(near: Nearest | None, s: Summary) -> str:
     )
 
 
-def cost(told: Told) -> dict[str, Any]:
+def cost(told: Contents) -> dict[str, Any]:
     """Section 10."""
     s, total = told.summary, sum(told.summary.seconds.values())
     rows = [
@@ -241,7 +241,7 @@ def cost(told: Told) -> dict[str, Any]:
     }
 
 
-def warnings(told: Told) -> list[str]:
+def warnings(told: Contents) -> list[str]:
     """Return what a reader should know before documents are deleted."""
     s, out = told.summary, told.vanished()
     if s.verified_by != "exact":

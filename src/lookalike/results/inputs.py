@@ -136,9 +136,7 @@ class SavedInputs:
             else:
                 files = np.arange(end - first)
             places = [self._place(row) for row in inputs.take(to_arrow(first + files)).to_pylist()]
-            split = Split(
-                form=form, name=places[0].name, relative=places[0].name, places=tuple(places), options=form.Options()
-            )  # fmt: skip
+            split = Split(form=form, name=places[0].name, relative=places[0].name, places=tuple(places))
             read = read_again([split], reading, rows, most)[0]
             texts |= {position: read[row] for position, row in zip(some.tolist(), rows.tolist(), strict=True)}
         return texts

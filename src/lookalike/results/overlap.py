@@ -28,7 +28,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import Brief, counted
 from .rows import collect
-from .scored import Scored, Scores
+from .scored_pairs import ScoredPairs, Scores
 
 ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
 
@@ -232,7 +232,7 @@ class OverlapResult(Brief):
             selections.append(Selection(source, written[begin:end], added if annotate else None, errors))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
-    def _scored(self) -> Scored:
+    def _scored(self) -> ScoredPairs:
         """Return the matches as a report reads them; their left sides are the reference documents."""
         parameters, s, n = self._parameters, self.summary, self.n_references
         shingling = {name: parameters["shingling"][name] for name in ("unit", "width", "normalization", "fold_case")}
@@ -246,7 +246,7 @@ class OverlapResult(Brief):
             return Reading(text=parameters[name], encoding_errors=parameters["encoding_errors"])
 
         passages = parameters["passage"] is not None
-        return Scored(
+        return ScoredPairs(
             job="overlap", score=parameters["measure"], threshold=parameters["threshold"], total=s["matches"], pairs=pairs,
             ids=lambda rows: listed.called(rows[rows < n], rows[rows >= n] - n),
             found=lambda score: float(score >= parameters["threshold"]), sources=[*theirs.sources, *documents.sources],

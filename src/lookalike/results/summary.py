@@ -169,6 +169,8 @@ class Summary:
     def _recall_lines(self) -> list[str]:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
         pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
+        if self.near_duplicates > self.verified_pairs:
+            pairs += " (of identical texts, one stands for all)"
         if not self.crowded:
             return [f"recall at the threshold: {self.recall_planned:.4f}, higher above it ({self.found_by}); {pairs}"]
         return [

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from .. import __version__
 from ..errors import IndexFormatError, InputDataError, LookalikeError, MissingExtraError, OutputError, ParameterError
 from ..index.index import Index
-from ..report.compared import begin_of, compare
+from ..report.comparison import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.names import shown
-from ..report.compared import begin_of, compare
+from ..report.comparison import begin_of, compare
 from ..report.page import write_report
 from ..report.samples import MOST_TEXT, short
 from ..results.members import Numbers

@@ -312,3 +312,10 @@ class PairOptions:
         help="Whether resemblances are exact or estimated; none lists candidates without them.",
         choices=("exact", "sketch", "none"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
+    engine: Annotated[Any, Option(
+        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
+        "result does not depend on it; all pairs come to the caller.",
+        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
+        "does not depend on it.  [default: local]",
+        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip

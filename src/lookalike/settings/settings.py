@@ -177,7 +177,6 @@ class PairSettings(PairOptions, Settings):
     work: str | os.PathLike[str] | None = field(init=False, default=None)
     resume: bool = field(init=False, default=False)
     order_by: str | None = field(init=False, default=None)
-    engine: Any = field(init=False, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list depends on, for provenance."""

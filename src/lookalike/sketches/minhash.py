@@ -10,17 +10,16 @@ from numpy.typing import NDArray
 
 from ..hashing import derive
 from ..kernels import signatures as kernel
-from ..kernels.constants import EMPTY
 from ..kernels.scratch import spread
 from ..theory import shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
 
 
-def share_of_equal(left: NDArray[Any], right: NDArray[Any], unused: np.unsignedinteger[Any]) -> tuple[Any, Any]:
-    """Return (share of equal slots, its standard error if slots are independent) over the last axis. Documents whose slots are
-    all ``unused`` are empty: nan where both are."""
-    equal = left == right
+def share_of_equal(left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
+    """Return (share of equal slots, its standard error if slots are independent) over the last axis. Documents whose slots all
+    have the highest value are empty: nan where both are."""
+    equal, unused = left == right, np.iinfo(left.dtype).max
     both_empty = equal[..., 0] & (left[..., 0] == unused)
     if both_empty.any():
         both_empty = (equal & (left == unused)).all(-1)
@@ -41,6 +40,15 @@ class Scheme:
         object.__setattr__(self, "permutations", whole("permutations", self.permutations, 1, MAX_PERMUTATIONS))
         object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
+    def estimate(self, left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
+        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (..., permutations)
+        """
+        return share_of_equal(left, right)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotScheme(Scheme):
@@ -52,7 +60,16 @@ class SlotScheme(Scheme):
         return True
 
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations); repeats do not matter."""
+        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations); repeats do not matter.
+
+        Parameters
+        ----------
+        values : ndarray of uint64
+        offsets : ndarray of int64, shape (rows + 1,)
+        """
+        return self._signed(values, offsets, np.empty((len(offsets) - 1, self.permutations), np.uint32))
+
+    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
         raise NotImplementedError
 
     def sign(self, shingles: Shingles) -> Signatures:
@@ -68,15 +85,6 @@ class SlotScheme(Scheme):
             One row of ``permutations`` slots (uint32) a document.
         """
         return Signatures(self.sign_values(shingles.values, shingles.offsets), self, shingles.parameters)
-
-    def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty.
-
-        Parameters
-        ----------
-        left, right : ndarray, shape (..., permutations)
-        """
-        return share_of_equal(left, right, EMPTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,17 +114,9 @@ class MinHash(SlotScheme):
     Broder, "On the resemblance and containment of documents", 1997; Li & König, WWW 2010, equations 1-3.
     """
 
-    def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
-
-        Parameters
-        ----------
-        values : ndarray of uint64
-        offsets : ndarray of int64, shape (rows + 1,)
-        """
+    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
         multipliers = derive(self.seed, "multipliers", self.permutations) | np.uint64(1)
         increments = derive(self.seed, "increments", self.permutations)
-        out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
         kernel.sign_independently(values, offsets, 0, len(offsets) - 1, multipliers, increments, out)
         return out
 
@@ -157,15 +157,7 @@ class FastSimilarity(SlotScheme):
     True
     """
 
-    def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the slots of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
-
-        Parameters
-        ----------
-        values : ndarray of uint64
-        offsets : ndarray of int64, shape (rows + 1,)
-        """
-        out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
+    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
         room = 1 << (32 * self.permutations).bit_length()
         table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
         scratch = table, distinct, np.empty(512, np.uint64)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
 from ..kernels import signatures as kernel
-from ..kernels.constants import EMPTY, WIDE_EMPTY
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Array
@@ -21,10 +20,10 @@ from .minhash import SlotScheme, share_of_equal
 KINDS = ("none", "rotation", "optimal", "reverse")
 
 
-def _of_filled(left: NDArray[Any], right: NDArray[Any], unused: np.unsignedinteger[Any]) -> tuple[Any, Any]:
+def _of_filled(left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
     """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis; bins that are
-    ``unused`` in both do not count."""
-    bins = left.shape[-1]
+    empty in both, of the highest value, do not count."""
+    bins, unused = left.shape[-1], np.iinfo(left.dtype).max
     empty = ((left == unused) & (right == unused)).sum(-1)
     matches = ((left == right) & (left != unused)).sum(-1)
     return theory.resemblance(matches, empty, bins), shares.share_error(matches, bins - empty)
@@ -73,15 +72,7 @@ class OnePermutation(SlotScheme):
         """Whether some slots can be empty where others are not: raw bins."""
         return self.densify == "none"
 
-    def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
-        """Return the bins of rows of mixed 64-bit hashes, uint32 of shape (rows, permutations).
-
-        Parameters
-        ----------
-        values : ndarray of uint64
-        offsets : ndarray of int64, shape (rows + 1,)
-        """
-        out = np.empty((len(offsets) - 1, self.permutations), np.uint32)
+    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
         kernel.sign_bins(values, offsets, np.uint64(self.seed), out)
         return self._filled(out)
 
@@ -130,7 +121,7 @@ class OnePermutation(SlotScheme):
         """
         if self.densify != "none":
             return SlotScheme.estimate(self, left, right)
-        return _of_filled(left, right, EMPTY)
+        return _of_filled(left, right)
 
 
 def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt64Array, Int64Array]:
@@ -231,7 +222,7 @@ class PermutationMinHash(_OfUniverse):
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        return share_of_equal(left, right, WIDE_EMPTY)
+        return share_of_equal(left, right)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,4 +323,4 @@ class PermutationBins(_OfUniverse):
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        return _of_filled(left, right, WIDE_EMPTY)
+        return _of_filled(left, right)

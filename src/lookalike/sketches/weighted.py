@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..kernels import weighted as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..values import Signatures, UInt64Array, WeightedSets
-from .minhash import Scheme, share_of_equal
+from .minhash import Scheme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +39,6 @@ class _WeightedScheme(Scheme):
 
     def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
         raise NotImplementedError
-
-    def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
-        """Return (share of equal slots, its standard error under independent slots) over the last axis.
-
-        Parameters
-        ----------
-        left, right : ndarray, shape (..., permutations)
-        """
-        return share_of_equal(left, right, WIDE_EMPTY)
 
 
 class ICWS(_WeightedScheme):

@@ -67,15 +67,13 @@ def weak_bit_recall(margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, prob
     sums = np.abs(np.asarray(margins, np.float64))
     differs = flip_probability(sums, np.broadcast_to(np.asarray(sigma, np.float64), len(sums))[:, None])
     first = sums.shape[1] - prefix_bits
-    found, near = np.zeros((len(sums), probes)), np.empty(len(sums))
-    for row, q in enumerate(differs):
-        rest = _counts(q[:first], radius)
-        within = np.cumsum(rest)
-        near[row] = float(_counts(q, radius)[1:].sum())
+    found, near = np.zeros((len(sums), probes)), _counts(differs, radius)[:, 1:].sum(1)
+    rests = _counts(differs[:, :first], radius)
+    for row, (q, rest, few) in enumerate(zip(differs, rests, np.cumsum(rests, 1), strict=True)):
         order = first + np.argsort(sums[row, first:], kind="stable")
         odds, none = q[order] / (1.0 - q[order]), float(np.prod(1.0 - q[first:]))
         for k, chosen in enumerate(cheapest_sets(sums[row, order], probes, radius)):
-            share = within[radius - len(chosen)] if chosen else within[radius] - rest[0]  # equal ones are not asked for
+            share = few[radius - len(chosen)] if chosen else few[radius] - rest[0]  # equal ones are not asked for
             found[row, k] = none * float(np.prod(odds[list(chosen)])) * float(share)
     return np.cumsum(found, 1), near
 
@@ -119,12 +117,12 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
 
 
 def _counts(probability: Float, most: int) -> Float:
-    """Probability that 0, 1, ..., most of independent events happen."""
-    out = np.zeros(most + 1)
-    out[0] = 1.0
-    for q in probability:
-        out[1:] = out[1:] * (1.0 - q) + out[:-1] * q
-        out[0] *= 1.0 - q
+    """Probability, for each row, that 0, 1, ..., most of independent events happen."""
+    out = np.zeros((len(probability), most + 1))
+    out[:, 0] = 1.0
+    for q in probability.T[:, :, None]:
+        out[:, 1:] = out[:, 1:] * (1.0 - q) + out[:, :-1] * q
+        out[:, :1] *= 1.0 - q
     return out
 
 

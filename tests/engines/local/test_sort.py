@@ -157,52 +157,7 @@ def test_a_stream_is_one_piece_to_a_step():
     assert sum(1 for _ in one_stream(table).mapped(counting, table.schema).batches()) == 3 and len(calls) == 1
 
 
-SKETCHES = pa.schema([("position", pa.int64()), ("bytes", pa.int64()), ("priority", pa.large_binary())])
-VALUES = st.tuples(st.integers(0, 4), st.sampled_from([b"", b"\0", b"\1", b"\1a", b"\1ab", b"\1b", b"\xff"]))
-
-
-def ranked(rows, cuts, by, references):
-    """The places of rows in some parts."""
-    space, starts = parted(rows, SKETCHES, cuts)
-    return places(Stored(space, space.numbered("rows"), starts, SKETCHES, 1), by, references)
-
-
-class Reversed:
-    """Bytes that are ordered the other way round."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __lt__(self, other):
-        return self.value > other.value
-
-    def __eq__(self, other):
-        return self.value == other.value
-
-
-KEYS = {
-    ("-position",): lambda row: -row["position"],
-    ("bytes", "position"): lambda row: (row["bytes"], row["position"]),
-    ("-bytes", "position"): lambda row: (-row["bytes"], row["position"]),
-    ("priority", "position"): lambda row: (row["priority"] == b"", row["priority"], row["position"]),
-    ("-priority", "position"): lambda row: (row["priority"] == b"", Reversed(row["priority"]), row["position"]),
-}
-
-
-@pytest.mark.parametrize("by", KEYS)
-@given(
-    values=st.lists(VALUES, min_size=1, max_size=25),
-    cuts=st.lists(st.integers(0, 25), max_size=3),
-    references=st.integers(0, 25),
-)
-def test_documents_have_the_places_that_sorting_gives(by, values, cuts, references):
-    """References first, as they came; no bytes come last either way."""
-    references = min(references, len(values))
-    rows = [{"position": 7 * i, "bytes": size, "priority": priority} for i, (size, priority) in enumerate(values)]
-    wanted = rows[:references] + sorted(rows[references:], key=KEYS[by])
-    found = ranked(rows, cuts, by, references)
-    assert found.tolist() == [wanted.index(row) for row in rows]
-
-
 def test_in_the_order_of_positions_nothing_is_kept():
-    assert ranked([{"position": 3, "bytes": 1, "priority": b""}], [], ["position"], 0) is None
+    schema = pa.schema([("position", integer)])
+    space, starts = parted([{"position": 3}], schema, [])
+    assert places(Stored(space, space.numbered("rows"), starts, schema, 1), ["position"], 0) is None

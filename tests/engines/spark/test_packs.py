@@ -1,7 +1,6 @@
 """Rows are cut into packs and put together again, each group whole and sorted, or joined, however they were cut."""
 
 import random
-from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +32,6 @@ ROWS = pa.schema([("by", integer), ("order", integer), ("flag", pa.bool_()), ("k
 whole = st.integers(-(1 << 63), (1 << 63) - 1)
 rows = st.lists(st.tuples(st.integers(-3, 3) | whole, whole, st.none() | st.booleans(), st.none() | st.tuples(whole, whole)),
                 max_size=40)  # fmt: skip
-VALUES = {"strings": (pa.large_string(), st.text(max_size=3)), "digests": (pa.binary(16), st.binary(min_size=16, max_size=16)),
-          "integers": (integer, st.integers(0, 9) | whole)}  # fmt: skip
 
 
 def columns(found, schema):
@@ -75,18 +72,6 @@ def test_rows_meet(found, n, cut, again, held):
     told = [(row["by"], row["order"], row["flag"], row["keys"] and tuple(row["keys"])) for g in groups.values() for row in g]
     assert sorted(map(repr, told)) == sorted(map(repr, found))
     assert all([row["order"] for row in group] == sorted(row["order"] for row in group) for group in groups.values())
-
-
-@given(st.sampled_from(sorted(VALUES)), st.data(), cuts, cuts)
-def test_rows_meet_by_values_of_each_type(kind, data, cut, again):
-    arrow, values = VALUES[kind]
-    schema = pa.schema([("by", arrow), ("order", integer)])
-    some = data.draw(st.lists(values, min_size=1, max_size=5))
-    found = [(value, i) for i, value in enumerate(data.draw(st.lists(st.sampled_from(some), max_size=30)))]
-    settings = Packing(by="by", cut=5, schema=schema, key=bytes(16))
-    groups = groups_of(met(batches(columns(found, schema), schema, cut), settings, ("order",), again), "by")
-    wanted = {by: [order for _, order in group] for by, group in groupby(sorted(found), key=lambda row: row[0])}
-    assert {by: [row["order"] for row in group] for by, group in groups.items()} == wanted
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.lists(st.integers(0, 60), max_size=6), cuts, cuts)
@@ -168,10 +153,6 @@ def test_a_bucket_of_large_texts_comes_a_few_at_a_time():
 LEFTS = pa.schema([("on", integer), ("x", integer)])
 RIGHTS = pa.schema([("order", integer), ("score", pa.float64()), ("keys", pa.list_(integer, 2)), ("id", pa.large_string()),
                     ("digest", pa.binary(4)), ("flag", pa.bool_())])  # fmt: skip
-order = st.integers(0, 12) | st.integers(0, (1 << 62) - 1)
-lefts = st.lists(st.tuples(st.none() | order, st.integers(0, 9)), max_size=30)
-right = st.tuples(order, st.none() | st.floats(0, 1), st.none() | st.tuples(order, order), st.none() | st.text(max_size=3),
-                  st.none() | st.binary(min_size=4, max_size=4), st.none() | st.booleans())  # fmt: skip
 
 
 def joining(how, left=LEFTS, right=RIGHTS):
@@ -190,30 +171,6 @@ def joined(settings, left, right, n, cut):
     made = list(join_packs(batches({name: [pack[name] for pack in packs] for name in PACKED.names}, PACKED, cut), settings))
     assert all(batch.schema == settings.schema for batch in made)
     return [row for batch in made for row in batch.to_pylist()]
-
-
-def bag(rows):
-    """Rows in any order."""
-    return sorted(repr([list(v) if isinstance(v, tuple) else v for v in row.values()]) for row in rows)
-
-
-@given(lefts, st.lists(right, max_size=20, unique_by=lambda row: row[0]), st.sampled_from(["inner", "left"]), st.integers(1, 9),
-       cuts)  # fmt: skip
-def test_columns_are_added(left, right, how, n, cut):
-    known = {row[0]: row for row in right}
-    wanted = [
-        {"on": on, "x": x} | dict(zip(RIGHTS.names[1:], known.get(on, [None] * 6)[1:], strict=True))
-        for on, x in left if how == "left" or on in known
-    ]  # fmt: skip
-    assert bag(joined(joining(how), left, right, n, cut)) == bag(wanted)
-
-
-@given(lefts, st.lists(order, max_size=20), st.sampled_from(["semi", "anti"]), st.integers(1, 9), cuts)
-def test_rows_are_chosen(left, right, how, n, cut):
-    """Right rows may come again and again; a null matches none."""
-    wanted = [{"on": on, "x": x} for on, x in left if (on in set(right)) == (how == "semi")]
-    settings = joining(how, right=pa.schema([("order", integer)]))
-    assert bag(joined(settings, left, [(o,) for o in right], n, cut)) == bag(wanted)
 
 
 @pytest.mark.parametrize("names", [["on_id"], ["x", "on_keys"], ["on_flag", "on", "on_id"], ["x"]], ids=str)

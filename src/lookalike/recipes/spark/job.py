@@ -25,7 +25,7 @@ from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
-from ...settings.settings import Settings
+from ...settings.settings import PairSettings, Settings
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
 from ..decide import Decider, Deciding
@@ -46,6 +46,11 @@ THREADS = (
 )
 TRIED = 8
 """Tasks in which workers are tried."""
+_NOT_SHARED = (
+    "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
+    "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
+)
+_NO_WORK = "work (--work) must name a folder on an object store, or on storage that the driver and all workers have mounted"
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
 
@@ -55,6 +60,13 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
     tried again. Nothing gathers on the driver but counts, until it is asked for.
     """
+    opened, id_type = open_on_spark(data, settings, tell)
+    with opened.workspace.left_on_error():
+        return SparkResult(_run(opened, id_type))
+
+
+def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened, str | None]:
+    """Open inputs, work folder and session, and try workers; also return the type of Spark that ids of data frames have."""
     if settings.threads is not None:
         raise ParameterError(THREADS)
     against, given, clock = settings.against, settings.engine, Clock()
@@ -74,9 +86,8 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
         clock.lap("opening")
         check_workers(engine)
         clock.lap("starting workers")
-        reading = reading_of(settings, n_references)
-        opened = Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret)
-        return SparkResult(_run(opened, id_type))
+    reading = reading_of(settings, n_references)
+    return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
 
 
 def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEngine:
@@ -84,10 +95,7 @@ def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEn
     spark_sql()
     session = session_of(None if given == "spark" else given, [], tell)
     if not is_local(session):
-        raise ParameterError(
-            "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
-            "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
-        )
+        raise ParameterError(_NOT_SHARED)
     workspace.move_to_disk()
     engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
     check_workers(engine)
@@ -203,10 +211,7 @@ def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, s
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
-            raise ParameterError(
-                "work (--work) must name a folder on an object store, or on storage that the driver and all workers have "
-                "mounted"
-            )
+            raise ParameterError(_NOT_SHARED if isinstance(settings, PairSettings) else _NO_WORK)
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace

@@ -20,7 +20,7 @@ Scores = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Scored:
+class ScoredPairs:
     """The pairs of a job. A row is the place of a document among all, references first."""
 
     job: str

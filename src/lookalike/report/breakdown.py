@@ -8,19 +8,19 @@ import numpy as np
 
 from ..files.names import describe_skipped
 from ..wording import counted
+from .charts import lengths as draw_lengths
+from .charts import spark
 from .diff import visible
-from .drawing import lengths as draw_lengths
-from .drawing import spark
 from .facts import LENGTHS, OUTCOMES, REMOVED, share_between
 from .samples import Pair
-from .sections import Told, share, size
+from .sections import Contents, share, size
 
 MOST_SOURCES = 40
 SHADES = 4
 _SHORT = 20  # characters of a source above a column
 
 
-def groups(told: Told) -> dict[str, Any]:
+def groups(told: Contents) -> dict[str, Any]:
     """Section 4."""
     shown = []
     for group, keeper, pairs in zip(told.facts.groups, told.samples.keepers, told.samples.groups, strict=True):
@@ -60,7 +60,7 @@ def largest_loss(pair: Pair, name: str = "longest loss", most: int = 200) -> str
     return f"{name}: “{' '.join(lost[:most].split())}{'…' if len(lost) > most else ''}”"
 
 
-def sources(told: Told) -> dict[str, Any]:
+def sources(told: Contents) -> dict[str, Any]:
     """Section 7."""
     facts = told.facts
     counts = facts.sources
@@ -108,7 +108,7 @@ def class_name(number: int) -> str:
     return str(least)
 
 
-def lengths(told: Told) -> dict[str, Any]:
+def lengths(told: Contents) -> dict[str, Any]:
     """Section 8."""
     s, table = told.summary, told.facts.lengths
     there = np.flatnonzero(table.sum(axis=0))

@@ -107,7 +107,7 @@ def ops_of(left: Sequence[str], right: Sequence[str], context: int = CONTEXT) ->
 
 
 @dataclass(slots=True)
-class Compared:
+class Comparison:
     """What a page shows of two texts."""
 
     rows: list[Any] = field(default_factory=list)  # [runs] if equal, [left, right runs], or a number of equal words
@@ -127,11 +127,11 @@ class Compared:
 
 def compare(
     left: bytes, right: bytes, shingling: Shingling, most: int, show: Callable[[str], str] = visible
-) -> Compared:  # fmt: skip
+) -> Comparison:  # fmt: skip
     """Compare two texts, and keep what fits a size."""
     sides = [Side.of(text.decode("utf-8", "replace")) for text in (left, right)]
     masks = shared(sides[0].text, sides[1].text, shingling)
-    found = Compared(left_words=len(sides[0].words), right_words=len(sides[1].words), shaded=masks is not None)
+    found = Comparison(left_words=len(sides[0].words), right_words=len(sides[1].words), shaded=masks is not None)
     found.begins = begin_of(sides[0].text, show), begin_of(sides[1].text, show)
     ops = ops_of(sides[0].words, sides[1].words)
     found.common = sum(op.left[1] - op.left[0] for op in ops if op.kind != "differs")
@@ -162,7 +162,7 @@ def compare(
 class _Rows:
     """Collects runs into rows."""
 
-    def __init__(self, found: Compared) -> None:
+    def __init__(self, found: Comparison) -> None:
         self._found = found
         self.left: Runs = []
         self.right: Runs = []

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lookalike.report.compared import DIFFERS, SHARED, begin_of, compare, hidden_by, ops_of
+from lookalike.report.comparison import DIFFERS, SHARED, begin_of, compare, hidden_by, ops_of
 from lookalike.report.page import as_json
 from lookalike.text.shingle import Shingling
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..results.scored import Scored
+from ..results.scored_pairs import ScoredPairs
+from .breakdown import SHADES, largest_loss
+from .charts import curve, histogram, shares, spark
 from .diff import visible
-from .drawing import curve, histogram, shares, spark
 from .facts import PairFacts, binned, chosen_sources
 from .samples import Samples, short
 from .sections import OPENED, share
-from .tables import SHADES, largest_loss
 
 _ANCHORED = "if these are right, the others, which are at least as similar, most likely are too."
 _CAUTION = "Before you use this list:"
@@ -83,7 +83,7 @@ WORDS = {
 
 
 def scored_sections(
-    scored: Scored, facts: PairFacts, samples: Samples, inputs: list[dict[str, Any]], command: str
+    scored: ScoredPairs, facts: PairFacts, samples: Samples, inputs: list[dict[str, Any]], command: str
 ) -> dict[str, Any]:  # fmt: skip
     """Return what the template says of each section but 5 and 6."""
     words = WORDS[scored.job]
@@ -127,7 +127,7 @@ def _flat(settings: dict[str, Any]) -> list[tuple[str, Any]]:
     return out
 
 
-def _scores(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+def _scores(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:
     """Section 3."""
     words, planned = WORDS[scored.job], scored.found(scored.threshold)
     parts = [("near", facts.bins.tolist(), facts.scores.tolist())]
@@ -144,7 +144,7 @@ def _scores(scored: Scored, facts: PairFacts) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _groups(scored: Scored, facts: PairFacts, samples: Samples) -> dict[str, Any]:
+def _groups(scored: ScoredPairs, facts: PairFacts, samples: Samples) -> dict[str, Any]:
     """Section 4."""
     shown, words = [], WORDS[scored.job]
     for keeper, pairs in zip(samples.keepers, samples.groups, strict=True):
@@ -171,7 +171,7 @@ def _groups(scored: Scored, facts: PairFacts, samples: Samples) -> dict[str, Any
     return {"list": shown, "how": f"{len(shown):,} documents, those in most {words['scored']}."}
 
 
-def _sources(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+def _sources(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:
     """Section 7."""
     names = [short(source.identity()["name"]) for source in scored.sources]
     involved = np.bincount(scored.source_of(np.flatnonzero(facts.in_pairs)), minlength=len(names))
@@ -198,7 +198,7 @@ def _sources(scored: Scored, facts: PairFacts) -> dict[str, Any]:
     }
 
 
-def _thresholds(scored: Scored, facts: PairFacts) -> dict[str, Any]:
+def _thresholds(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:
     """Section 9."""
     word = WORDS[scored.job]["scored"]
     rows = [
@@ -211,7 +211,7 @@ def _thresholds(scored: Scored, facts: PairFacts) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cost(scored: Scored) -> dict[str, Any]:
+def _cost(scored: ScoredPairs) -> dict[str, Any]:
     """Section 10."""
     return {
         "picture": shares("Seconds by stage", list(scored.seconds.items())) if scored.seconds else "",
