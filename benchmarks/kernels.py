@@ -61,10 +61,10 @@ def cases(path: str | None) -> dict[str, Callable[[], Any]]:
 
 def measure(path: str | None, level: int | None) -> None:
     """Print the least seconds of each case in this process."""
-    from lookalike.kernels import compiler
-
     if level is not None:
-        compiler._native.use_level(level)
+        from lookalike.kernels import _native
+
+        _native.use_level(level)
     found = {}
     for name, call in cases(path).items():
         call()

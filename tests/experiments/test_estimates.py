@@ -1,4 +1,7 @@
-"""Helpers of the experiments: pairs of sets, estimates of prefixes of signatures, pooled variances."""
+"""Helpers of the experiments: pairs of sets, minima under true permutations, estimates, and their errors."""
+
+from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,6 +16,8 @@ from estimates import (
     sparse_signatures_of,
     xored,
 )
+from jackknife import share
+from permuting import permuted_minima
 
 import lookalike as la
 
@@ -74,3 +79,54 @@ def test_xored_estimates_use_the_densities_even_where_the_library_has_nan():
     rows = np.arange(0, 40, 2)
     assert np.isnan(packed.estimated_resemblance(rows, rows + 1)).all()
     assert abs(xored(packed).mean() - 0.4) < 0.02, "the mirror image of 0.1 at r / 2 = 0.25"
+
+
+def drawn(rng, pages=40, versions=4):
+    """Pairs of versions of the same page; some pages are chosen with all their pairs, so pairs are far from independent."""
+    left = np.repeat(np.arange(pages), versions)
+    part = np.repeat(rng.random(pages) < 0.3, versions)
+    return part, np.ones(len(left), bool), left, left, pages
+
+
+def test_its_error_is_that_of_repetitions():
+    rng = np.random.default_rng(0)
+    found = [share(*drawn(rng)) for _ in range(600)]
+    spread = np.std([one.value for one in found], ddof=1)
+    assert np.mean([one.error**2 for one in found]) == pytest.approx(spread**2, rel=5 * (2 / 600) ** 0.5)
+
+
+def test_pairs_between_pages_go_with_either_page():
+    part, whole = np.array([True, False, True]), np.ones(3, bool)
+    one = share(part, whole, np.array([0, 0, 1]), np.array([0, 1, 2]), 3)
+    assert one.value == pytest.approx(2 / 3)
+    assert np.allclose(one.without, [1, 1, 1 / 2])
+
+
+def test_a_share_minus_itself_is_zero_without_error():
+    one = share(*drawn(np.random.default_rng(1)))
+    assert one.above(one) == (0.0, 0.0)
+
+
+def test_minima_have_the_law_of_all_permutations():
+    left, right = np.array([0, 1]), np.array([1, 2])
+    law = Counter((min(p[x] for x in left), min(p[x] for x in right)) for p in permutations(range(5)))
+    n = 200_000
+    one, other = permuted_minima(np.random.default_rng(1), 5, left, right, n)
+    found = Counter(zip(one.tolist(), other.tolist(), strict=True))
+    assert set(found) == set(law)
+    for places, count in law.items():
+        p = count / 120
+        assert abs(found[places] / n - p) < 5 * (p * (1 - p) / n) ** 0.5, places
+
+
+def test_successive_permutations_do_not_depend_on_each_other():
+    one, _ = permuted_minima(np.random.default_rng(2), 6, np.array([3]), np.array([3]), (50_000, 2))
+    together = np.histogram2d(one[:, 0], one[:, 1], bins=6)[0]
+    assert (np.abs(together - 50_000 / 36) < 5 * (50_000 / 36) ** 0.5).all()
+
+
+def test_shape_and_empty_sets():
+    one, other = permuted_minima(np.random.default_rng(3), 10, np.arange(10), np.arange(10), (3, 4))
+    assert one.shape == other.shape == (3, 4) and not one.any() and not other.any()
+    with pytest.raises(ValueError, match="empty"):
+        permuted_minima(np.random.default_rng(3), 10, np.arange(0), np.arange(3), 2)

@@ -5,7 +5,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from container_twin import GROWING, add, batch, content, described, grown, three_batches, twin, wanted
+from files.container_twin import GROWING, add, batch, content, described, grown, three_batches, twin, wanted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays

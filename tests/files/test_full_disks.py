@@ -4,7 +4,7 @@ import json
 import resource
 
 import pytest
-from folder_files import fill
+from files.folder_files import fill
 
 import lookalike as la
 

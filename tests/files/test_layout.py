@@ -8,7 +8,7 @@ from itertools import product
 from zlib import crc32
 
 import pytest
-from container_twin import content, grown, three_batches, wanted, whole_file
+from files.container_twin import content, grown, three_batches, wanted, whole_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

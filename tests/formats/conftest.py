@@ -1,7 +1,7 @@
 """The format `semicolons` as an installed package."""
 
 import pytest
-from format_samples import install_toy
+from formats.format_samples import install_toy
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from format_samples import packed
+from formats.format_samples import packed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from listing import find_pairs

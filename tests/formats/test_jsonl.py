@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from format_samples import sample
+from formats.format_samples import sample
 
 import lookalike as la
 

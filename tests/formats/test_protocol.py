@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from format_samples import SAMPLES, TESTED, packed, sample
+from formats.format_samples import SAMPLES, TESTED, packed, sample
 
 import lookalike as la
 from lookalike.files import streams

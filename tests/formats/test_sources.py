@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from format_samples import packed, sample
+from formats.format_samples import packed, sample
 
 import lookalike as la
 from lookalike.formats import Columns, txt

@@ -135,16 +135,9 @@ def test_matches_of_rows_equal_set_arithmetic(rng):
     assert overlap.fill_table(repeated, spread, table, numbers, out) == len(distinct)
     assert out.tolist() == [i // 2 for i in range(len(repeated))]
     values, offsets = np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)])
-    known = overlap.Passages(
-        table,
-        numbers,
-        np.cumsum([0, *map(len, lists)]),
-        np.concatenate(lists).astype(np.int32),
-        np.cumsum([len(some) for some in lists]),
-        np.zeros(9, np.int64),
-        np.array([len(p) for p in passages]),
-        spread,
-    )
+    ends, sizes = np.cumsum([0, *map(len, lists)]), np.array([len(p) for p in passages])
+    flat = np.concatenate(lists).astype(np.int32)
+    known = overlap.Passages(table, numbers, ends, flat, ends[1:].copy(), np.zeros(9, np.int64), sizes, spread)
     for contained in (False, True):
         found, row = [], 0
         while row < len(rows):

@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from conftest import JIT_OFF
+from fingerprint_words import as_ints, planted
 from naive import hamming as naive
 
 import lookalike as la
@@ -12,26 +13,10 @@ from lookalike.search import self_join
 from lookalike.theory import blocks as theory
 
 
-def near(rng, n, bits, radius):
-    """Distinct random fingerprints, two thirds of them a few bits from another."""
-    words = rng.integers(0, 1 << 64, (n, (bits + 63) // 64), dtype=np.uint64)
-    if bits % 64:
-        words[:, -1] &= np.uint64((1 << bits % 64) - 1)
-    for row in range(n // 3, n):
-        words[row] = words[rng.integers(0, n // 3)]
-        for bit in rng.choice(bits, int(rng.integers(1, radius + 3)), replace=False):
-            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
-    return np.unique(words, axis=0)
-
-
-def as_ints(words):
-    return [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
-
-
 @pytest.mark.parametrize("bits", [32, 64, 128])
 @pytest.mark.parametrize("radius", [0, 1, 2, 3, 5])
 def test_every_design_finds_each_pair_once(rng, bits, radius):
-    words = near(rng, 90, bits, radius)
+    words = np.unique(planted(rng, 90, bits, radius + 1, 2 / 3, 1), axis=0)
     numbers = as_ints(words)
     expected = sorted((i, j, d) for (i, j), d in naive.within(numbers, numbers, radius).items() if i < j)
     designs = theory.join_designs(bits, radius)
@@ -44,7 +29,7 @@ def test_every_design_finds_each_pair_once(rng, bits, radius):
 
 
 def test_output_goes_on_where_the_room_was_full(rng, monkeypatch):
-    words = near(rng, 200, 64, 3)
+    words = np.unique(planted(rng, 200, 64, 4, 2 / 3, 1), axis=0)
     whole = self_join.near_pairs(words, 64, 3)
     monkeypatch.setattr(self_join, "ROOM", 7)
     pieces = self_join.near_pairs(words, 64, 3, threads=1 if JIT_OFF else 2)

@@ -3,6 +3,7 @@
 import unicodedata
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import JIT_OFF
 from hypothesis import given, settings
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 from naive import text as naive
 
 from lookalike.errors import IncompatibleSketchError, ParameterError
-from lookalike.text.characters import UNICODE_VERSION, normalize
+from lookalike.text.characters import UNICODE_VERSION, character_tables, normalize
 from lookalike.text.shingle import Shingling
-from lookalike.text.texts import from_strings
+from lookalike.text.texts import from_arrow_array, from_strings
 
 same_unicode = pytest.mark.skipif(
     unicodedata.unidata_version != UNICODE_VERSION, reason=f"the twin needs an interpreter with Unicode {UNICODE_VERSION}"
@@ -26,6 +27,11 @@ TEXTS = [
     "tab\tand\u00a0space\u2003em\u3000wide", "mixed\u2028line\u2029sep\x85nel", "a" * 63, "a" * 64, "b " * 65,
     "abcdefg\u00e9hijklmnop" * 9, "ABCDEFGH" * 8 + "\u00c9", "\u212b\u2126 \u00c5", "\x00\x01", "z\x00z", "가\u11a8",
 ]  # fmt: skip
+
+
+def texts_of(data):
+    """Bytes, perhaps invalid, as texts."""
+    return from_arrow_array(pa.array(data, pa.large_binary()))
 
 
 def found(shingling, text):
@@ -130,13 +136,9 @@ def in_bytes(piece):
 )  # fmt: skip
 def test_any_bytes_equal_twin(rows, unit, normalization, fold_case):
     """Every kind of character, invalid bytes too, beside every other and at every place in a block."""
-    import pyarrow as pa
-
-    from lookalike.text.texts import from_arrow_array
-
     data = [b"".join(in_bytes(piece) * times for piece, times in row) for row in rows]
     shingling = Shingling(unit=unit, width=1, normalization=normalization, fold_case=fold_case)
-    values, offsets = shingling.hashes(from_arrow_array(pa.array(data, pa.large_binary())))
+    values, offsets = shingling.hashes(texts_of(data))
     for row, text in enumerate(data):
         expected = naive.hashes(naive.decoded(text), unit, 1, normalization, fold_case)
         assert values[offsets[row] : offsets[row + 1]].tolist() == expected
@@ -149,10 +151,6 @@ KINDS = ["abc", "7", "\u00e9", "\u4e2d", "\U00020000", "\u0e01", "\u0301", "\u30
 @pytest.mark.parametrize("unit", ["word", "char", "line"])
 def test_hashes_do_not_depend_on_where_a_word_stands(unit):
     """Two characters side by side make the same shingles at every distance from the beginning and the end of a buffer."""
-    import pyarrow as pa
-
-    from lookalike.text.texts import from_arrow_array
-
     shingling = Shingling(unit=unit, width=1)
     around = [0, 63, 65] if JIT_OFF else range(131)
     for first in map(in_bytes, KINDS):
@@ -160,11 +158,11 @@ def test_hashes_do_not_depend_on_where_a_word_stands(unit):
             core = b"abc" + first + second + b"xyz" + first + b" one"
             data = [b" " * before + core + b" " * after for before in around for after in (0, 3, 100)]
             # one buffer for all, and each text at the end of a buffer of its own
-            values, offsets = shingling.hashes(from_arrow_array(pa.array(data, pa.large_binary())))
+            values, offsets = shingling.hashes(texts_of(data))
             expected = values[: offsets[1]].tolist()
             assert values.tolist() == expected * len(data), core
             for text in data[:: 3 if JIT_OFF else 17]:
-                alone, _ = shingling.hashes(from_arrow_array(pa.array([text], pa.large_binary())))
+                alone, _ = shingling.hashes(texts_of([text]))
                 assert alone.tolist() == expected, core
 
 
@@ -249,12 +247,8 @@ def test_rows_do_not_run_into_each_other():
 
 
 def test_invalid_utf8_separates_words_and_counts_as_a_character():
-    import pyarrow as pa
-
-    from lookalike.text.texts import from_arrow_array
-
     bad = [b"ab\xffcd", b"ab\xe2\x82", b"\xed\xa0\x80x", b"\xc0\xafx", b"\xf4\x90\x80\x80"]
-    texts = from_arrow_array(pa.array(bad, pa.binary()))
+    texts = texts_of(bad)
     assert texts.find_invalid() == (0, 2)
     values, offsets = Shingling(width=1).hashes(texts)
     assert np.diff(offsets).tolist() == [2, 1, 1, 1, 0]
@@ -265,18 +259,12 @@ def test_invalid_utf8_separates_words_and_counts_as_a_character():
 
 @pytest.mark.parametrize("position", range(20))
 def test_invalid_bytes_are_found_where_they_are(position):
-    import pyarrow as pa
-
-    from lookalike.text.texts import from_arrow_array
-
     good, bad = "säfe täxt ".encode(), b"a" * position + b"\x80" + b"b" * 20
-    assert from_arrow_array(pa.array([good, bad, good], pa.binary())).find_invalid() == (1, position)
+    assert texts_of([good, bad, good]).find_invalid() == (1, position)
 
 
 @same_unicode
 def test_tables_are_those_of_the_pinned_unicode_version():
-    from lookalike.text.characters import character_tables
-
     pages, kinds, folds, fold_bytes = character_tables()
     parts = {"mark": 3, "single": 2, "letter": 1}
     for point in [*range(0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0x3000, 0x110000, 97)]:

@@ -61,23 +61,16 @@ def test_a_package_that_cannot_be_imported_is_named(install):
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
-def test_what_makes_no_method_is_refused(install):
-    install("make = 3")
-    with pytest.raises(la.ParameterError, match="must be a function from settings to a method; got 3"):
-        make_method("other", MethodSettings())
-
-
-def test_a_method_must_be_whole(install):
-    install("class Half:\n    name = 'other'\n    score = 'resemblance'\n\ndef make(settings):\n    return Half()\n")
-    with pytest.raises(la.ParameterError, match="lacks meets, radius, n_keys, n_codes, .*sketch, comparable"):
-        make_method("other", MethodSettings())
-
-
-def test_a_method_must_go_by_its_name(install):
-    install(
-        "from lookalike.methods.registry import make_method\n\ndef make(settings):\n    return make_method('minhash', settings)\n"
-    )
-    with pytest.raises(la.ParameterError, match="made a method named 'minhash'; the names must be equal"):
+@pytest.mark.parametrize(("code", "said"), [
+    ("make = 3", "must be a function from settings to a method; got 3"),
+    ("class Half:\n    name = 'other'\n    score = 'resemblance'\n\ndef make(settings):\n    return Half()\n",
+     "lacks meets, radius, n_keys, n_codes, .*sketch, comparable"),
+    ("from lookalike.methods.registry import make_method\n\ndef make(settings):\n    return make_method('minhash', settings)\n",
+     "made a method named 'minhash'; the names must be equal"),
+])  # fmt: skip
+def test_what_is_no_whole_method_of_its_name_is_refused(install, code, said):
+    install(code)
+    with pytest.raises(la.ParameterError, match=said):
         make_method("other", MethodSettings())
 
 

@@ -8,22 +8,10 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from fingerprint_words import planted, triples
 
 import lookalike as la
 from lookalike.search.chunked_file import ChunkedFile
-
-
-def near(rng, n, bits=64):
-    words = rng.integers(0, 1 << 64, (n, bits // 64), dtype=np.uint64)
-    for row in range(max(1, n // 3), n):
-        words[row] = words[rng.integers(0, max(1, n // 3))]
-        for bit in rng.choice(bits, int(rng.integers(0, 5)), replace=False):
-            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
-    return words
-
-
-def triples(pairs):
-    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
 
 
 def methods(bits=64):
@@ -37,8 +25,8 @@ def methods(bits=64):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("batches", [[1], [5000], [1, 700, 3000, 2, 900]])
 def test_every_method_equals_the_oracle(rng, tmp_path, monkeypatch, bits, threads, batches):
-    words = near(rng, sum(batches), bits)
-    queries = np.concatenate([words[-200:], near(rng, 50, bits)])
+    words = planted(rng, sum(batches), bits, 3, 2 / 3)
+    queries = np.concatenate([words[-200:], planted(rng, 50, bits, 3, 2 / 3)])
     file = la.FingerprintFile(tmp_path / "seen.fps", bits=bits)
     starts = np.cumsum([0, *batches])
     for start, count in zip(starts, batches, strict=False):
@@ -128,7 +116,7 @@ def test_memory_is_bounded_whatever_the_file(rng, tmp_path):
 
 def test_an_append_cut_off_does_not_count(rng, tmp_path):
     path = tmp_path / "seen.fps"
-    words = near(rng, 300)
+    words = planted(rng, 300, 64, 3, 2 / 3)
     file = la.FingerprintFile(path)
     file.append(words[:100])
     committed = path.stat().st_size
@@ -144,7 +132,7 @@ def test_an_append_cut_off_does_not_count(rng, tmp_path):
 
 def test_damage_is_told_from_an_end(rng, tmp_path):
     path = tmp_path / "seen.fps"
-    la.FingerprintFile(path).append(near(rng, 500))
+    la.FingerprintFile(path).append(planted(rng, 500, 64, 3, 2 / 3))
     whole = path.read_bytes()
     for position in range(0, len(whole), 97):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
@@ -208,7 +196,7 @@ def test_one_writer_at_a_time(rng, tmp_path):
 
     path = tmp_path / "seen.fps"
     one, two = la.FingerprintFile(path), la.FingerprintFile(path)
-    words = near(rng, 60)
+    words = planted(rng, 60, 64, 3, 2 / 3)
     assert one.append(words[:20]) == 0
     assert two.append(words[20:]) == 20  # sees what the other appended
     assert len(la.FingerprintFile(path)) == 60
@@ -265,7 +253,7 @@ def test_golden_files_are_searched():
 
 
 def test_files_are_joined(rng, tmp_path):
-    words = near(rng, 500)
+    words = planted(rng, 500, 64, 3, 2 / 3)
     one, other = la.FingerprintFile(tmp_path / "one"), la.FingerprintFile(tmp_path / "other")
     assert one.extend(other) == 0 and not (tmp_path / "one").exists()
     one.append(words[:100])

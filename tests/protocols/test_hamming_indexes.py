@@ -2,24 +2,11 @@
 
 import numpy as np
 import pytest
+from fingerprint_words import as_ints, planted, triples
 from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search import hamming
-
-
-def planted(rng, n, bits, radius):
-    """Random fingerprints, a third of which are others with up to radius + 1 bits flipped; copies too."""
-    words = rng.integers(0, 1 << 63, (n, (bits + 63) // 64), dtype=np.uint64) * np.uint64(2) + rng.integers(
-        0, 2, (n, 1), dtype=np.uint64
-    )
-    if bits % 64:
-        words[:, -1] &= np.uint64((1 << (bits % 64)) - 1)
-    for row in range(2 * n // 3, n):
-        words[row] = words[rng.integers(0, max(1, 2 * n // 3))]
-        for bit in rng.choice(bits, int(rng.integers(0, radius + 2)), replace=False):
-            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
-    return words
 
 
 def exact_indexes(radius, bits):
@@ -33,10 +20,6 @@ def exact_indexes(radius, bits):
     return out
 
 
-def triples(pairs):
-    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
-
-
 @pytest.mark.parametrize("bits", [32, 64, 128])
 @pytest.mark.parametrize("radius", [0, 1, 3, 4])
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 600])
@@ -46,9 +29,7 @@ def test_exact_indexes_equal_the_oracle(rng, bits, radius, n):
     oracle = la.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words)
     expected, joined = triples(oracle.query(queries)), triples(oracle.pairs())
     if n <= 65:
-        as_ints = [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
-        asked = [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in queries]
-        assert {(q, s): d for q, s, d in expected} == naive.within(asked, as_ints, radius)
+        assert {(q, s): d for q, s, d in expected} == naive.within(as_ints(queries), as_ints(words), radius)
     for index in exact_indexes(radius, bits):
         index.add(words[: n // 3]).add(words[n // 3 :])
         assert len(index) == n

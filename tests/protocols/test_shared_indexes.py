@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from fingerprint_words import triples
 
 import lookalike as la
 
@@ -34,10 +35,6 @@ def at_once(n, work):
     if errors:
         raise errors[0]
     return found
-
-
-def triples(pairs):
-    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -134,23 +134,6 @@ def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path
         for function in (la.dedup, la.pairs):
             with pytest.raises(la.InputDataError, match="both an input and a reference"):
                 function(inputs, against=references)
-
-
-def test_a_refused_pair_of_inputs_leaves_no_work_folder(tmp_path):
-    path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    for file in (path, other):
-        file.write_text('{"text": "one two three four five six"}\n')
     with pytest.raises(la.InputDataError, match="both an input and a reference"):
-        la.dedup(path, against=path, work=tmp_path / "w")
-    assert la.dedup(path, against=other, work=tmp_path / "w").keep.tolist() == [False]
-
-
-def test_what_shares_its_documents_is_closed_with_it(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "one two three four five six"}\n{"text": "One two three four five six"}\n')
-    result = la.dedup(path, threshold=0.5)
-    again = result.rethreshold(0.6)
-    result.close()
-    for ask in (lambda: again.pairs, lambda: again.removed, lambda: again.clusters, lambda: again.write(tmp_path / "o.jsonl")):
-        with pytest.raises(la.ParameterError, match="closed"):
-            ask()
+        la.dedup(new, against=new, work=tmp_path / "w")
+    assert not (tmp_path / "w").exists()

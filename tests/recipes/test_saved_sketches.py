@@ -64,7 +64,7 @@ def test_two_generations_are_as_good_as_their_documents(variant, files, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
-@pytest.mark.parametrize("variant", ["first", "longest", "within", "crowds"])
+@pytest.mark.parametrize("variant", ["within", "crowds"])
 def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch):
     given = VARIANTS[variant]
     seen, clean = two_weeks(files, tmp_path, **given)
@@ -77,7 +77,7 @@ def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch)
     assert len(kept_of(tmp_path / "w2")) == wanted[2]["kept"]
 
 
-@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("seed", range(2, 6))
 def test_other_corpora(seed, tmp_path):
     variant = VARIANTS[list(VARIANTS)[seed % 4]]
     found = [written(table, tmp_path, f"week{i}") for i, table in enumerate(weeks(seed, 90))]

@@ -1,7 +1,7 @@
 """One server for the tests that need nothing special of it."""
 
 import pytest
-from served import Server, make_index
+from serve.served import Server, make_index
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import httpx
 import msgspec
 import pyarrow as pa
 import pytest
-from served import JSON, TEXTS, make_index
+from serve.served import JSON, TEXTS, make_index
 
 import lookalike as la
 from lookalike.recipes.compare import compare_texts

@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
-from served import TEXTS, Server, answer, connect, head, make_index, status_of
+from serve.served import TEXTS, Server, answer, connect, head, make_index, status_of
 from waiting import MINUTES, until
 
 SECONDS = 1.0

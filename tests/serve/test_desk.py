@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from desk_jobs import HOSTILE, plain
+from serve.desk_jobs import HOSTILE, plain
 
 import lookalike as la
 from lookalike.serve.guard import Keys

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from browsers import needed, opened, playwright, violations
-from desk_jobs import HOSTILE, hostile, plain, served
+from serve.desk_jobs import HOSTILE, hostile, plain, served
 
 import lookalike as la
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
-from desk_jobs import hostile, plain
+from serve.desk_jobs import hostile, plain
 from waiting import MINUTES
 
 import lookalike as la

@@ -6,7 +6,7 @@ import threading
 
 import httpx
 import pytest
-from served import Server, make_index
+from serve.served import Server, make_index
 from waiting import until
 
 import lookalike as la

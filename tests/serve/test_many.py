@@ -4,7 +4,7 @@ import resource
 from contextlib import ExitStack
 
 import pytest
-from served import connect, head, status_of
+from serve.served import connect, head, status_of
 
 
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])

@@ -11,8 +11,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from desk_jobs import plain
-from served import JSON, TEXTS, Server, make_index
+from serve.desk_jobs import plain
+from serve.served import JSON, TEXTS, Server, make_index
 from waiting import until
 
 import lookalike as la

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from served import Server, make_index
+from serve.served import Server, make_index
 
 from lookalike.cli.serve import serve
 

@@ -85,10 +85,10 @@ def test_simhash_needs_no_plan(verify):
 
 
 def test_a_closed_result_says_so(tmp_path):
-    result = la.dedup(TEXTS)
-    removed = result.removed
+    result = la.dedup(TEXTS, threshold=0.5)
+    removed, again = result.removed, result.rethreshold(0.6)
     result.close()
-    for ask in (lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
+    for ask in (lambda: again.pairs, lambda: again.removed, lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
                 lambda: result.write(tmp_path / "out.jsonl")):  # fmt: skip
         with pytest.raises(la.ParameterError, match="this result is closed"):
             ask()

@@ -2,7 +2,7 @@
 
 import pytest
 from parity.made import MADE, REAL
-from spark_jobs import FORMS, POLICIES, Case, hold
+from spark.spark_jobs import FORMS, POLICIES, Case, hold
 
 pytestmark = pytest.mark.spark
 

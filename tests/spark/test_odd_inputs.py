@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from engine_kinds import spark_engine
 from same_results import same_job
-from spark_jobs import corpus, files
+from spark.spark_jobs import corpus, files
 
 import lookalike as la
 

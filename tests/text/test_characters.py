@@ -20,21 +20,7 @@ same_unicode = pytest.mark.skipif(
 )
 FORMS = ("NFC", "NFKC")
 MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099\u0f73\u0f75\u0f81\uff9e\uff9f\u1161\u11a8\u0308\u0303"
-PIECES = [
-    "a",
-    "\u1e69",
-    "\u0627",
-    "\u304b",
-    "\uff76",
-    "\u4e00",
-    " ",
-    "\ud7a3",
-    "\uac00",
-    "\u1100",
-    "\ufb2c",
-    "\U0001d160",
-    *MARKS,
-]
+PIECES = [*"a\u1e69\u0627\u304b\uff76\u4e00 \ud7a3\uac00\u1100\ufb2c\U0001d160", *MARKS]
 
 
 def known(point):
@@ -52,14 +38,8 @@ def test_runs_of_marks_in_any_order_have_the_normal_form_of_python(form, pieces,
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_character_alone_and_between_others_has_the_normal_form_of_python(form):
-    points = [
-        *range(0x3400),
-        *range(0xA000, 0xAC00),
-        *range(0xAC00, 0xD7B0, 27),
-        *range(0xF900, 0x1F000),
-        *range(0x2F800, 0x2FA1E),
-    ]
-    every = [chr(point) for point in points if known(point)]
+    ranges = range(0x3400), range(0xA000, 0xAC00), range(0xAC00, 0xD7B0, 27), range(0xF900, 0x1F000), range(0x2F800, 0x2FA1E)
+    every = [chr(point) for points in ranges for point in points if known(point)]
     for text in ("\n".join(every), "\n".join(f"e{c}\u0301\u1161\u11a8" for c in every), "".join(every)):
         assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
@@ -100,14 +80,12 @@ def test_tables_of_normal_forms_are_those_of_the_pinned_version():
             assert not place or [int(part) >> 21 for part in parts] == [unicodedata.combining(part) for part in decomposed]
 
 
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(st.sampled_from([*PIECES, "e\u0301", b"\xff", "\u0344"]), st.sampled_from([1, 2, 40, 70])), max_size=9
-        ),
-        max_size=4,
-    )
+ROWS = st.lists(
+    st.tuples(st.sampled_from([*PIECES, "e\u0301", b"\xff", "\u0344"]), st.sampled_from([1, 2, 40, 70])), max_size=9
 )
+
+
+@given(st.lists(ROWS, max_size=4))
 def test_texts_have_the_normal_form_of_each_alone(rows):
     """Stretches near each other, far from each other and in different rows, invalid bytes between them."""
     data = [b"".join((p if isinstance(p, bytes) else p.encode()) * times for p, times in row) for row in rows]
@@ -118,11 +96,10 @@ def test_texts_have_the_normal_form_of_each_alone(rows):
         assert found.row(row).decode("utf-8", "surrogateescape") == expected
 
 
-@given(
-    st.lists(
-        st.sampled_from([b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x9f", b"\xcc\x81", b"e", b"\xf5", b"\xc0\x80"])
-    )
-)
+BYTES = [b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x9f", b"\xcc\x81", b"e", b"\xf5", b"\xc0\x80"]
+
+
+@given(st.lists(st.sampled_from(BYTES)))
 def test_bytes_that_are_no_utf8_stay_where_they_are(parts):
     text = b"".join(parts)
     found = Shingling().normalized(from_arrow_array(pa.array([text], pa.large_binary())))
@@ -139,12 +116,8 @@ def test_texts_that_are_normal_are_the_very_same():
 
 @pytest.mark.parametrize("first", [0, 1, 2, 3])
 def test_texts_behind_others_are_normalized(first):
-    strings = [
-        "e\u0301t\u00e9",
-        "plain, and longer than a block of sixty-four bytes can ever be, I would say",
-        "A\u030a and \u212b",
-        "x",
-    ]
+    long = "plain, and longer than a block of sixty-four bytes can ever be, I would say"
+    strings = ["e\u0301t\u00e9", long, "A\u030a and \u212b", "x"]
     every = from_strings(strings)
     found = Shingling(normalization="NFC").normalized(Texts(every.data, every.offsets[first:]))
     assert [found.row(i).decode() for i in range(len(found))] == [unicodedata.normalize("NFC", s) for s in strings[first:]]

@@ -1,4 +1,4 @@
-"""SimHash and Hamming search: formulas against simulation and enumeration."""
+"""SimHash and Hamming search: formulas against simulation and enumeration; no choice of blocks misses a pair."""
 
 from itertools import combinations
 
@@ -131,3 +131,18 @@ def test_any_three_blocks_lie_beside_a_choice_of_four():
     assert len(blocks.STEINER) == 14 and all(len({*four}) == 4 for four in blocks.STEINER)
     for touched in combinations(range(8), 3):
         assert sum(not {*touched} & {*four} for four in blocks.STEINER) == 1
+
+
+@pytest.mark.parametrize("bits", [1, 4, 7, 8, 9, 64])
+@pytest.mark.parametrize("radius", range(6))
+def test_whatever_blocks_differ_one_choice_is_untouched(bits, radius):
+    """All ways to spread as many differing bits as there may be over the blocks."""
+    if radius >= bits:
+        return
+    designs = blocks.join_designs(bits, radius)
+    for parts, choices in designs:
+        assert len(blocks.block_sizes(bits, parts)) == parts
+        for touched in combinations(range(parts), min(radius, parts)) if choices != ((),) else ():
+            assert any(not set(choice) & set(touched) for choice in choices), (parts, len(choices), touched)
+    assert ((8, 14) in [(parts, len(choices)) for parts, choices in designs]) == (radius <= 3 and bits >= 8)
+    assert blocks.join_candidates(100.0, bits, *designs[0]) == 100 * 100 / 2, "all with all"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -13,65 +13,28 @@ from ..settings.options import DedupOptions, SearchOptions
 from . import options
 from .saying import say, say_all, say_seed
 
-if TYPE_CHECKING:
-    from ..settings.settings import Settings
-
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.of_job(SearchOptions)
 @options.of_job(DedupOptions)
 @options.writing
-@options.own(
-    "--save-sketches",
-    default=None,
-    metavar="DIR",
-    help="Save sketches of the kept documents to a new folder, for --against of later jobs.",
-)
-@options.own(
-    "--save", default=None, metavar="DIR", help="Save the decisions and the reasons to a folder, for groups, show and serve."
-)
-@options.own(
-    "--fail-if-removed",
-    type=click.FloatRange(0, 1),
-    default=None,
-    metavar="SHARE",
-    help="If more than this share of the documents would be removed, or all documents of an input, exit with "
-    "status 1 and write neither documents nor sketches; --report and --save are written.",
-)
+@options.own("--save-sketches", default=None, metavar="DIR",
+             help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
+@options.own("--save", default=None, metavar="DIR",
+             help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
+@options.own("--fail-if-removed", type=click.FloatRange(0, 1), default=None, metavar="SHARE",
+             help="If more than this share of the documents would be removed, or all documents of an input, exit with "
+             "status 1 and write neither documents nor sketches; --report and --save are written.")  # fmt: skip
 @options.reporting
-@options.own(
-    "--audit",
-    type=click.IntRange(1),
-    default=None,
-    metavar="N",
-    help="Compare N kept documents, drawn at random, with all others, to measure the recall.",
-)
+@options.own("--audit", type=click.IntRange(1), default=None, metavar="N",
+             help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
 @options.quiet
 @options.as_json
 @options.on_a_cluster
-@options.own(
-    "--dry-run",
-    group=RUN,
-    is_flag=True,
-    help="Read metadata and the beginnings of files only, and print the steps and what they will take.",
-)
-@options.own(
-    "--duplicates",
-    group=RUN,
-    type=click.FloatRange(0, 1),
-    default=0.3,
-    show_default=True,
-    help="For --dry-run: share of documents that have a near-duplicate.",
-)
-@options.own(
-    "--family",
-    group=RUN,
-    type=click.FloatRange(2),
-    default=3.0,
-    show_default=True,
-    help="For --dry-run: average number of documents in a group of near-duplicates.",
-)
+@options.own("--dry-run", group=RUN, is_flag=True,
+             help="Read metadata and the beginnings of files only, and print the steps and what they will take.")  # fmt: skip
+@options.foreseeing
 def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, save_sketches: str | None, save: str | None,
     fail_if_removed: float | None, report: str | None, report_texts: str, audit: int | None, quiet: bool, as_json: bool,
@@ -102,8 +65,7 @@ def dedup(
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
-    from .interrupts import explained
-    from .outputs import Outputs, check_removed
+    from .outputs import Outputs, check_removed, explained, repeated
     from .progress import progress
 
     work, against = given["work"], against or ()
@@ -144,7 +106,7 @@ def dedup(
         if audit is not None:
             said("auditing", 0)
             result.audit(audit, seed=int(result.settings.seed))
-        outputs.write(result, lambda: _again(result.settings, against, inputs), said, leaves, guard)
+        outputs.write(result, lambda: repeated(result.settings, against, inputs), said, leaves, guard)
         summary, settings = result.summary, result.settings
         result.close()
     beside = is_stdout(output)  # documents are printed there
@@ -161,11 +123,3 @@ def dedup(
         way = "--annotate writes only with -o: add -o annotated.jsonl" if given["annotate"] else (
             "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
         say(f"nothing was written (no -o); {way}", err=True)
-
-
-def _again(settings: Settings, against: Sequence[str], inputs: Sequence[str]) -> str:
-    """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
-    from ..files.names import shown
-    from ..report.inputs import command_of
-
-    return command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against))

@@ -162,6 +162,12 @@ encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document", "on_error")
 seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")
 
+foreseeing = apply(
+    own("--duplicates", group=RUN, type=click.FloatRange(0, 1), default=0.3, show_default=True,
+        help="To foresee what a job takes: share of documents (of the text, if lengths differ) that have a near-duplicate."),
+    own("--family", group=RUN, type=click.FloatRange(2), default=3.0, show_default=True,
+        help="To foresee what a job takes: average number of documents in a group of near-duplicates."),
+)  # fmt: skip
 as_json = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON.")
 as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one line per group or document.")
 quiet = own("--quiet", group=RUN, is_flag=True, help="Print errors only, and data: JSON (--json), rows (-o -).")

@@ -1,8 +1,12 @@
-"""What ``lookalike dedup`` and ``pairs`` write: checked before any work, written after it unless too much would be removed."""
+"""What ``lookalike dedup`` and ``pairs`` write: checked before any work, written after it unless too much would be removed.
+
+And what an interrupt leaves of it, in words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +15,55 @@ from ..files.disk import check_apart
 from ..formats.writers import check_before, is_stdout
 from ..inputs.sketches import files_of_saved
 from ..wording import counted
-from .interrupts import Leaves
 
 if TYPE_CHECKING:
     from ..formats.split import Split
     from ..results.result import Result
+    from ..settings.settings import Settings
     from ..values import Int64Array
 
 
 NAMED = 10  # sources that a message names
+
+
+class Leaves:
+    """What the user is told if the job is interrupted now."""
+
+    def __init__(self, resumable: bool) -> None:
+        self.noted: Callable[[str], None] | None = None
+        """Called with each output that is complete."""
+        self.said = "nothing was written" + ("; pass --resume to continue the job" if resumable else "")
+        self._complete: list[str] = []
+
+    def writing(self, output: str) -> None:
+        """Note that an output is about to appear, or standard output ("-") about to be written to."""
+        before = f"{self._told()}; " if self._complete else ""
+        left = f"each file found at {output} is complete, from this job or from an earlier one"
+        self.said = f"{before}{left if output != '-' else 'what was printed is not complete'}"
+
+    def written(self, output: str) -> None:
+        """Note that an output is complete."""
+        if output != "-":
+            self._complete.append(output)
+            if self.noted is not None:
+                self.noted(output)
+        self.said = self._told() if self._complete else "everything was printed"
+
+    def _told(self) -> str:
+        """Name what is complete."""
+        verbs = ("were", "are") if len(self._complete) > 1 else ("was", "is")
+        return f"{', '.join(self._complete)} {verbs[0]} written, and {verbs[1]} complete"
+
+
+@contextmanager
+def explained(resumable: bool = False) -> Iterator[Leaves]:
+    """Add to a KeyboardInterrupt a note that says what it leaves behind."""
+    leaves = Leaves(resumable)
+    try:
+        yield leaves
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(leaves.said)
+        raise
 
 
 def check_page(report: str | None) -> None:
@@ -28,34 +72,26 @@ def check_page(report: str | None) -> None:
         raise ParameterError("--report writes one HTML file, not to standard output; got -: name a file, such as report.html")
 
 
+def repeated(settings: Settings, against: Sequence[str], inputs: Sequence[str], job: str = "dedup") -> str:
+    """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
+    from ..files.names import shown
+    from ..report.inputs import command_of
+
+    return command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where everything goes that a job is asked to write; None: it is not wanted.
-
-    Parameters
-    ----------
-    output : str or None
-        The documents.
-    save, save_sketches : str or None
-        Folders.
-    force : bool
-        Replace what is there.
-    done : collection of str
-        What this job has written already, before it was resumed, and which it can write again.
-    annotate : bool
-        Write all documents, with columns added.
-    texts : str
-        How the report shows texts.
-    """
+    """Where everything goes that a job is asked to write; None: it is not wanted."""
 
     output: str | None
     report: str | None
     save: str | None = None
     save_sketches: str | None = None
     force: bool
-    done: Collection[str] = ()
+    done: Collection[str] = ()  # what this job has written already, before it was resumed, and which it can write again
     annotate: bool = False
-    texts: str
+    texts: str  # how the report shows them
 
     @property
     def paths(self) -> list[str]:

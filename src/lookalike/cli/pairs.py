@@ -41,8 +41,7 @@ def pairs(
     from ..recipes.pairs import find_pairs
     from ..settings.settings import PairSettings
     from ..wording import counted, text_size
-    from .interrupts import explained
-    from .outputs import Outputs
+    from .outputs import Outputs, explained, repeated
     from .progress import note_skipped, progress
 
     if output is not None:
@@ -61,12 +60,8 @@ def pairs(
         settings = PairSettings(against=references, engine=runs, progress=said, **given)
         result = find_pairs(sources, settings)
         if report is not None:
-            from ..files.names import shown
-            from ..report.inputs import command_of
-
             said("writing the report", 0)
-            named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = command_of(settings, named, len(against), "pairs")
+            again = repeated(settings, against, inputs, "pairs")
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             said("writing", 0)

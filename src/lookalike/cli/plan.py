@@ -20,10 +20,7 @@ from .saying import say, say_all
 @click.option("--bytes", type=float, default=None,
               help="Bytes of text in all documents: also states memory, disk space and processor time of dedup.")  # fmt: skip
 @options.of_jobs("memory", help="Memory limit of dedup: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")
-@click.option("--duplicates", type=float, default=0.3, show_default=True,
-              help="Share of documents (of the text, if lengths differ) that have a near-duplicate.")  # fmt: skip
-@click.option("--family", type=float, default=3.0, show_default=True,
-              help="Average number of documents in a group of near-duplicates.")  # fmt: skip
+@options.foreseeing
 @options.of_jobs("threads", help="Threads that dedup uses.  [default: all processors]")
 @click.option("--work", is_flag=True, help="dedup has a work folder, where everything is stored.")
 @click.option("--keep", default="first", show_default=True, metavar="POLICY", help="Keep policy of dedup.")

@@ -39,13 +39,13 @@ def _mode():
 MODE = _mode()
 if MODE == "library":
     try:
-        from . import _native
+        from ._native import best, kernels, levels
     except ImportError as error:
         raise MissingExtraError(
             f"the library of compiled kernels cannot be loaded ({error}): install a wheel for this platform, or set "
             "LOOKALIKE_KERNELS=jit where Numba is installed"
         ) from None
-    if _native.best < min(1, len(_native.levels) - 1):
+    if best < min(1, len(levels) - 1):
         warnings.warn("this processor lacks AVX2: kernels run, but much slower", RuntimeWarning, stacklevel=2)
 
 try:
@@ -81,9 +81,9 @@ def compiled(signature, *tuples):
 
 
 def _of_library(key):
-    if key not in _native.kernels:
+    if key not in kernels:
         raise MissingExtraError(f"the library of kernels is of another version: it lacks {key}; install lookalike again")
-    return _native.kernels[key]
+    return kernels[key]
 
 
 def _missing(*args):
@@ -103,18 +103,18 @@ def warm_up() -> str:
     """Compile all kernels that are not compiled yet, and return in one line what they are now; MissingExtraError where nothing
     can."""
     if MODE == "library":
-        return f"kernels were compiled when this package was built; here they are those for {_native.levels[_native.best]}"
+        return f"kernels were compiled when this package was built; here they are those for {levels[best]}"
     if MODE == "python":
         return "kernels are plain Python, as the environment asks: there is nothing to compile"
     if MODE != "jit":
         raise MissingExtraError("there is no compiler for kernels: pip install 'lookalike[jit]'")
     names = sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if not module.name.startswith("_"))
     held = [value for name in names for value in vars(import_module(f"{__package__}.{name}")).values()]
-    kernels = {id(value): value for value in held if isinstance(value, _made.Kernel)}
-    for kernel in kernels.values():
+    found = {id(value): value for value in held if isinstance(value, _made.Kernel)}
+    for kernel in found.values():
         kernel.compile(None)
-    folder = next(iter(kernels.values())).stats.cache_path
+    folder = next(iter(found.values())).stats.cache_path
     kept = (
         f"kept in {folder}" if folder else "lost when this process ends: no folder for them can be written to (NUMBA_CACHE_DIR)"
     )
-    return f"{len(kernels)} kernels are compiled, and {kept}"
+    return f"{len(found)} kernels are compiled, and {kept}"

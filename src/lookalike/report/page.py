@@ -7,6 +7,7 @@ import os
 import pkgutil
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -47,31 +48,26 @@ def write_report(
     command: str | None = None,
 ) -> None:  # fmt: skip
     """Write a page that shows what was removed; parameters and errors are those of ``Result.report``."""
-    if texts not in TEXTS:
-        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
     originals = Originals(result)
-    path = check_report(output, result.sources, force)
+    path = _checked(output, result.sources, texts, force)
     told = _told(result)
-    identities = result.provenance["inputs"]
-    n_references = result.inputs.n_references
+    identities, n_references = result.provenance["inputs"], result.inputs.n_references
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of(result.settings, identities, n_references) if command is None else command
-    read = {} if texts == "none" else originals.texts(told.samples.pairs())
-    data = {
-        "sources": _digests(told, identities, inputs, originals.digest),
-        "words": WORDS["dedup"],
-        "score": result.summary.score,
-    }
-    context = {
-        "warnings": sections.warnings(told),
-        "verdict": sections.verdict(told, inputs, len(identities), again),
-        "words": WORDS["dedup"],
-        "score_name": result.summary.score,
-        "many": len(identities) > 1,
-        "footer": _footer(texts, originals.missing),
-    }
-    title = short(title or f"lookalike: {result.summary.documents - result.summary.kept:,} documents removed")
-    _write(path, force, texts, told.samples, read, result.settings.shingling, lambda: _page(title, context, told, data))
+    page = Page(
+        job="dedup", title=title or f"lookalike: {result.summary.documents - result.summary.kept:,} documents removed",
+        score=result.summary.score, samples=told.samples, shown_in="2, 4, 6 and 9", seed=int(told.settings.seed),
+        drawn_of=f"{told.near_duplicates:,} near-duplicates", many=len(identities) > 1, shingling=result.settings.shingling,
+        read={} if texts == "none" else originals.texts(told.samples.pairs()),
+        sources=_digests(told, identities, inputs, originals.digest), missing=originals.missing,
+        sections=lambda: {
+            "warnings": sections.warnings(told), "verdict": sections.verdict(told, inputs, len(identities), again),
+            "least": sections.least(told), "scores": sections.scores(told), "groups": breakdown.groups(told),
+            "sources": breakdown.sources(told), "lengths": breakdown.lengths(told), "thresholds": sections.thresholds(told),
+            "cost": sections.cost(told),
+        },
+    )  # fmt: skip
+    _write(page, path, texts, force)
 
 
 def write_scored(
@@ -79,34 +75,38 @@ def write_scored(
     command: str | None = None,
 ) -> None:  # fmt: skip
     """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``Result.report``."""
-    if texts not in TEXTS:
-        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
-    path = check_report(output, scored.sources, force)
+    path = _checked(output, scored.sources, texts, force)
     seed = int(scored.settings.get("seed", 1))
     facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
     samples, _ = samples_of_pairs(scored, facts)
     inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], digests_of(scored.sources), scored.n_references)
-    words = WORDS[scored.job]
-    title = short(title or f"lookalike: {scored.total:,} {words['scored']}")
-    read = {} if texts == "none" else texts_of_pairs(scored, samples)
-    n = len(samples.pairs())
-    fixed = {
-        "score_name": scored.score,
-        "many": len(scored.sources) > 1,
-        "footer": _footer(texts, ""),
-        "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4 and 6."},
-        "audit": {
-            "pairs": len(samples.audit),
-            "how": f"{len(samples.audit):,} of {scored.total:,} {words['scored']}, drawn at random (seed {seed}).",
-        },
-    }
+    found = f"{scored.total:,} {WORDS[scored.job]['scored']}"
+    page = Page(
+        job=scored.job, title=title or f"lookalike: {found}", score=scored.score, samples=samples, shown_in="2, 4 and 6",
+        seed=seed, drawn_of=found, many=len(scored.sources) > 1, shingling=scored.shingling,
+        read={} if texts == "none" else texts_of_pairs(scored, samples),
+        sections=lambda: scored_sections(scored, facts, samples, inputs, command or _again(scored)),
+    )  # fmt: skip
+    _write(page, path, texts, force)
 
-    def made() -> bytes:
-        told = scored_sections(scored, facts, samples, inputs, command or _again(scored))
-        data = _data(samples, {"sources": {}, "words": words, "score": scored.score})
-        return render(title, fixed | told, data, words)
 
-    _write(path, force, texts, samples, read, scored.shingling, made)
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What the pages of jobs differ in."""
+
+    job: str
+    title: str
+    score: str  # what scores are
+    samples: Samples
+    shown_in: str  # sections whose pairs are shown side by side
+    drawn_of: str  # what the sample to judge is drawn from
+    seed: int
+    many: bool  # whether there are several inputs
+    shingling: Shingling
+    read: dict[int, bytes]  # texts by position; none if none are shown
+    sections: Callable[[], dict[str, Any]]  # what the template says of each, once pairs are compared
+    sources: dict[int, dict[str, Any]] = field(default_factory=dict)  # name and digest, for overrides
+    missing: str = ""  # why texts or digests are
 
 
 def _again(scored: ScoredPairs) -> str:
@@ -117,22 +117,33 @@ def _again(scored: ScoredPairs) -> str:
     return command_of(scored.chosen, identities, scored.n_references, scored.job)
 
 
-def _write(
-    path: Path, force: bool, texts: str, samples: Samples, read: dict[int, bytes], shingling: Shingling,
-    make: Callable[[], bytes],
-) -> None:  # fmt: skip
+def _write(page: Page, path: Path, texts: str, force: bool) -> None:
     """Compare the pairs of a page, each within so many bytes that the page is small enough, and write it."""
     show = hidden_by(os.urandom(32)) if texts == "hash" else visible
-    made = b""
+    samples, words, made = page.samples, WORDS[page.job], b""
+    pairs, audit = samples.pairs(), len(samples.audit)
+    fixed = {
+        "words": words, "score_name": page.score, "many": page.many, "footer": _footer(texts, page.missing),
+        "beside": {"pairs": len(pairs), "how": f"{len(pairs):,} pairs: those of sections {page.shown_in}."},
+        "audit": {"pairs": audit, "how": f"{audit:,} of {page.drawn_of}, drawn at random (seed {page.seed})."},
+    }  # fmt: skip
     for most in PAIR_BYTES:
-        if read:
-            compare_pairs(samples.least, read, shingling, LEAST_TIMES * most, show)
-            compare_pairs(samples.pairs()[len(samples.least) :], read, shingling, most, show)
-        made = make()
+        if page.read:
+            compare_pairs(samples.least, page.read, page.shingling, LEAST_TIMES * most, show)
+            compare_pairs(pairs[len(samples.least) :], page.read, page.shingling, most, show)
+        data = _data(samples, {"sources": page.sources, "words": words, "score": page.score})
+        made = render(short(page.title), fixed | page.sections(), data, words)
         if len(made) <= MOST_BYTES:
             break
     with atomic_file(path, compress=False, replace=force) as stream:
         stream.write(made)
+
+
+def _checked(output: str | Path, sources: Sequence[Split], texts: str, force: bool) -> Path:
+    """Return the path to write to, if what is asked for can be written there."""
+    if texts not in TEXTS:
+        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    return check_report(output, sources, force)
 
 
 def check_report(output: str | Path, sources: Sequence[Split], force: bool) -> Path:
@@ -176,29 +187,6 @@ def _digests(
         known = inputs[number]["digest"] if number < len(inputs) else digest(number)
         found[number] = {"name": short(identities[number]["name"]), "digest": known}
     return found
-
-
-def _page(title: str, context: dict[str, Any], told: Contents, more_data: dict[str, Any]) -> bytes:
-    """Make the page of a deduplication."""
-    samples = told.samples
-    data = _data(samples, more_data)
-    n = len(data["pairs"])
-    more = {
-        "least": sections.least(told),
-        "scores": sections.scores(told),
-        "groups": breakdown.groups(told),
-        "beside": {"pairs": n, "how": f"{n:,} pairs: those of sections 2, 4, 6 and 9."},
-        "audit": {
-            "pairs": len(samples.audit),
-            "how": f"{len(samples.audit):,} of {told.near_duplicates:,} near-duplicates, drawn at random "
-            f"(seed {told.settings.seed}).",
-        },
-        "sources": breakdown.sources(told),
-        "lengths": breakdown.lengths(told),
-        "thresholds": sections.thresholds(told),
-        "cost": sections.cost(told),
-    }
-    return render(title, context | more, data, WORDS["dedup"])
 
 
 def _data(samples: Samples, more: dict[str, Any]) -> dict[str, Any]:

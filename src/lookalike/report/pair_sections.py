@@ -12,7 +12,7 @@ from .charts import curve, histogram, shares, spark
 from .diff import visible
 from .facts import PairFacts, binned, chosen_sources
 from .samples import Samples, short
-from .sections import OPENED, share
+from .sections import OPENED, flat, share
 
 _ANCHORED = "if these are right, the others, which are at least as similar, most likely are too."
 _CAUTION = "Before you use this list:"
@@ -94,13 +94,12 @@ def scored_sections(
     least = f"{len(samples.least):,} of {scored.total:,} {what}, the least similar. Long equal stretches are left out."
     tiles = [(f"{scored.total:,}", what), (f"{involved:,}", f"documents in {what}")]
     return {
-        "words": words,
         "warnings": scored.warnings,
         "verdict": {
             "sentence": f"{scored.total:,} {what} have a {scored.score} of at least {scored.threshold:g}; {of_them}",
             "recall": "",
             "tiles": [*tiles, *((value, name) for name, value in scored.facts)],
-            "settings": [(name, short(value)) for name, value in _flat(scored.settings)],
+            "settings": [(name, short(value)) for name, value in flat(scored.settings)],
             "inputs": inputs,
             "n_inputs": f"{len(scored.sources):,}",
             "inputs_shown": f"{len(inputs):,} of {len(scored.sources):,} inputs, in their order.",
@@ -114,17 +113,6 @@ def scored_sections(
         "thresholds": _thresholds(scored, facts),
         "cost": _cost(scored),
     }
-
-
-def _flat(settings: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return settings, a name and a value each; inputs of their own are left out."""
-    out: list[tuple[str, Any]] = []
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            out += [(f"{name}: {inner}", v) for inner, v in value.items()]
-        elif not isinstance(value, list) and value is not None:
-            out.append((name, value))
-    return out
 
 
 def _scores(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
         f"because it matches a kept document{but}. {s.score.capitalize()}s are {rests}.",
         "recall": _recall(s),
         "tiles": tiles,
-        "settings": [(name, short(value)) for name, value in _flat(told.settings)],
+        "settings": [(name, short(value)) for name, value in flat(told.settings.to_dict())],
         "inputs": inputs,
         "n_inputs": f"{shown:,}",
         "inputs_shown": f"{len(inputs):,} of {shown:,} inputs, in their order. For an input of several files, this is the "
@@ -123,10 +123,10 @@ def _recall(s: Summary) -> str:
     return said
 
 
-def _flat(settings: Settings) -> list[tuple[str, Any]]:
-    """Return what a result depends on, a name and a value each."""
+def flat(settings: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return settings, a name and a value each."""
     out: list[tuple[str, Any]] = []
-    for name, value in settings.to_dict().items():
+    for name, value in settings.items():
         out += [(f"{name}: {inner}", v) for inner, v in value.items()] if isinstance(value, dict) else [(name, value)]
     return [(name, value) for name, value in out if value is not None]
 

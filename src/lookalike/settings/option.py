@@ -51,48 +51,22 @@ Size = Annotated[int | str | None, Kind("int or str", (str, Real), "a number of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """What is known of an option beyond its name, type and default.
+    """What is known of an option beyond its name, type and default."""
 
-    Parameters
-    ----------
-    doc : str
-        What docstrings say of it.
-    help : str
-        What the command line says of it; empty: it is for Python only.
-    choices : tuple of str
-        The values that there are; any other is refused.
-    offered : tuple of str
-        The values that the command line and docstrings name, where they are not the choices.
-    least, most : int, optional
-        Of integers.
-    range : str
-        As docstrings say it.
-    spelled : tuple of str
-        How the command line writes it, if not ``--name``.
-    repeated : bool
-        Whether the command line takes it several times.
-    recorded : {"", "always", "given"}
-        Whether provenance has it, always or only where it is not the default.
-    sketched : bool
-        Whether sketches depend on it, or must come from a job with the same value.
-    repeats : bool
-        Whether a command that repeats the job needs it.
-    """
-
-    doc: str
-    help: str = ""
+    doc: str  # what docstrings say of it
+    help: str = ""  # what the command line says; empty: it is for Python only
     group: str = FIND
-    choices: tuple[str, ...] = ()
-    offered: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # the values that there are; any other is refused
+    offered: tuple[str, ...] = ()  # the values that are named, where they are not the choices
     least: int | None = None
     most: int | None = None
-    range: str = ""
-    spelled: tuple[str, ...] = ()
+    range: str = ""  # as docstrings say it
+    spelled: tuple[str, ...] = ()  # as the command line writes it, if not --name
     metavar: str | None = None
-    repeated: bool = False
-    recorded: str = ""
-    sketched: bool = False
-    repeats: bool = True
+    repeated: bool = False  # whether the command line takes it several times
+    recorded: str = ""  # "always" or "given": whether provenance has it, or only where it is not the default
+    sketched: bool = False  # whether sketches depend on it, or must come from a job with the same value
+    repeats: bool = True  # whether a command that repeats the job needs it
 
 
 @dataclass(frozen=True, slots=True)

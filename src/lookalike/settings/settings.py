@@ -76,13 +76,9 @@ class Settings(SearchOptions, DedupOptions):
     def plan(self) -> Plan:
         """The planner's choice for these targets."""
         return plan(
-            threshold=self.threshold,
-            recall=self.recall,
-            permutations=self.permutations,
-            bands=self.bands,
-            rows=self.rows,
+            threshold=self.threshold, recall=self.recall, permutations=self.permutations, bands=self.bands, rows=self.rows,
             verify=self.verify,
-        )
+        )  # fmt: skip
 
     def at(self, threshold: float) -> Settings:
         """Return the same settings at another threshold; the bands stay those that were searched.
@@ -104,12 +100,9 @@ class Settings(SearchOptions, DedupOptions):
     def shingling(self) -> Shingling:
         """What a shingle is."""
         return Shingling(
-            unit=self.unit,
-            width=self.width,
-            normalization=self.normalization,
-            fold_case=self.fold_case,
+            unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case,
             tokenizer=self.tokenizer,
-        )
+        )  # fmt: skip
 
     @cached_property
     def finder(self) -> Method:

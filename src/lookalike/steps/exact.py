@@ -45,22 +45,12 @@ MADE = 1 << 20  # rows that are made at a time, about
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets:
-    """Sets of several documents each; a document in none of them is a set of its own.
+    """Sets of several documents each; a document in none of them is a set of its own."""
 
-    Parameters
-    ----------
-    heads : ndarray of int64
-        The first document of each set, ascending.
-    members : ndarray of int64
-        Those of all sets, set after set, each ascending.
-    keys : ndarray of int64
-        For each member the number of its set << 40 | itself.
-    """
-
-    heads: Int64Array
-    members: Int64Array
-    bounds: Int64Array
-    keys: Int64Array
+    heads: Int64Array  # the first document of each set, ascending
+    members: Int64Array  # of all sets, set after set, each ascending
+    bounds: Int64Array  # where the members of each set begin and end
+    keys: Int64Array  # for each member the number of its set << 40 | itself
 
     @classmethod
     def of(cls, copies: Int64Array, firsts: Int64Array) -> Sets:

@@ -36,24 +36,12 @@ def _digests(ids: pa.Array, key: bytes) -> NDArray[np.bytes_]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Overriding:
-    """Overrides as a step looks them up; 20 bytes each.
+    """Overrides as a step looks them up; 20 bytes each."""
 
-    Parameters
-    ----------
-    digests : ndarray of bytes
-        Keyed digests of the ids, ascending.
-    numbers : ndarray of int32
-        See ``OVERRIDE``.
-    boundary : int
-        Positions below it are references, which nothing overrides.
-    labels : Labels, optional
-        What documents are called, where ids are no column.
-    """
-
-    digests: NDArray[np.bytes_]
-    numbers: NDArray[np.int32]
-    boundary: int
-    labels: Labels | None
+    digests: NDArray[np.bytes_]  # keyed ones of the ids, ascending
+    numbers: NDArray[np.int32]  # see ``OVERRIDE``
+    boundary: int  # positions below it are references, which nothing overrides
+    labels: Labels | None  # what documents are called, where ids are no column
 
     @classmethod
     def of(cls, overrides: Overrides, key: bytes, boundary: int, labels: Labels | None) -> Overriding:

@@ -7,7 +7,8 @@ sorted by the column of their order and their ids, and numbered.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -167,17 +168,13 @@ def _documents(
     texts.close()
 
 
-class _named_by_id:  # noqa: N801
+@contextmanager
+def _named_by_id(ids: pa.Array) -> Iterator[None]:
     """Name a row in an error by its id: numbers of rows mean nothing in a frame."""
-
-    def __init__(self, ids: pa.Array) -> None:
-        self.ids = ids
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, InputDataError) and not isinstance(error, RowError) and (found := _ROW.search(str(error))):
-            name: Callable[[Any], str] = repr
-            said = _ROW.sub(lambda _: f", id {name(self.ids[int(found[1])].as_py())}", str(error), count=1)
-            raise InputDataError(said) from error.__cause__
+    try:
+        yield
+    except InputDataError as error:
+        if isinstance(error, RowError) or not (found := _ROW.search(str(error))):
+            raise
+        name = repr(ids[int(found[1])].as_py())
+        raise InputDataError(_ROW.sub(lambda _: f", id {name}", str(error), count=1)) from error.__cause__

@@ -5,7 +5,8 @@ packs of a bucket come to one task, which puts their rows together and sorts the
 
 Spark's own repartition, sort and join would do the same in place of both files. One job on 0.59 GB of text took 48
 CPU-seconds per GB by packs (24 in the JVM, 22 in Python) and 54 by these (35 and 17); 0.74 of the text were shuffled, and
-0.41; workers had 0.7 GB and 0.4, the JVM 1.1 and 2.0. Larger sizes have not been compared.
+0.41; workers had 0.7 GB and 0.4, the JVM 1.1 and 2.0. 10^7 pairs of one key took 3.1 CPU-seconds to meet, and 8.2; workers
+had 0.7 GB and 0.5, the JVM 0.9 and 1.9.
 """
 
 from __future__ import annotations

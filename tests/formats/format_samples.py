@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pyarrow as pa
 
-HERE = Path(__file__).parent / "formats"
+HERE = Path(__file__).parent
 SAMPLES = sorted(path.stem for path in (HERE / "samples").glob("*.py"))
 
 TESTED = {

@@ -1,4 +1,6 @@
-"""Row numbers: their checks, and in how few bytes they are kept."""
+"""Row numbers, keys of columns, margins: their checks, and in how few bytes they are kept."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.values.arrays import number_type, places_of, rows_of
+from lookalike.values.cells import cell_keys
 
 
 @pytest.mark.parametrize(("rows", "first"), [([0, 3, 5], 3), ([-1, 2], -1), ([2, -4, 7], -4), (3, 3), ([[0], [9]], 9)])
@@ -26,3 +30,26 @@ def test_places_are_those_that_are_set(mask, block):
 @pytest.mark.parametrize(("n", "kind"), [(0, np.uint32), (1 << 32, np.uint32), ((1 << 32) + 1, np.int64)])
 def test_numbers_are_kept_in_the_fewest_bytes(n, kind):
     assert number_type(n) is kind and np.iinfo(kind).max >= n - 1
+
+
+def nested(deep):
+    """A list in a list, so many of them."""
+    value = []
+    for _ in range(deep - 1):
+        value = [value]
+    return value
+
+
+def test_a_hundred_lists_deep_and_no_deeper():
+    assert len(set(cell_keys([nested(99), nested(100)]))) == 2
+    with pytest.raises(InputDataError, match="nested more than 100 deep"):
+        cell_keys([nested(101)])
+
+
+def test_margins_of_one_byte_keep_signs_and_shares_of_the_largest():
+    made = la.SimHash(margins=True).sign(la.shingle(["a b c", "d e f g"], width=1))
+    margins = np.zeros((2, 64), np.float32)
+    margins[0, :5] = [8.0, -4.0, 2.0, 0.01, -8.0]
+    found = replace(made, margins=margins).quantise_margins().margins
+    assert found.dtype == np.int8 and not found[1].any()
+    assert found[0, :6].tolist() == [127, -64, 32, 0, -127, 0]

@@ -1,0 +1,26 @@
+"""Fingerprints near each other, and what indexes find among them."""
+
+import numpy as np
+
+
+def planted(rng, n, bits, radius, share=1 / 3, least=0):
+    """Random fingerprints; the last ones, a ``share`` of them, are others with ``least`` to radius + 1 bits flipped."""
+    words = rng.integers(0, 1 << 64, (n, (bits + 63) // 64), dtype=np.uint64)
+    if bits % 64:
+        words[:, -1] &= np.uint64((1 << (bits % 64)) - 1)
+    first = n - int(n * share)
+    for row in range(max(1, first), n):
+        words[row] = words[rng.integers(0, max(1, first))]
+        for bit in rng.choice(bits, int(rng.integers(least, radius + 2)), replace=False):
+            words[row, bit // 64] ^= np.uint64(1) << np.uint64(bit % 64)
+    return words
+
+
+def as_ints(words):
+    """Return fingerprints as integers of Python."""
+    return [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
+
+
+def triples(pairs):
+    """Return pairs as tuples (left, right, distance)."""
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
