@@ -92,8 +92,8 @@ class Plan:
         """
         return self.recall_at(self.threshold)
 
-    def recall_at(self, threshold: float, bands_left_out: int = 0) -> float:
-        """Return the same for another threshold that pairs must reach, and without some of the bands.
+    def recall_at(self, threshold: float) -> float:
+        """Return the same for another threshold that pairs must reach.
 
         The slots for estimates are not those of the bands. Both probabilities are those of independent slots; on texts of
         few shingles the slots of ``FastSimilarity`` vary less.
@@ -101,14 +101,12 @@ class Plan:
         Parameters
         ----------
         threshold : float in (0, 1]
-        bands_left_out : int >= 0
 
         Returns
         -------
         float
         """
-        bands = self.bands - bands_left_out
-        found = float(banding.candidate_probability(threshold, bands, self.rows)) if bands > 0 else 0.0
+        found = float(banding.candidate_probability(threshold, self.bands, self.rows))
         if self.estimation_slots:
             found *= shares.reach_probability(threshold, threshold, self.estimation_slots)
         return found

@@ -8,7 +8,7 @@ import pytest
 from cli.commands import lines, run, status
 from weekly import weeks, written
 
-from lookalike.cli.interrupts import Leaves
+from lookalike.cli.outputs import Leaves
 from lookalike.results.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")

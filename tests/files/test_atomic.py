@@ -54,21 +54,23 @@ def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monke
 
 
 def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
-    """The file beside an output, which is written after it."""
-    result = la.dedup([A], threads=1)
+    """The file beside an output, which gets its name after it."""
     code = (
-        "import os, signal, sys, lookalike as la\n"
-        "result, replace = la.dedup([sys.argv[2]], threads=1), os.replace\n"
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from lookalike.files.atomic import atomic_file\n"
+        "path, replace = Path(sys.argv[1]), os.replace\n"
         "def killing(source, target):\n"
         "    if str(target).endswith('_lookalike.json'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "    replace(source, target)\n"
         "os.replace = killing\n"
-        "result.write(sys.argv[1])\n"
+        "with atomic_file(path, beside=(path.with_name(path.name + '_lookalike.json'), b'{}')) as stream:\n"
+        "    stream.write(b'rows')\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl"), A], check=False)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl")], check=False)
     assert [p.suffix for p in sorted(tmp_path.iterdir())] == [".tmp", ".jsonl"]
-    result.write(tmp_path / "out.jsonl", force=True)
+    la.dedup([A], threads=1).write(tmp_path / "out.jsonl", force=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl_lookalike.json"]
 
 

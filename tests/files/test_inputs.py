@@ -333,10 +333,3 @@ def test_a_folder_that_a_glob_cannot_look_into_is_named(tmp_path, monkeypatch):
     for pattern in ("*/*.jsonl", "**/*.jsonl"):
         with pytest.raises(la.InputDataError, match="/b: cannot be read: Permission denied"):
             open_sources([str(tmp_path / pattern)])
-
-
-def test_a_file_of_nothing_but_a_byte_order_mark_is_empty(tmp_path):
-    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf")
-    assert len(la.dedup(tmp_path / "a.jsonl")) == 0
-    (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf\n" + line(A).encode())
-    assert len(la.dedup(tmp_path / "b.jsonl")) == 1

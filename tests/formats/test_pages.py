@@ -308,6 +308,14 @@ def test_column_chunks_are_not_held(tmp_path):
     assert (tmp_path / "in.parquet").stat().st_size > 20_000_000 and most < 14_000_000
 
 
+def test_runs_of_none_are_passed_over():
+    """Numbers of one bit: three ones, no packed ones, none again, eight packed."""
+    numbers = pages.Numbers(bytes([3 << 1, 1, 0 << 1 | 1, 0, 1, 1 << 1 | 1, 0b10101010]), 1, 11)
+    assert numbers.take(4).tolist() + numbers.take(7).tolist() == [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+    with pytest.raises(OSError, match="cut short"):
+        numbers.take(1)
+
+
 @pytest.mark.parametrize("at", [0, 1, 7, 20])
 def test_damaged_headers(tmp_path, monkeypatch, at):
     path = tmp_path / "in.parquet"

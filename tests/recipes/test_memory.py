@@ -118,24 +118,25 @@ class Usage:
 
 
 def test_peak_memory_stays_below_the_cap(tmp_path):
-    """A process with a cap, on far more text than it may hold."""
-    path = tmp_path / "in.jsonl"
+    """A process with a cap, on more text than it may hold."""
+    path, room = tmp_path / "in.jsonl", memory_module.LEAST_ROOM + 20_000_000
     rng = np.random.default_rng(0)
     words = np.array([f"{w:x}" for w in rng.integers(0, 1 << 40, 5000)])
     with path.open("w") as stream:
-        for i in range(60_000):
+        for i in range(30_000):
             if i % 3 or i == 0:
                 text = " ".join(words[rng.integers(0, 5000, 400)])
             stream.write(json.dumps({"text": text + f" {i}"}) + "\n")
     code = (
-        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory='500MB', threads=2); "
+        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2); "
         "print(r.summary.peak_memory, r.keep.sum())"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code, str(path), str(memory_module.FLOOR + room)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, kept = map(int, done.stdout.split())
-    assert path.stat().st_size > 250e6
-    assert kept == 40_001
-    assert peak < 500e6
+    assert path.stat().st_size > 1.3 * room
+    assert kept == 20_001
+    assert peak < memory_module.FLOOR + room
 
 
 def _lists(n, each, value):

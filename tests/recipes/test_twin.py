@@ -112,54 +112,21 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
     return expected
 
 
-@settings(max_examples=120)
-@given(corpus=corpora, references=st.integers(0, 20), banding=bandings, max_bucket=crowds, **columns, **common)
-def test_minhash(corpus, references, max_bucket, **chosen):
-    check(corpus, references, rule=Rule(max_bucket), **chosen)
+overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
+verified = st.sampled_from(["exact", "exact", "sketch"])
+common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified}
 
 
-@settings(max_examples=100)
-@given(corpus=corpora, references=st.integers(0, 20), radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
-def test_simhash(corpus, references, max_bucket, **chosen):
-    check(corpus, references, rule=Rule(max_bucket), method="simhash", **chosen)
+@settings(max_examples=170)
+@given(banding=bandings, max_bucket=crowds, **columns, **common)
+def test_minhash(max_bucket, **chosen):
+    check(rule=Rule(max_bucket), **chosen)
 
 
-@settings(max_examples=30)
-@given(corpus=corpora, references=st.integers(0, 20), banding=bandings, max_bucket=crowds, **columns, **common)
-def test_estimates_by_minhash(corpus, references, max_bucket, **chosen):
-    check(corpus, references, rule=Rule(max_bucket), verify="sketch", **chosen)
-
-
-@settings(max_examples=50)
-@given(corpus=corpora, references=st.integers(0, 20), radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
-def test_estimates_by_simhash(corpus, references, max_bucket, **chosen):
-    check(corpus, references, rule=Rule(max_bucket), method="simhash", verify="sketch", **chosen)
-
-
-overridden = st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
-
-
-@settings(max_examples=60)
-@given(
-    corpus=corpora,
-    references=st.integers(0, 20),
-    banding=bandings,
-    max_bucket=crowds,
-    overrides=overridden,
-    **columns,
-    **common,
-)
-def test_overrides_by_minhash(corpus, references, max_bucket, **chosen):
-    check(corpus, references, rule=Rule(max_bucket), **chosen)
-
-
-@settings(max_examples=30)
-@given(
-    corpus=corpora, references=st.integers(0, 20), max_bucket=crowds, overrides=overridden, verify=st.sampled_from(["exact", "sketch"]),
-    **columns, **common,
-)  # fmt: skip
-def test_overrides_by_simhash(corpus, references, max_bucket, **chosen):
-    check(corpus, references, rule=Rule(max_bucket), method="simhash", radius=12, **chosen)
+@settings(max_examples=150)
+@given(radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
+def test_simhash(max_bucket, **chosen):
+    check(rule=Rule(max_bucket), method="simhash", **chosen)
 
 
 def records(n, values=3, common=12):

@@ -223,7 +223,7 @@ def test_a_verdict_can_be_taken_back(browser, page):
         assert "Judged 0 of" in tab.locator("#precision").inner_text()
 
 
-@pytest.mark.parametrize("name", ["made", "hostile", "pairs", "overlap"])
+@pytest.mark.parametrize("name", ["made", "hostile", "pairs"])
 def test_axe_finds_nothing(browser, page, name):
     """With all that is folded unfolded."""
     with opened(browser, page(name).as_uri()) as tab:

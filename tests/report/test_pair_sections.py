@@ -89,8 +89,8 @@ def test_the_facts_are_those_of_the_list(listed, monkeypatch):
     sources = {name: k for k, name in enumerate(("ref", "a", "b", "c"))}
     met = Counter((sources[r["left_id"].rstrip("0123456789")], sources[r["right_id"].rstrip("0123456789")]) for r in rows)
     assert {(int(i), int(j)): int(n) for (i, j), n in np.ndenumerate(facts.matrix) if n} == met
-    drawn = [facts.scores_of[a, b] for a, b in facts.drawn.tolist()]
-    assert len(set(map(tuple, facts.drawn.tolist()))) == 11 and set(drawn) <= set(scores)
+    assert len(set(facts.drawn)) == 11 and {facts.scores_of[pair] for pair in facts.drawn} <= set(scores)
+    assert [facts.scores_of[pair] for pair in facts.least] == sorted(scores)[:9]
     assert [n for n, _ in Counter(degrees.values()).items()] and all(2 <= len(some) <= 4 for some in facts.grouped.values())
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, cut_at, places, rows_of
 
-from lookalike.steps import prefix as module
-from lookalike.steps.prefix import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
+from lookalike.steps import crowds as module
+from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
 from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings

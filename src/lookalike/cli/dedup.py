@@ -65,8 +65,7 @@ def dedup(
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
-    from .interrupts import explained
-    from .outputs import Outputs, check_removed, repeated
+    from .outputs import Outputs, check_removed, explained, repeated
     from .progress import progress
 
     work, against = given["work"], against or ()

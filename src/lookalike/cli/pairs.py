@@ -41,8 +41,7 @@ def pairs(
     from ..recipes.pairs import find_pairs
     from ..settings.settings import PairSettings
     from ..wording import counted, text_size
-    from .interrupts import explained
-    from .outputs import Outputs, repeated
+    from .outputs import Outputs, explained, repeated
     from .progress import note_skipped, progress
 
     if output is not None:

@@ -252,8 +252,8 @@ class Numbers:
         taken, at = np.empty(n, np.int64), 0
         while at < n:
             if not self._length:
-                self._length, self._run = next(self._runs, (0, 0))
-                if not self._length:
+                self._length, self._run = next(self._runs, (-1, 0))  # a run may be of none
+                if self._length < 0:
                     raise OSError("a page is cut short")
             some = min(n - at, self._length)
             if isinstance(self._run, int):

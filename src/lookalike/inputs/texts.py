@@ -32,7 +32,7 @@ _ROW = (1 << SOURCE_BITS) - 1
 
 
 class _SavedFormat(Format):
-    """Rows of saved sketches, read as the documents that were kept; texts from no file have a name if the split does."""
+    """Rows of saved sketches, read as the documents that were kept."""
 
     name = "saved sketches"
 

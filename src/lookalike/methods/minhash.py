@@ -83,12 +83,12 @@ class MinHashMethod:
         error = shares.share_error(np.clip(score, 0, 1) * slots, slots)
         return {"estimated_resemblance": to_arrow(score, missing), "standard_error": to_arrow(error, missing)}
 
-    def recall(self, threshold: float, bands_left_out: int = 0) -> float:
+    def recall(self, threshold: float) -> float:
         """Return the probability that a pair at the threshold is found.
 
         That is, that it is compared and, where estimates decide, that its estimate reaches the threshold.
         """
-        return self.plan.recall_at(threshold, bands_left_out)
+        return self.plan.recall_at(threshold)
 
     def plan_dict(self) -> dict[str, Any]:
         """Return the plan, for summaries."""

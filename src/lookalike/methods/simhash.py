@@ -74,7 +74,7 @@ class SimHashMethod:
         cosine, bits = self.added
         return {cosine: to_arrow(score, missing), bits: to_arrow(distance, missing)}
 
-    def recall(self, threshold: float, bands_left_out: int = 0) -> float:
+    def recall(self, threshold: float) -> float:
         """Return the probability that a pair whose cosine is the threshold is found: its fingerprints are within the radius.
 
         Where estimates decide, also within the distance at which the estimated cosine reaches the threshold.

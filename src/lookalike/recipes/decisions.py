@@ -18,9 +18,8 @@ from ..results.rows import HeldRows, LaterRows, Rows, decisions_schema, pairs_sc
 from ..results.summary import Summary
 from ..settings.settings import Settings
 from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
-from ..steps.decide import REMOVED, TALLIES, removed, tally
+from ..steps.decide import POSITIONS, REMOVED, TALLIES, columns_needed, decision_rows, pair_rows, removed, tally
 from ..steps.override import SPARED, spared
-from ..steps.rows import POSITIONS, columns_needed, decision_rows, pair_rows
 from ..steps.totals import BYTES, EMPTY
 from ..theory.banding import candidate_probability
 from ..values import Int64Array

@@ -18,12 +18,23 @@ from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
 from ..methods.method import Method
 from ..settings.settings import Settings
-from ..steps.crowds import CODE_HEADS, MARKS, code_counts, couple, hold, marks, rare
+from ..steps.crowds import (
+    CODE_HEADS,
+    MARKS,
+    code_counts,
+    couple,
+    hold,
+    marks,
+    prefix,
+    prefix_links,
+    rare,
+    sharing,
+    shingle_counts,
+)
 from ..steps.exact import exact
 from ..steps.links import HEADS, bucket, near
 from ..steps.override import Overriding
 from ..steps.pairs import cut, each_once, nibbles, nibbles_schema
-from ..steps.prefix import prefix, prefix_links, sharing, shingle_counts
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import N_ROWS, REFERENCES
 from ..steps.totals import documents as document_counts

@@ -175,6 +175,7 @@ def share_between(counts: Counts, bins: NDArray[np.float64]) -> tuple[float, flo
 
 
 IN_GROUP = 4  # pairs of a document that are shown
+Ends = tuple[int, int]  # the rows of a pair
 
 
 @dataclass(slots=True)
@@ -187,32 +188,10 @@ class PairFacts:
     still: Int64Array  # pairs that reach each threshold
     in_pairs: NDArray[np.int32]  # in how many pairs each row is
     matrix: Int64Array  # by source of left and of right; empty if very many sources
-    least: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) rows
-    drawn: Int64Array = field(default_factory=lambda: np.empty((0, 2), np.int64))  # (n, 2) rows, at random
-    grouped: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    scores_of: dict[tuple[int, int], float] = field(default_factory=dict)  # of the chosen pairs
-
-
-class _Choice:
-    """Pairs that are chosen by their place in the list."""
-
-    def __init__(self) -> None:
-        self.pairs = np.empty((0, 2), np.int64)
-        self.places = np.empty(0, np.int64)
-        self.scores = np.empty(0)
-
-    def keep(self, wanted: Int64Array, left: Int64Array, right: Int64Array, score: NDArray[np.float64], first: int) -> None:
-        """Take those of a batch that are wanted, and let go those held that are not wanted any more."""
-        held = np.isin(self.places, wanted)
-        new = wanted[wanted >= first] - first
-        self.pairs = np.concatenate([self.pairs[held], np.column_stack([left[new], right[new]])])
-        self.places = np.concatenate([self.places[held], wanted[wanted >= first]])
-        self.scores = np.concatenate([self.scores[held], score[new]])
-
-    def ordered(self, places: Int64Array) -> tuple[Int64Array, NDArray[np.float64]]:
-        """Return the pairs at some places, in their order, and their scores."""
-        at = np.argsort(self.places)[np.searchsorted(np.sort(self.places), places)]
-        return self.pairs[at], self.scores[at]
+    least: list[Ends] = field(default_factory=list)
+    drawn: list[Ends] = field(default_factory=list)  # at random
+    grouped: dict[int, list[Ends]] = field(default_factory=dict)
+    scores_of: dict[Ends, float] = field(default_factory=dict)  # of the chosen pairs
 
 
 def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
@@ -225,7 +204,6 @@ def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: i
         np.zeros(int(scored.starts[-1]), np.int32), np.zeros((sides, sides), np.int64),
     )  # fmt: skip
     lowest, draw, first = Lowest(n_least), Draw(n_audit, seed, "report"), 0
-    by_score, by_chance = _Choice(), _Choice()
     for left, right, score in scored.pairs():
         places = first + np.arange(len(left))
         facts.scores += binned(score, facts.bins)
@@ -236,29 +214,28 @@ def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: i
             np.add.at(facts.matrix, (scored.source_of(left), scored.source_of(right)), 1)
         lowest.add(score, places)
         draw.add(places)
-        by_score.keep(lowest.rows, left, right, score, first)
-        by_chance.keep(draw.rows, left, right, score, first)
         first += len(left)
-    facts.least, least_scores = by_score.ordered(lowest.rows)
-    facts.drawn, drawn_scores = by_chance.ordered(draw.rows)
-    for pairs, values in ((facts.least, least_scores), (facts.drawn, drawn_scores)):
-        facts.scores_of.update(zip(map(tuple, pairs.tolist()), values.tolist(), strict=True))
-    _choose_groups(scored, facts, n_groups)
+    _choose(scored, facts, lowest.rows, draw.rows, n_groups)
     return facts
 
 
-def _choose_groups(scored: ScoredPairs, facts: PairFacts, n: int) -> None:
-    """Choose the documents in most pairs, and the first pairs of each."""
-    order = np.argsort(-facts.in_pairs, kind="stable")[:n]
+def _choose(scored: ScoredPairs, facts: PairFacts, least: Int64Array, drawn: Int64Array, n_groups: int) -> None:
+    """Look up the pairs at some places of the list, and the first pairs of the documents in most."""
+    order = np.argsort(-facts.in_pairs, kind="stable")[:n_groups]
     order = order[facts.in_pairs[order] > 1]
     facts.grouped = {row: [] for row in order.tolist()}
+    at_place, wanted, first = dict[int, Ends](), np.unique(np.concatenate([least, drawn])), 0
     for left, right, score in scored.pairs():
-        for row in order.tolist():
-            some = facts.grouped[row]
-            for i in np.flatnonzero((left == row) | (right == row))[: IN_GROUP - len(some)].tolist():
-                pair = int(left[i]), int(right[i])
-                some.append(pair)
-                facts.scores_of[pair] = float(score[i])
+        here = wanted[(wanted >= first) & (wanted < first + len(left))] - first
+        chosen: list[int] = here.tolist()
+        for row, some in facts.grouped.items():
+            its = np.flatnonzero((left == row) | (right == row))[: IN_GROUP - len(some)].tolist()
+            some += [(int(left[i]), int(right[i])) for i in its]
+            chosen += its
+        facts.scores_of |= {(int(left[i]), int(right[i])): float(score[i]) for i in chosen}
+        at_place |= {first + i: (int(left[i]), int(right[i])) for i in here.tolist()}
+        first += len(left)
+    facts.least, facts.drawn = ([at_place[place] for place in places.tolist()] for places in (least, drawn))
 
 
 def chosen_sources(facts: PairFacts) -> list[int]:

@@ -179,7 +179,7 @@ def samples_of_pairs(scored: ScoredPairs, facts: PairFacts) -> tuple[Samples, di
     def pair(rows: tuple[int, int]) -> Pair:
         return Pair(known[rows[0]], known[rows[1]], facts.scores_of[rows])
 
-    least, drawn = ([pair((a, b)) for a, b in pairs.tolist()] for pairs in (facts.least, facts.drawn))
+    least, drawn = ([pair(rows) for rows in pairs] for pairs in (facts.least, facts.drawn))
     groups = [[pair(one) for one in some] for some in facts.grouped.values()]
     return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped]), known
 

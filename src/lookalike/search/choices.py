@@ -10,10 +10,11 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..theory import hamming_costs, weak_bits
-from ..theory.hamming_costs import DEFAULT, Costs
+from ..theory.hamming_costs import DEFAULT
 from .tables import layouts
 
 SIGMA, SPREAD = 0.2, 1.0
+BITS = 64
 MAX_PREFIX, MOST_PROBES = 26, 200
 MOST_FINGERPRINTS = 1 << 40
 
@@ -44,25 +45,23 @@ def frontier(found: list[Choice]) -> list[Choice]:
 
 
 def choices(
-    n: int, *, radius: int = 3, recall: float = 1.0, memory: float = float("inf"), bits: int = 64,
-    costs: Costs = DEFAULT, sigma: float = SIGMA, seed: int = 1,
-) -> list[Choice]:  # fmt: skip
-    """List the searches of n fingerprints that fit the memory and find the wanted share, the fastest first (thesis on PSM,
-    chapter VI: z, x and the number of tables, p and k, within a memory s)."""
+    n: int, *, radius: int = 3, recall: float = 1.0, memory: float = float("inf"), sigma: float = SIGMA
+) -> list[Choice]:
+    """List the searches of n fingerprints of 64 bits that fit the memory and find the wanted share, the fastest first (thesis
+    on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s)."""
     if not 1 <= n <= MOST_FINGERPRINTS:
         raise ParameterError(f"n must be in 1..{MOST_FINGERPRINTS:,}; got {n:,}")
     if not 0.0 < recall <= 1.0:
         raise ParameterError(f"recall must be in (0, 1]; got {recall}")
-    if not 0 <= radius < bits:
-        raise ParameterError(f"radius must be in 0..{bits - 1}; got {radius}")
+    if not 0 <= radius < BITS:
+        raise ParameterError(f"radius must be in 0..{BITS - 1}; got {radius}")
     if not 0.0 < sigma < float("inf"):
         raise ParameterError(f"sigma must be a positive number; got {sigma}")
     if not memory > 0.0:
         raise ParameterError(f"memory must be a positive number of bytes; got {memory}")
-    words = (bits + 63) // 64
-    out = [Choice(f"ExhaustiveHammingIndex(radius={radius})", 1.0, 8.0 * words * n, costs.scan * n)]
+    out = [Choice(f"ExhaustiveHammingIndex(radius={radius})", 1.0, 8.0 * n, DEFAULT.scan * n)]
     tables = []
-    for layout in layouts(n, bits, radius, costs):
+    for layout in layouts(n, BITS, radius, DEFAULT):
         if layout.recall >= recall - 1e-12 and layout.memory <= memory:
             said = "" if layout.recall > 1.0 - 1e-12 else f", recall={floor(1e4 * layout.recall) / 1e4}"
             name = f"HammingIndex(radius={radius}{said}, memory={layout.memory:.3g})"
@@ -72,19 +71,19 @@ def choices(
         for lead in range(1, blocks - radius + 1):
             if comb(blocks, lead) > 64 or blocks - lead != radius:
                 continue
-            cost = hamming_costs.manku_query(n, bits, blocks, lead, costs)
-            needed = hamming_costs.manku_memory(n, words, blocks, lead)
+            cost = hamming_costs.manku_query(n, BITS, blocks, lead, DEFAULT)
+            needed = hamming_costs.manku_memory(n, 1, blocks, lead)
             out.append(Choice(f"TableIndex(radius={radius}, blocks={blocks}, lead={lead})", 1.0, needed, cost))
-    rng = np.random.default_rng(seed)
-    margins, sigmas = rng.normal(0, 1, (200, bits)), sigma * np.exp(SPREAD * rng.normal(0, 1, 200))
-    widest = max(1, min(MAX_PREFIX, bits, int(max(n, 2) - 1).bit_length()))
+    rng = np.random.default_rng(1)
+    margins, sigmas = rng.normal(0, 1, (200, BITS)), sigma * np.exp(SPREAD * rng.normal(0, 1, 200))
+    widest = max(1, min(MAX_PREFIX, int(max(n, 2) - 1).bit_length()))
     for prefix in range(max(1, widest - 2), widest + 1):
         found, near = weak_bits.weak_bit_recall(margins, sigmas, prefix, MOST_PROBES, radius)
         share = found.sum(0) / near.sum()
         if share[-1] >= recall:
             probes = int(np.argmax(share >= recall)) + 1
-            cost = hamming_costs.weak_bits_query(n, prefix, probes, radius, costs)
+            cost = hamming_costs.weak_bits_query(n, prefix, probes, radius, DEFAULT)
             name = f"WeakBitIndex(radius={radius}, prefix_bits={prefix}, probes={probes})"
-            needed = hamming_costs.weak_bits_memory(n, words, prefix)
+            needed = hamming_costs.weak_bits_memory(n, 1, prefix)
             out.append(Choice(name, float(share[probes - 1]), needed, cost))
     return sorted((c for c in out if c.memory <= memory and c.recall >= recall - 1e-12), key=lambda c: c.nanoseconds)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local.columns import arrays_of, streamed
-from lookalike.engines.local.sort import all_together, by_bytes, by_list, one_stream, places, portions
-from lookalike.engines.local.tables import Lazy, Stored
+from lookalike.engines.local.sort import all_together, by_bytes, by_list, places, portions
+from lookalike.engines.local.tables import Lazy, Stored, one_piece
 from lookalike.files.workspace import Workspace
 
 integer = pa.int64()
@@ -154,7 +154,9 @@ def test_a_stream_is_one_piece_to_a_step():
     table = Lazy(batches[0].schema, lambda mark: (local_sort.Piece(lambda one=one: iter([one])) for one in batches), 2)
     assert sum(1 for _ in table.mapped(counting, table.schema).batches()) == len(calls) == 3
     calls.clear()
-    assert sum(1 for _ in one_stream(table).mapped(counting, table.schema).batches()) == 3 and len(calls) == 1
+    assert (
+        sum(1 for _ in one_piece(table.schema, table.batches).mapped(counting, table.schema).batches()) == 3 and len(calls) == 1
+    )
 
 
 def test_in_the_order_of_positions_nothing_is_kept():

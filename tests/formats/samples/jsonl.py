@@ -14,6 +14,8 @@ def make(rows):
 HOSTILE = {
     "empty": (b"", []),
     "byte order mark": (b"\xef\xbb\xbf" + LINES, [A, B]),
+    "byte order mark alone": (b"\xef\xbb\xbf", []),
+    "byte order mark on a blank line": (b"\xef\xbb\xbf\n" + LINES, [A, B]),
     "carriage returns": (LINES.replace(b"\n", b"\r\n"), [A, B]),
     "no final newline": (LINES[:-1], [A, B]),
     "blank lines": (LINES.replace(b"\n", b"\n\n \n"), [A, B]),

@@ -18,7 +18,7 @@ from ...values.arrays import places_of, runs
 from ...values.arrow import to_arrow
 from ..engine import Batches, Table
 from ..progress import Counted
-from .columns import arrays_of
+from .columns import arrays_of, inverse, spans
 from .tables import Lazy, Piece
 
 GROUP_BYTES = 2 << 20
@@ -75,9 +75,7 @@ def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator
 def bundles(members: Int64Array, roots: Int64Array, left: Int64Array, right: Int64Array) -> Batches:
     """Make the bundles of one group: of each member, by bundle and then by order, its earlier partners."""
     by_bundle = np.lexsort((members, roots))
-    place = np.empty(len(members), np.int64)
-    place[by_bundle] = np.arange(len(members))
-    at = place[np.searchsorted(members, right)]
+    at = inverse(by_bundle)[np.searchsorted(members, right)]
     by_right = np.lexsort((left, at))
     offsets = np.searchsorted(at[by_right], np.arange(len(members) + 1))
     partners = pa.LargeListArray.from_arrays(to_arrow(offsets), to_arrow(left[by_right]))
@@ -100,9 +98,7 @@ class PairsByRight:
     def of(self, members: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Return the pairs whose right document is one of some."""
         begin = np.searchsorted(self.right, members, "left")
-        count = np.searchsorted(self.right, members, "right") - begin
-        ends = np.cumsum(count)
-        places = np.repeat(begin - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)
+        places = spans(begin, np.searchsorted(self.right, members, "right") - begin)
         return self.left[places], self.right[places]
 
 

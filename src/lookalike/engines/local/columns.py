@@ -18,6 +18,19 @@ Arrays = Mapping[str, NDArray[Any]]
 BAND = "{}-{:02}"  # each element of a list is an array of its own: one of all documents is gone through at a time
 
 
+def inverse(order: NDArray[Any]) -> NDArray[Any]:
+    """Return where each row comes in an order of all rows."""
+    found = np.empty_like(order)
+    found[order] = np.arange(len(order), dtype=order.dtype)
+    return found
+
+
+def spans(begins: Int64Array, sizes: Int64Array) -> Int64Array:
+    """Return all places of spans, one span after the other."""
+    ends = np.cumsum(sizes)
+    return np.repeat(begins - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
 def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
     """Return columns as arrays: numbers; rows of fixed width; bytes, with sizes; lists of one length, and which are missing."""
     found: dict[str, NDArray[Any]] = {}
@@ -107,9 +120,7 @@ def take_column(field: pa.Field, workspace: Workspace, parts: list[str], starts:
         pieces.append(column_of(field, workspace.get(parts[i]), 0, 0, places))
     if not pieces:
         return pa.nulls(0, field.type)
-    back = np.empty(len(rows), np.int64)
-    back[order] = np.arange(len(rows))
-    return pa.concat_arrays(pieces).take(to_arrow(back))
+    return pa.concat_arrays(pieces).take(to_arrow(inverse(order)))
 
 
 def numbered_type(kind: pa.DataType) -> pa.DataType:

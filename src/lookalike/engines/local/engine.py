@@ -28,8 +28,8 @@ from .documents import Documents
 from .joins import Dense, Filed, filtered, joined, with_text
 from .numbers import by_number
 from .slices import LocalSlices
-from .sort import all_together, by_bytes, by_list, one_stream, places
-from .tables import Lazy, Piece, Stored, TableWriter, union
+from .sort import all_together, by_bytes, by_list, places
+from .tables import Lazy, Piece, Stored, TableWriter, one_piece, union
 from .texts import SpilledTexts, Spilling
 
 SPILL_BYTES = 32 << 20
@@ -66,11 +66,7 @@ class LocalEngine:
         return self._documents
 
     def rows(self, table: pa.Table) -> Lazy:
-
-        def pieces(mark: int) -> Iterator[Piece]:
-            yield from [Piece(partial(iter, table.to_batches()), 1)][mark:]
-
-        return Lazy(table.schema, pieces, 1)
+        return one_piece(table.schema, partial(iter, table.to_batches()))
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> Lazy:
         return own(rows).mapped(partial(self._valve.before, step), schema)
@@ -83,7 +79,8 @@ class LocalEngine:
             return all_together(rows)
         if by is None:
             first, second = (sort, sort) if isinstance(sort, str) else sort
-            return one_stream(by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self)))
+            met = by_number(rows, first, second, self.workspace, memory, 1, room, bound=len(self))
+            return one_piece(met.schema, met.batches)
         assert isinstance(sort, str)
         kind = rows.schema.field(by).type
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):

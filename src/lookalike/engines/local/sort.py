@@ -20,8 +20,8 @@ from ...values.arrays import number_type, places_of
 from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches
 from ..progress import Counted, Share
-from .columns import BAND, column_of
-from .tables import Lazy, Piece, Stored
+from .columns import BAND, column_of, spans
+from .tables import Lazy, Piece, Stored, one_piece
 
 MEMBERS = 1 << 20  # rows of a batch, about
 _LOW32 = np.uint64((1 << 32) - 1)
@@ -37,12 +37,6 @@ def portions(sizes: Int64Array) -> Iterator[tuple[int, int]]:
     before = np.cumsum(sizes) - sizes
     starts = np.flatnonzero(np.diff(before // MEMBERS, prepend=-1)).tolist()
     yield from zip(starts, [*starts[1:], len(sizes)], strict=True)
-
-
-def _spans(begins: Int64Array, sizes: Int64Array) -> Int64Array:
-    """Return all places of spans, one span after the other."""
-    ends = np.cumsum(sizes)
-    return np.repeat(begins - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
 def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> Lazy:
@@ -96,7 +90,7 @@ def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _Chosen, band:
     mask, entries, bounds = sorted_entries(keys, 0)
     sizes = bounds[:, 1] - bounds[:, 0]
     for first, last in portions(sizes):
-        places = (entries[_spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
+        places = (entries[spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
         key = keys[places, 0].view(np.int64)
         yield pa.RecordBatch.from_arrays([to_arrow(key), to_arrow(chosen.orders[places].astype(np.int64))], schema=schema)
 
@@ -154,32 +148,12 @@ def _equal_bytes(rows: Stored, by: str, sort: str, place: tuple[int, int], secre
     sizes = np.diff(np.append(np.flatnonzero(fresh), len(at)))
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     for first, last in portions(sizes):
-        some = at[bounds[first] : bounds[last]]
-        columns = [
-            to_arrow(rows.orders_at(some)) if field.name == "order" else rows.take(field.name, some) for field in rows.schema
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+        yield rows.batch_of(at[bounds[first] : bounds[last]])
 
 
 def all_together(rows: Stored) -> Lazy:
     """Bring all rows together, in the order of ``order``."""
-
-    def make() -> Batches:
-        chosen = rows.rows_in_order()
-        columns = []
-        for field in rows.schema:
-            if field.name == "order":
-                columns.append(to_arrow(rows.orders_at(chosen)))
-            else:
-                columns.append(rows.take(field.name, chosen))
-        yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
-
-    return Lazy(rows.schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
-
-
-def one_stream(rows: Lazy) -> Lazy:
-    """Return rows as one piece, so that a step meets them all, one piece after the other."""
-    return Lazy(rows.schema, lambda mark: iter([Piece(rows.batches, 1)][mark:]), 1)
+    return one_piece(rows.schema, lambda: iter([rows.batch_of(rows.rows_in_order())]))
 
 
 def _values(rows: Stored, name: str) -> Int64Array:

@@ -18,7 +18,7 @@ from ...kernels.threads import in_order
 from ...values import Int64Array
 from ...values.arrow import to_arrow
 from ..engine import Batches, Step
-from .columns import arrays_of, column_of, numbered, streamed, take_column
+from .columns import arrays_of, column_of, inverse, numbered, streamed, take_column
 
 ROWS = 1 << 16  # of a stored table that a step is given at a time
 PART_BYTES = 32 << 20
@@ -109,6 +109,11 @@ def _chosen(names: list[str], rows: Batches) -> Batches:
     return (batch.select(names) for batch in rows)
 
 
+def one_piece(schema: pa.Schema, make: Callable[[], Batches]) -> Lazy:
+    """Return rows as one piece, so that a step meets them all."""
+    return Lazy(schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
+
+
 def union(tables: Sequence[Lazy], threads: int) -> Lazy:
     """Return the rows of some tables of one schema, one after the other; what was made of them is not to be found again."""
 
@@ -168,9 +173,7 @@ class Stored(Lazy):
     def row_of(self) -> NDArray[Any]:
         """The row of each order."""
         assert self.place is not None
-        rows = np.empty_like(self.place)
-        rows[self.place] = np.arange(len(self.place), dtype=rows.dtype)
-        return rows
+        return inverse(self.place)
 
     def orders_at(self, rows: NDArray[Any]) -> Int64Array:
         return (rows if self.place is None else self.place[rows]).astype(np.int64, copy=False)
@@ -187,6 +190,13 @@ class Stored(Lazy):
     def take(self, name: str, rows: Int64Array) -> pa.Array:
         """Return a column at some rows, in the order given."""
         return take_column(self.schema.field(name), self.workspace, self.parts, self.starts, rows)
+
+    def batch_of(self, rows: Int64Array) -> pa.RecordBatch:
+        """Return some rows, in the order given."""
+        columns = [
+            to_arrow(self.orders_at(rows)) if field.name == "order" else self.take(field.name, rows) for field in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     @property
     def in_one(self) -> bool:

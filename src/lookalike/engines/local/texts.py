@@ -17,6 +17,7 @@ from ...kernels.shingling import gather_rows
 from ...text.texts import Texts, concatenate
 from ...values import Int64Array
 from ...values.arrays import runs
+from .columns import inverse
 
 
 def _gather(chunk: Int64Array, local: Int64Array, sizes: Int64Array, read: Callable[[int], Texts]) -> Texts:
@@ -146,10 +147,8 @@ class SpilledTexts:
         order = np.argsort(numbers, kind="stable")
         parts = [self._at(int(numbers[order[begin]])).take(rows[order[begin:end]], sizes[order[begin:end]])
                  for begin, end in runs(numbers[order])]  # fmt: skip
-        back = np.empty(len(rows), np.int64)
-        back[order] = np.arange(len(rows))
         together = concatenate(parts)
-        return _gather(np.zeros(len(rows), np.int64), back, sizes, lambda _: together)
+        return _gather(np.zeros(len(rows), np.int64), inverse(order), sizes, lambda _: together)
 
 
 class Spilling:
