@@ -16,7 +16,7 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "sketches/minhash.py": ("share_of_equal", "estimate"),
     "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
     "values/packed.py": ("estimated_resemblance",),
-    "values/fingerprints.py": ("distance", "estimated_cosine"),
+    "values/signatures.py": ("distance", "estimated_cosine"),
     "index/kinds.py": ("chance", "least", "_match", "_enough", "recall_at*", "error_at*", "share_probed", "estimates"),
     "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
     "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
@@ -24,20 +24,8 @@ FORMULAS: dict[str, tuple[str, ...]] = {
 # Checks of arguments, and names for export.
 LEFT_OUT = {"theory/_check.py", "theory/__init__.py"}
 NUMBERS = {"Float", "FloatArray", "float", "int", "Any", "NDArray", "Float64Array", "Int64Array", "UInt64Array"}
-RANGES = {
-    "within",
-    "count",
-    "whole",
-    "number",
-    "resemblance_of",
-    "range",
-    "matrix",
-    "zeros",
-    "ones",
-    "full",
-    "empty",
-    "broadcast",
-}
+RANGES = {"within", "count", "whole", "number", "resemblance_of", "range", "matrix", "zeros", "ones", "full", "empty",
+          "broadcast"}  # fmt: skip
 SIDES = ({"size_left", "size_right"}, {"c1", "c2"})  # formulas of densities are symmetric in the two sets
 SCALED = 1.05
 

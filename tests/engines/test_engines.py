@@ -1,15 +1,8 @@
 """Engines by name, and those that are given."""
 
 import pytest
-from toy_engine import ToyEngine
 
 import lookalike as la
-from lookalike.engines.engine import check_engine
-from lookalike.engines.local.engine import LocalEngine
-from lookalike.engines.memory import Memory
-from lookalike.files.workspace import Workspace
-
-TEXTS = ["one two three four five", "One two three four five", "else"]
 
 
 class Half:
@@ -21,18 +14,6 @@ class Half:
         """Nothing."""
 
 
-def test_the_local_engine_has_what_a_job_may_use():
-    check_engine(LocalEngine(threads=3, memory=Memory(1 << 30), workspace=Workspace(), progress=print))
-
-
-def test_an_engine_of_another_package():
-    assert (
-        la.dedup(TEXTS, engine=ToyEngine()).keep.tolist()
-        == la.dedup(TEXTS, engine="local").keep.tolist()
-        == [True, False, True]
-    )
-
-
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
@@ -42,4 +23,8 @@ def test_an_engine_of_another_package():
 )
 def test_what_is_no_engine_is_refused(engine, said):
     with pytest.raises(la.ParameterError, match=said):
-        la.dedup(TEXTS, engine=engine)
+        la.dedup(["a text"], engine=engine)
+
+
+def test_one_machine_has_a_name():
+    assert la.dedup(["a text"] * 2, engine="local").keep.tolist() == [True, False]

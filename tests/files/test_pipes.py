@@ -65,10 +65,11 @@ def test_process_substitutions_and_standard_input_by_its_name(corpus, tmp_path):
     ("overlap PIPE --against PIPE --format jsonl", "overlapping         3,000"),
     ("index add empty PIPE --format jsonl", "3,000 documents more"),
     ("index query full PIPE --format jsonl -o q.csv", "3,000 documents looked up, 3,000 matches"),
-    ("compare PIPE in.jsonl", "resemblance                   1.0000"),
+    ("compare PIPE in.txt", "resemblance                   1.0000"),
 ])  # fmt: skip
 def test_every_command_reads_all_of_a_pipe(corpus, tmp_path, monkeypatch, capfd, line, words):
     monkeypatch.chdir(tmp_path)
+    corpus.with_suffix(".txt").write_bytes(LINES)
     la.Index.create("empty").close()
     with la.Index.create("full") as index:
         rows = [json.loads(row) for row in LINES.splitlines()] if "full" in line else []

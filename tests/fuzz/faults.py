@@ -14,13 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from worker import place
 
 import lookalike as la
 
@@ -238,12 +238,6 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
     for name in ("o.jsonl", "folder"):
         found[f"output {name} over an older one"] = output_scenario(source, name, force=True)
     return found
-
-
-def place(error: BaseException) -> str:
-    """The innermost lines of ours."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "lookalike" in f.filename]
-    return " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-4:]))
 
 
 def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int, sticky: int, wanted: Any, before: Any) -> str:

@@ -12,32 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 WORDS = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "rho",
-    "straße",
-    "ÉCOLE",
-    "東京",
-    "日本語",
-    "々〇",
-    "ﬁne",
-    "İ",
-    "ét",
-    "ภาษาไทย",
-    "\u202e",
-    "ab\x00cd",
-    "👍🏽",
-    "naïve",
-    "한",
-    "ガ",
-    "x\ud7ffy",
-]
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "rho", "straße", "ÉCOLE", "東京", "日本語", "々〇",
+    "ﬁne", "İ", "ét", "ภาษาไทย", "\u202e", "ab\x00cd", "👍🏽", "naïve", "한", "ガ", "x\ud7ffy",
+]  # fmt: skip
 VALUES = (1, 1.0, 1.5, None, 10**30, -1, -0.0, "x", "1", "", True, False, [1, 2], {"a": 1}, 1e308, 2**53 + 1, 2.0**53)
 KINDS = ("jsonl", "jsonl", "jsonl.gz", "jsonl.zst", "csv", "csv", "txt", "parquet", "parquet")
 
@@ -149,13 +126,8 @@ def as_csv(r: Random, records: list[dict[str, object]]) -> bytes:
 
 
 TEXT_TYPES = (
-    pa.string(),
-    pa.string(),
-    pa.large_string(),
-    pa.string_view(),
-    pa.binary(),
-    pa.dictionary(pa.int32(), pa.string()),
-)
+    pa.string(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int32(), pa.string()),
+)  # fmt: skip
 
 
 def write_parquet(r: Random, records: list[dict[str, object]], path: Path) -> None:

@@ -14,7 +14,7 @@ from itertools import count
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from naive.text import collapsed, fold, words
+from naive.text import decoded, pieces
 
 csv.field_size_limit(sys.maxsize)
 WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
@@ -155,34 +155,12 @@ def check_text(data):
         raise UnreadableError(str(error)) from None
 
 
-def decoded(data):
-    """Text of bytes; a byte that begins no character is U+FFFD."""
-    out, at = [], 0
-    while at < len(data):
-        for size in (1, 2, 3, 4):
-            try:
-                out.append(data[at : at + size].decode())
-                break
-            except UnicodeDecodeError:
-                continue
-        else:
-            out.append("\ufffd")
-            size = 1
-        at += size
-    return "".join(out)
-
-
 def shingles(data, settings):
     """The set of tuples of tokens of a text."""
-    unit = settings["unit"]
-    text = decoded(data)
+    unit, text = settings["unit"], decoded(data)
     if settings["normalization"] != "none":
         text = unicodedata.normalize(settings["normalization"], text)
-    if unit == "word":
-        tokens = words(text)
-    else:
-        folded = fold(collapsed(text, unit == "line"), True)
-        tokens = list(folded) if unit == "char" else [line for line in folded.split("\n") if line]
+    tokens = pieces(text, unit)
     width = min(settings["width"] or WIDTHS[unit], len(tokens))
     return {tuple(tokens[i : i + width]) for i in range(len(tokens) - width + 1)} if tokens else set()
 

@@ -14,7 +14,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 def place(error):
     """The innermost lines of ours in a traceback."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "lookalike" in f.filename or "fuzz" in f.filename]
-    return " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-3:]))
+    return " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-4:]))
 
 
 def main(kind, start, stop, out):

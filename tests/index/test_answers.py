@@ -1,10 +1,17 @@
-"""Answers as arrays and as tables; matches are measured by the texts, and equal texts once."""
+"""Look-ups beside a plain twin: any segments, removed documents, empty texts, all kinds, any number of matches wanted; answers as
+arrays and as tables; matches are measured by the texts, and equal texts once."""
 
+import threading
+from fractions import Fraction
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import lookalike as la
+from lookalike.index.segments import Segment
 from lookalike.text.hashes import KeyedHashes
+from lookalike.text.texts import from_strings
 
 LETTERS = "a b c d e f g h i j k l m n o p q r s t"
 TEXTS = [LETTERS, LETTERS + " u"]
@@ -49,3 +56,149 @@ def test_answers_are_the_columns_of_the_table(tmp_path, ids, keep_text):
             assert found.resemblance is None or found.resemblance.tolist() == exact
         with pytest.raises(la.ParameterError, match="top must be at least 1; got 0"):
             index.answers(TEXTS, top=0)
+
+
+KINDS = {
+    "minhash": {"threshold": 0.5, "slots": 48},
+    "packed": {"threshold": 0.5, "bits": 4, "slots": 36},
+    "simhash": {"kind": "simhash", "threshold": 0.7, "radius": 7, "unit": "word", "width": 1},
+    "probed": {"kind": "simhash", "threshold": 0.8, "radius": 5, "probes": 40, "unit": "word", "width": 1},
+}
+COLUMNS = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
+
+
+def some_texts(rng, n, base):
+    """Texts of families, some of them copies, some empty; shorter ones are more often alike by chance."""
+    words = np.array([f"w{i}" for i in range(400)])
+    out = []
+    for _ in range(n):
+        mine = base[int(rng.integers(0, len(base)))].copy()
+        places = rng.integers(0, len(mine), int(rng.choice([0, 0, 1, 2, 6])))
+        mine[places] = rng.integers(0, len(words), len(places))
+        out.append("" if rng.random() < 0.05 else " ".join(words[mine].tolist()))
+    return out
+
+
+def codes_of(kind, codes):
+    """The codes of a document, one by one."""
+    lane = kind.lane
+    return [int(word) >> shift & (1 << lane) - 1 for word in codes for shift in range(0, 16, lane)]
+
+
+def twin(index, segments, removed, queries, top, first_only):
+    """What a search finds, document by document, in the order in which it says it."""
+    kind, exact = index.kind, index.info["keep_text"]
+    asked, *sketched = (
+        kind.sketch(*kind.shingling.hashes(from_strings(texts)))
+        for texts in (queries, *([text for _, text in segment] for segment in segments))
+    )
+    bits_of = [Segment(file, kind, exact).prefix_bits for file in sorted(index.path.glob("segment-*"))]
+    tables = {bits: kind.prefixes(asked, bits) for bits in bits_of} if kind.probes else {}
+    out = []
+    for q, query in enumerate(queries):
+        matches = []
+        for number, segment in enumerate(segments):
+            bits, stored = bits_of[number], sketched[number]
+            for r, (name, text) in enumerate(segment):
+                if name in removed or stored.empty[r] or asked.empty[q]:
+                    continue
+                theirs, mine = codes_of(kind, stored.codes[r]), codes_of(kind, asked.codes[q])
+                slots = getattr(kind, "slots", 64)
+                equal = sum(a == b for a, b in zip(theirs[:slots], mine[:slots], strict=True))
+                if kind.probes:
+                    met = int(stored.keys[r, 0]) >> (64 - bits) in tables[bits][q].tolist() and 64 - equal <= kind.radius
+                elif kind.name == "simhash":
+                    met = 64 - equal <= kind.radius
+                else:
+                    met = bool((stored.keys[r] == asked.keys[q]).any())
+                score = equal if kind.lane == 16 else equal - slots
+                if met and score >= kind.least:
+                    estimate, error = (float(x) for x in kind.estimate(np.array(score)))
+                    matches.append((-score, number, r, (q, name, estimate, error, alike(kind, query, text) if exact else None)))
+        if first_only and matches:
+            first = min(number for _, number, _, _ in matches)
+            matches = [match for match in matches if match[1] == first]
+        out.append([row for *_, row in sorted(matches)[:top]] if not first_only else [row for *_, row in matches])
+    return out
+
+
+def alike(kind, a, b):
+    """Exact resemblance, or the cosine of counts."""
+    left, right = (kind.shingling.hashes(from_strings([text]))[0].tolist() for text in (a, b))
+    if kind.name == "minhash":
+        return float(Fraction(len({*left} & {*right}), len({*left} | {*right})))
+    m, n = ({x: side.count(x) for x in side} for side in (left, right))
+    return sum(m[x] * n.get(x, 0) for x in m) / (sum(c * c for c in m.values()) * sum(c * c for c in n.values())) ** 0.5
+
+
+def rows_of(table):
+    return list(zip(*(table[name].to_pylist() for name in COLUMNS), strict=True))
+
+
+def assert_same(found, expected):
+    assert [row[:4] for row in found] == [row[:4] for row in expected]
+    exact, wanted = ([-1 if row[4] is None else row[4] for row in rows] for rows in (found, expected))
+    assert exact == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.fixture(params=[(kind, keep, seed) for kind in KINDS for keep, seed in ((False, 1), (True, 2))], ids=str)
+def filled(request, tmp_path):
+    """An index of some segments, what is in each, which documents were removed, and texts to ask for."""
+    kind, keep, seed = request.param
+    rng = np.random.default_rng(seed)
+    base = [rng.integers(0, 400, int(size)) for size in rng.integers(6, 60, 8)]
+    with la.Index.create(tmp_path / "x", keep_text=keep, **KINDS[kind]) as index:
+        segments, count = [], 0
+        for size in rng.integers(1, 40, 4).tolist():
+            segments.append([(count + i, text) for i, text in enumerate(some_texts(rng, size, base))])
+            count += size
+            index.add([name for name, _ in segments[-1]], [text for _, text in segments[-1]])
+        removed = set(rng.choice(count, count // 5, replace=False).tolist()) - {name for name, _ in segments[0][:1]}
+        index.remove(sorted(removed))
+        segments = [segment for segment in segments if not {name for name, _ in segment} <= removed]
+        yield index, segments, removed, [*some_texts(rng, 14, base), "", "nothing like it"]
+
+
+def test_look_ups_are_those_of_the_twin(filled):
+    index, segments, removed, queries = filled
+    assert index.info["segments"] == len(segments) > 1
+    for top in (None, 1, 3):
+        by_query = twin(index, segments, removed, queries, top, False)
+        expected = [row for rows in by_query for row in rows]
+        assert len(expected) >= 4
+        assert_same(rows_of(index.query(queries, top=top)), expected)
+        alone = [(q, *row[1:]) for q, query in enumerate(queries) for row in rows_of(index.query([query], top=top))]
+        assert_same(alone, expected)
+    firsts = rows_of(index.first(queries))
+    allowed = twin(index, segments, removed, queries, None, True)
+    assert [row[0] for row in firsts] == [q for q, rows in enumerate(allowed) if rows]
+    assert all(row[:2] in [other[:2] for other in allowed[row[0]]] for row in firsts)
+
+
+def test_pieces_for_threads_change_nothing(filled, monkeypatch):
+    index, *_, queries = filled
+    plain = [ask(queries * 5) for ask in (index.query, index.first)]
+    monkeypatch.setattr("lookalike.index.answers.FEW", 8)
+    monkeypatch.setattr("lookalike.index.answers.MOST_PREFIXES", 200)
+    for threads in (1, 2):
+        assert [ask(queries * 5, threads=threads) for ask in (index.query, index.first)] == plain
+    monkeypatch.setattr("lookalike.index.segments.LEAST_ROOM", 4)
+    assert [ask(queries * 5) for ask in (index.query, index.first)] == plain, "room that has to grow"
+
+
+def test_threads_that_ask_at_once_get_what_each_gets_alone(filled):
+    index, *_, queries = filled
+    groups = [queries[i:] + queries[:i] for i in range(0, 16, 2)]
+    expected, found = [index.query(group) for group in groups], {}
+    barrier = threading.Barrier(len(groups))
+
+    def ask(i):
+        barrier.wait()
+        found[i] = [index.query(groups[i]) for _ in range(8)]
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(groups))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(table.equals(expected[i]) for i, tables in found.items() for table in tables) and len(found) == len(groups)

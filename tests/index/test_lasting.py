@@ -125,7 +125,7 @@ def test_two_processes_add_at_once(tmp_path):
     la.Index.create(path).close()
     code = (
         "import sys, lookalike as la\n"
-        "for i in range(15):\n"
+        "for i in range(6):\n"
         "    with la.Index.open(sys.argv[1], wait=True) as index:\n"
         "        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])\n"
     )
@@ -137,7 +137,7 @@ def test_two_processes_add_at_once(tmp_path):
     assert [p.returncode for p in processes] == [0, 0]
     assert seen == sorted(seen)
     with la.Index.open(path) as index:
-        assert len(index) == 30 and index.check() == []
+        assert len(index) == 12 and index.check() == []
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
@@ -193,7 +193,7 @@ def killed(writer, folder, times):
 
 
 def test_killed_at_random_moments(writer, tmp_path):
-    killed(writer, tmp_path, 20)
+    killed(writer, tmp_path, 12)
 
 
 @pytest.mark.slow

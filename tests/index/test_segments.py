@@ -1,10 +1,12 @@
-"""Arrays of a segment that contradict each other."""
+"""Arrays of a segment that contradict each other; of merged segments, what was removed is gone, whatever is read at a time."""
 
 import numpy as np
 import pytest
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile, write_arrays
+from lookalike.index import state
+from lookalike.index.segments import Segment
 
 N = 10
 
@@ -25,3 +27,56 @@ def test_rows_of_tables_are_rows_of_the_segment_each_once(tmp_path, table, row):
         [said] = index.check()
     name, number = table.split("_rows-")
     assert f"of {name} table {int(number)} are not those of a segment" in said
+
+
+WORDS = [f"w{i}" for i in range(40)]
+
+
+KINDS = {"minhash": {}, "packed": {"bits": 1, "slots": 40}, "simhash": {"kind": "simhash"},
+         "probed": {"kind": "simhash", "probes": 20_000}}  # fmt: skip
+
+
+def made(path, kind, keep_text):
+    """An index of several segments, some of whose documents are removed."""
+    rng = np.random.default_rng(3)
+    with la.Index.create(path, **KINDS[kind], keep_text=keep_text, width=2) as index:
+        for part in range(4):
+            texts = ["", *(" ".join(rng.choice(WORDS, 12).tolist()) for _ in range(30))]
+            index.add([f"{part}-{i}" for i in range(31)], texts)
+        index.remove(["0-0", "1-5", "1-6", "3-30", *(f"2-{i}" for i in range(25))])
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("keep_text", [False, True])
+def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, keep_text):
+    files, answers = [], []
+    for together in (1 << 14, 7):
+        monkeypatch.setattr(state, "TOGETHER", together)
+        path = made(tmp_path / str(together), kind, keep_text)
+        with la.Index.open(path) as index:
+            before = index.query([" ".join(WORDS[i : i + 12]) for i in range(28)], top=200)
+            index.compact()
+            answers.append(index.query([" ".join(WORDS[i : i + 12]) for i in range(28)], top=200))
+            assert (
+                answers[-1]
+                .sort_by([("query", "ascending"), ("id", "ascending")])
+                .equals(before.sort_by([("query", "ascending"), ("id", "ascending")]))
+            )
+            assert len(index) == 4 * 31 - 29 and not index.check()
+        (segment,) = path.glob("segment-*")
+        files.append(segment.read_bytes())
+    assert files[0] == files[1]
+
+
+def test_pages_that_are_let_go_come_again(tmp_path):
+    """In the middle of a query nothing is lost by it."""
+    with la.Index.open(made(tmp_path / "i", "minhash", True), "read") as index:
+        wanted = index.query([" ".join(WORDS[:12])], top=50)
+        for file in index.path.glob("segment-*"):
+            segment = Segment(file, index.kind, True)
+            keys = segment.file.map("id_keys-00")
+            before = keys.copy()
+            segment.file.let_go()
+            assert (keys == before).all()
+        assert index.query([" ".join(WORDS[:12])], top=50).equals(wanted)

@@ -1,8 +1,11 @@
 """Sketch and band kernels equal their twins."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from conftest import JIT_OFF
+from naive import families
 from naive import sketches as naive
 
 import lookalike as la
@@ -77,3 +80,13 @@ def test_band_keys_equal_twin(rng, kernel, dtype):
     kernel(slots, groups, 3, 4, out)
     for row in range(7):
         assert out[row].tolist() == naive.band_keys(slots[row].tolist(), int(groups[row]), 3, 4)
+
+
+@pytest.mark.parametrize("seed", [1, (1 << 64) - 1])
+def test_consistent_weighted_samples_equal_twin(rng, seed):
+    offsets = [0, 1, 3, 43]
+    values, weights = rng.integers(0, 1 << 64, 43, dtype=np.uint64), rng.lognormal(0, 2, 43)
+    sets = la.WeightedSets.from_arrays(values, weights, offsets)
+    elements = list(zip(sets.values.tolist(), sets.weights.tolist(), strict=True))
+    found = la.ICWS(permutations=16, seed=seed).sign(sets).values
+    assert found.tolist() == [families.icws(dict(elements[begin:end]), 16, seed) for begin, end in pairwise(offsets)]

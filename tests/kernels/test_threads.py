@@ -1,9 +1,11 @@
-"""Work shared among threads comes back in order; one piece of it takes no thread."""
+"""Work shared among threads comes back in order; one piece of it takes no thread; each thread has arrays of its own."""
 
 import threading
 
+import numpy as np
 import pytest
 
+from lookalike.kernels.scratch import scratch
 from lookalike.kernels.threads import in_order
 
 
@@ -33,3 +35,17 @@ def test_few_items_are_drawn_ahead(threads, most):
 def test_an_error_reaches_the_caller(threads, n):
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda i: 1 // (n - 1 - i), range(n), threads))
+
+
+def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():
+    first = scratch("of a test", 100, np.int64)
+    assert len(first) >= 100 and scratch("of a test", 50, np.int64) is first
+    large = scratch("of a test", 1000, np.int64, 8000)
+    assert len(large) >= 1000 and scratch("of a test", 100, np.int64) is first
+    larger = scratch("of a test", 1000, np.int64)
+    assert scratch("of a test", 1000, np.int64) is larger is not large
+    others = []
+    thread = threading.Thread(target=lambda: others.append(scratch("of a test", 10, np.int64)))
+    thread.start()
+    thread.join()
+    assert others[0] is not larger

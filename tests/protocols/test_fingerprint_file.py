@@ -11,7 +11,7 @@ import pytest
 from fingerprint_words import planted, triples
 
 import lookalike as la
-from lookalike.search.chunked_file import ChunkedFile
+from lookalike.search.chunked_file import ChunkedFile, _ascend, sort_rows
 
 
 def methods(bits=64):
@@ -282,3 +282,18 @@ def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):
         file.append(la.SimHash(bits=64).sign(wordy))
     assert not (tmp_path / "f").exists()
     assert file.append(la.SimHash(bits=64).sign(shingles)) == 0 and len(la.FingerprintFile(tmp_path / "f")) == 1
+
+
+@pytest.mark.parametrize("n_words", [1, 2, 3])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5])
+def test_what_ascends_is_told_from_what_does_not(rng, n, n_words):
+    """As numbers, the last word the most significant; equal ones are in order."""
+    seen = set()
+    for _ in range(200):
+        words = rng.integers(0, 2, (n, n_words), dtype=np.uint64)
+        numbers = [sum(int(word) << (64 * place) for place, word in enumerate(row)) for row in words]
+        ascend = numbers == sorted(numbers)
+        assert _ascend(words) == ascend
+        assert _ascend(words[sort_rows(words)])
+        seen.add(ascend)
+    assert seen == {True} or n > 1

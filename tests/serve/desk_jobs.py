@@ -2,11 +2,9 @@
 
 import json
 import random
-import re
-import signal
-import subprocess
-import sys
 from contextlib import contextmanager
+
+from serve.served import Server
 
 import lookalike as la
 
@@ -57,13 +55,9 @@ def hostile(folder):
 @contextmanager
 def served(folder, *options):
     """Serve a folder by the command; yields the address, and ends the server as a user would."""
-    command = [sys.executable, "-m", "lookalike", "serve", str(folder), "--port", "0", "--quiet", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    server = Server(folder, ("--quiet", *options)).start()
     try:
-        found = re.search(r"http://\S+/", server.stdout.readline())
-        assert found, server.communicate()
-        yield found[0]
+        yield server.url + "/"
     finally:
-        server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=30)[1]
-    assert server.returncode == 0 and '"failure"' not in said, said
+        assert server.stop()[0] == 0
+    assert '"failure"' not in server.log.read_text()

@@ -1,5 +1,6 @@
-"""A server that runs in a process of its own, and what is asked of it."""
+"""A server that runs in a process of its own, or an application without one, and what is asked of it."""
 
+import asyncio
 import json
 import os
 import select
@@ -72,6 +73,16 @@ def make_index(folder, texts=TEXTS, **more):
         if texts:
             index.add(list(texts), list(texts.values()))
     return folder
+
+
+def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more):
+    """Ask an application without a server."""
+
+    async def asking():
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base) as client:
+            return await client.request(method, path, **more)
+
+    return asyncio.run(asking())
 
 
 def connect(server):

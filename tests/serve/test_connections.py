@@ -1,5 +1,6 @@
 """Clients that are slow, or send half of a request: the server answers the others, and ends what stalls."""
 
+import resource
 import socket
 import time
 from contextlib import ExitStack, suppress
@@ -14,7 +15,7 @@ SECONDS = 1.0
 
 def serving(folder, seconds):
     """Run a server that waits for so many seconds."""
-    options = ("--seconds", str(seconds), "--max-body", "100000", "--max-connections", "1000", "--quiet")
+    options = ("--seconds", str(seconds), "--max-body", "100000", "--quiet")
     made = Server(make_index(folder / "seen.idx", TEXTS, keep_text=True), options).start()
     yield made
     assert made.stop()[0] == 0
@@ -186,6 +187,27 @@ def test_connections_are_limited(tmp_path):
             assert answer(sixth)[0] == b""
     is_well(server)
     assert server.stop()[0] == 0
+
+
+@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_many_connections(server, n):
+    """Half of them have sent half of a request; others are answered beside them, and each of them in the end."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < n + 100:
+        pytest.skip(f"the system allows {hard:,} open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, n + 100), hard))
+    body = b'{"texts": ["one two three four five six seven"]}'
+    whole = head(server, len(body)) + body
+    with server.client() as client, ExitStack() as stack:
+        connections = [stack.enter_context(connect(server)) for _ in range(n)]
+        for i, connection in enumerate(connections):
+            connection.sendall(whole[: len(whole) // 2] if i % 2 else b"")
+        assert client.get("/readyz").status_code == 200
+        for i, connection in enumerate(connections):
+            connection.sendall(whole[len(whole) // 2 :] if i % 2 else whole)
+        statuses = [status_of(connection) for connection in connections]
+        assert set(statuses) <= {200, 429} and statuses.count(200) >= min(n, 1000)
+        assert client.get("/readyz").status_code == 200
 
 
 def test_no_request_is_left_open(server, hasty):

@@ -5,8 +5,8 @@ import json
 from hashlib import sha256
 from types import SimpleNamespace
 
-import httpx
 import pytest
+from serve.served import ask
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
@@ -39,16 +39,6 @@ def app_of(**more):
     app = make_app(pages=pages, reading=frozenset({"/v1/look"}), **more)
     app.arrow |= {"/v1/echo"}
     return app
-
-
-def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more):
-    """Ask an application without a server."""
-
-    async def asking():
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base) as client:
-            return await client.request(method, path, **more)
-
-    return asyncio.run(asking())
 
 
 def problem(answer):

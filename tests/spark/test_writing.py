@@ -18,7 +18,7 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import describe
 from lookalike.recipes.spark import files as writing
 from lookalike.recipes.spark.files import WRITTEN, Writing, check_folder, take_files, write_inputs
-from lookalike.results.groups import annotating
+from lookalike.results.groups import annotation_columns
 from lookalike.values.tables import SOURCE_BITS
 
 LONG = " ".join(f"word{i}" for i in range(40))
@@ -45,7 +45,7 @@ def files(folder):
 def told(result, n_splits, first, annotate, batch_rows=4):
     """What tasks are given of the decisions of a job on one machine: sorted, a row without position before each input."""
     scores = result.score_names
-    names = annotating(scores, first > 0) if annotate else []
+    names = annotation_columns(scores, first > 0) if annotate else []
     table = result.decisions.filter(pa.compute.not_equal(result.decisions["reason"], "reference"))
     wanted = pa.compute.not_equal(table["reason"], "skipped") if annotate else table["kept"]
     source = pa.compute.shift_right(table["position"], SOURCE_BITS)

@@ -107,14 +107,14 @@ def _taken(column: pa.ChunkedArray, rows: Int64Array, there: NDArray[np.bool_]) 
     return column.take(to_arrow(rows, ~there))
 
 
-def naming(against: bool) -> list[str]:
+def keeper_columns(against: bool) -> list[str]:
     """Return the columns of decisions that name the kept document of a row."""
     return ["duplicate_of", *(("duplicate_source", "duplicate_is_reference") if against else ())]
 
 
-def annotating(scores: Mapping[str, str], against: bool) -> list[str]:
+def annotation_columns(scores: Mapping[str, str], against: bool) -> list[str]:
     """Return the columns of decisions that annotations are made of."""
-    return ["kept", *naming(against), *scores, "cluster"]
+    return ["kept", *keeper_columns(against), *scores, "cluster"]
 
 
 def annotated(decisions: pa.Table, scores: Mapping[str, str], against: bool) -> pa.Table:

@@ -23,7 +23,7 @@ from ..values.arrays import MOST_SEED, whole
 from ..values.arrow import no_rows, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import called, counted, printable
-from .groups import annotated, annotating, clusters_of, groups_of, naming
+from .groups import annotated, annotation_columns, clusters_of, groups_of, keeper_columns
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
 from .rows import HeldRows, Rows, collect, drawn, filtered, least_alike, rows_at, there_of
 from .summary import Summary
@@ -184,7 +184,7 @@ class Tables:
     @property
     def _removed_columns(self) -> list[str]:
         """The columns of ``removed``, as they are named in decisions."""
-        return ["id", *naming(self.against), *self.score_names]
+        return ["id", *keeper_columns(self.against), *self.score_names]
 
     @cached_property
     def decisions(self) -> pa.Table:
@@ -255,7 +255,7 @@ class Tables:
 
     def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``."""
-        names = annotating(self.score_names, self.against)
+        names = annotation_columns(self.score_names, self.against)
         return annotated(collect(self._own(names, first + begin, first + end)), self.score_names, self.against)
 
     def _selections(self, annotate: bool) -> list[Selection]:

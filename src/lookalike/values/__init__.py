@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "Fingerprints": "fingerprints",
+    "Fingerprints": "signatures",
     "Float64Array": "arrays",
     "Int64Array": "arrays",
     "PackedSignatures": "packed",
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from .arrays import Int64Array as Int64Array
     from .arrays import UInt32Array as UInt32Array
     from .arrays import UInt64Array as UInt64Array
-    from .fingerprints import Fingerprints as Fingerprints
     from .packed import PackedSignatures as PackedSignatures
     from .packed import PackingScheme as PackingScheme
     from .pairs import Pairs as Pairs
     from .shingles import Shingles as Shingles
     from .shingles import drop_repeats as drop_repeats
+    from .signatures import Fingerprints as Fingerprints
     from .signatures import Signatures as Signatures
     from .signatures import SketchScheme as SketchScheme
     from .weighted import WeightedSets as WeightedSets

@@ -1,8 +1,8 @@
-"""Signatures: whole slots."""
+"""Signatures, whole slots, and fingerprints, whole bits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..wording import Brief, counted
-from .arrays import Float64Array, matrix, pairs_of_rows
+from .arrays import Float64Array, UInt64Array, matrix, pairs_of_rows, whole
 
 
 class SketchScheme(Protocol):
@@ -136,3 +136,121 @@ class Signatures(Brief):
         if not self.scheme.mergeable:
             raise IncompatibleSketchError(f"signatures of {self.scheme} cannot be merged: only minima of whole sets can")
         return Signatures(np.minimum(self.values, other.values), self.scheme, self.shingling)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fingerprints(Brief):
+    """SimHash fingerprints.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n_documents, n_words)
+        Bit j of a fingerprint is bit j % 64 of word j // 64.
+    bits : int
+    scheme : object
+        What made them.
+    features : object
+        What made the features.
+    margins : ndarray of float32 or int8, shape (n_documents, bits), optional
+        The signed sums behind the bits: only queries need them, to tell weak bits.
+
+    Raises
+    ------
+    ParameterError
+        If the words or margins do not have the shapes that the bits ask for.
+    """
+
+    words: UInt64Array
+    bits: int
+    scheme: object
+    features: object = "arrays"
+    margins: NDArray[np.float32] | NDArray[np.int8] | None = None
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        margins = {} if self.margins is None else {"margins": "with margins"}
+        documents = {"documents": counted(len(self.words), "document"), "bits": counted(self.bits, "bit")}
+        return documents | margins | {"made by": repr(self.scheme)}
+
+    def __post_init__(self) -> None:
+        """Check types and shapes."""
+        object.__setattr__(self, "words", matrix("words", self.words, {"u8": np.uint64}))
+        object.__setattr__(self, "bits", whole("bits", self.bits, 1))
+        n, n_words = self.words.shape
+        if n_words != (self.bits + 63) // 64:
+            raise ParameterError(f"fingerprints of {self.bits} bits have {(self.bits + 63) // 64} words; got {n_words}")
+        if self.margins is not None:
+            margins = matrix("margins", self.margins, {"f4": np.float32, "i1": np.int8})
+            if margins.shape != (n, self.bits):
+                raise ParameterError(f"margins must have shape ({n}, {self.bits}); got {margins.shape}")
+            object.__setattr__(self, "margins", margins)
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.words)
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Whether each document is without features, bool of shape (n_documents,); False where what made them is unknown.
+
+        Documents without features get a fingerprint of their own, the scheme's ``no_features``.
+        """
+        unused = getattr(self.scheme, "no_features", None)
+        return np.zeros(len(self), np.bool_) if unused is None else np.equal(self.words, unused).all(1)
+
+    def distance(self, left: ArrayLike, right: ArrayLike) -> Any:
+        """Hamming distance of rows ``left`` and rows ``right``, in bits.
+
+        Parameters
+        ----------
+        left, right : array_like of int
+
+        Returns
+        -------
+        int or ndarray of int64
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
+        """
+        a, b = pairs_of_rows(left, len(self), right, len(self))
+        return np.bitwise_count(self.words[a] ^ self.words[b]).sum(-1, dtype=np.int64)[()]
+
+    def estimated_cosine(self, left: ArrayLike, right: ArrayLike) -> Any:
+        """Cosine of the feature vectors of rows, estimated from the distance: cos(pi d / f); nan where a document is empty.
+
+        Parameters
+        ----------
+        left, right : array_like of int
+
+        Returns
+        -------
+        float or ndarray of float64
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
+        """
+        found, empty = np.cos(np.pi * self.distance(left, right) / self.bits), self.empty
+        return np.where(empty[np.asarray(left)] | empty[np.asarray(right)], np.nan, found)[()]
+
+    def quantise_margins(self) -> Fingerprints:
+        """Return the same fingerprints with margins of one byte: a quarter of the memory, nearly the same order of bits.
+
+        Returns
+        -------
+        Fingerprints
+            With margins of int8, the largest of each document 127.
+
+        Raises
+        ------
+        ParameterError
+            If they carry no margins.
+        """
+        if self.margins is None:
+            raise ParameterError("these fingerprints carry no margins: make them with SimHash(margins=True)")
+        largest = np.abs(self.margins).max(1, keepdims=True).astype(np.float64)
+        scaled = np.rint(self.margins * (127.0 / np.where(largest > 0, largest, 1.0)))
+        return replace(self, margins=scaled.astype(np.int8))

@@ -1,60 +1,51 @@
 """How the engine on Spark keeps tables: what is whole is known, also if drivers die at the worst moments."""
 
 import shutil
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+from toy_frames import ToySession
 
 from lookalike.engines.spark.engine import SparkEngine
 from lookalike.engines.spark.texts import TextFiles
 
 
-class _Rows:
-    """Rows that one task writes, in this process."""
-
-    schema = pa.schema([("order", pa.int64())])
-
-    def mapped(self, step, _):
-        """Return what gives, when it is asked for them, the rows that a step makes of these."""
-        batch = pa.RecordBatch.from_pydict({"order": [1, 2]}, self.schema)
-
-        def collect():
-            return [SimpleNamespace(**row) for made in step(iter([batch])) for row in made.to_pylist()]
-
-        return SimpleNamespace(frame=SimpleNamespace(collect=collect))
+@pytest.fixture
+def engine(tmp_path):
+    return SparkEngine(ToySession(), tmp_path / "tables")
 
 
 @pytest.fixture
-def engine(tmp_path):
-    conf = SimpleNamespace(get=lambda name, default="2": default, set=lambda name, value: None, unset=lambda name: None)
-    return SparkEngine(SimpleNamespace(conf=conf), tmp_path / "tables")
+def rows(engine):
+    return engine.rows(pa.table({"order": [1, 2]}))
 
 
-def test_a_table_is_written_once(engine):
-    first = engine.write(_Rows(), "links")
-    assert engine.write(_Rows(), "links") == first
+def test_a_table_is_written_once(engine, rows):
+    first = engine.write(rows, "links")
+    assert engine.write(rows, "links") == first
     assert first.paths[0].exists()
 
 
-def test_a_table_that_is_begun_anew_has_other_files(engine):
+def test_a_table_that_is_begun_anew_has_other_files(engine, rows):
     """An old driver's tasks may still write theirs; what it left takes no space."""
-    (old,) = engine.write(_Rows(), "links").paths
+    (old,) = engine.write(rows, "links").paths
     (engine.folder / "links.done").unlink()
-    again = engine.write(_Rows(), "links")
+    again = engine.write(rows, "links")
     assert old not in again.paths and not old.exists()
     old.write_bytes(b"late")
-    assert engine.write(_Rows(), "links") == again
+    assert engine.write(rows, "links") == again
 
 
-def test_what_is_read_back_is_not_stored(engine):
+def test_what_is_read_back_is_not_stored(engine, rows):
     """It is removed once it is read."""
-    assert engine.write(_Rows(), "read-0", again=True) != engine.write(_Rows(), "read-0", again=True)
+    assert engine.write(rows, "read-0", again=True) != engine.write(rows, "read-0", again=True)
     assert not list(engine.folder.glob("*.done"))
 
 
-def test_nothing_counts_as_whole_once_removal_has_begun(engine, monkeypatch):
-    engine.write(_Rows(), "links")
+def test_nothing_counts_as_whole_once_removal_has_begun(engine, rows, monkeypatch):
+    engine.write(rows, "links")
 
     def die(*_, **__):
         raise KeyboardInterrupt
@@ -66,18 +57,18 @@ def test_nothing_counts_as_whole_once_removal_has_begun(engine, monkeypatch):
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
-def test_texts_that_nothing_names_are_removed(engine, is_whole):
+def test_texts_that_nothing_names_are_removed(engine, rows, is_whole):
     """A driver that resumes a job needs the space."""
     files = TextFiles(engine.folder / "texts-files")
     files.path(7).parent.mkdir(parents=True)
     files.path(7).touch()
     if is_whole:
-        engine.write(_Rows(), "texts")
+        engine.write(rows, "texts")
     engine.discard_texts(files, "texts")
     assert files.path(7).exists() == is_whole
 
 
-def test_workers_find_the_folder_from_folders_of_their_own(engine, tmp_path, monkeypatch):
+def test_workers_find_the_folder_from_folders_of_their_own(engine, rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = SparkEngine(engine.session, "job/tables").write(_Rows(), "links")
+    files = SparkEngine(engine.session, "job/tables").write(rows, "links")
     assert files.folder == tmp_path / "job" / "tables" / "links"

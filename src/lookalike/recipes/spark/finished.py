@@ -16,7 +16,7 @@ from ...files.folder import folder_of
 from ...files.names import shown
 from ...formats.split import Split
 from ...formats.writers import check_before, describe
-from ...results.groups import annotating
+from ...results.groups import annotation_columns
 from ...results.result import Result
 from ...results.rows import HeldRows, ParquetRows, pairs_schema, second_columns, spooled
 from ...results.summary import Summary
@@ -119,7 +119,7 @@ class Finished:
         from pyspark.sql import functions
 
         column, first = functions.col, self.n_references
-        added = [] if scores is None else annotating(scores, first > 0)
+        added = [] if scores is None else annotation_columns(scores, first > 0)
         wanted = column("kept") if scores is None else column("reason") != "skipped"
         source = functions.shiftright("position", SOURCE_BITS)
         own = self.decisions.for_callers().filter(column("position") >= first << SOURCE_BITS)

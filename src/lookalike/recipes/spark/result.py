@@ -12,7 +12,7 @@ from typing import Any
 from ...engines.memory import peak_memory
 from ...engines.progress import Clock
 from ...errors import ParameterError
-from ...results.groups import naming
+from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
 from ...results.result import Result
 from ...results.rows import LaterRows
@@ -129,7 +129,7 @@ class SparkResult(Result):
         documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
         left out as too large, or removed by an override have nulls.
         """
-        return self._named(self._judged.filter("not kept"), ["id", *naming(self.against), *self.score_names])
+        return self._named(self._judged.filter("not kept"), ["id", *keeper_columns(self.against), *self.score_names])
 
     @property
     def groups(self) -> Any:
