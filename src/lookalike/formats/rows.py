@@ -16,7 +16,6 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import InputDataError
-from .split import Record
 
 _EPOCH = datetime(1970, 1, 1)
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -24,6 +23,7 @@ _DAY_MS = 86_400_000
 _BYTES = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
 json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 Shape = Callable[[Any], Any]
+Record = dict[str, Any]
 LONG = 1 << 20  # bytes of a line whose text is decoded so
 CHUNK = 1 << 16
 _decode = msgspec.json.Decoder(str).decode

@@ -16,11 +16,11 @@ from ..files.names import Skipped
 from ..files.streams import MOST, Noted, read_lines, why
 from ..text.texts import Texts, without
 from ..values import Int64Array
+from .rows import Record as Record
 
 if TYPE_CHECKING:
     from .format import Format
 
-Record = dict[str, Any]
 ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are written: texts and tables may be held meanwhile
 
 

@@ -225,6 +225,18 @@ def different_bytes(typingctx, data, index, byte):
 
 
 @intrinsic
+def unequal_bytes(typingctx, data, index, other, place):
+    """Bit i tells whether ``data[index + i] != other[place + i]``, for 64 bytes, which must exist."""
+
+    def codegen(context, builder, signature, args):
+        pointers = (_address(context, builder, signature.args[i], args[i], args[i + 1]) for i in (0, 2))
+        blocks = [builder.load(_vector(builder, pointer), align=1) for pointer in pointers]
+        return builder.bitcast(builder.icmp_unsigned("!=", *blocks), ir.IntType(64))
+
+    return types.uint64(data, types.int64, other, types.int64), codegen
+
+
+@intrinsic
 def fold_ascii(typingctx, data, index, out, place, fold_case):
     """Do what ``_plain.fold_ascii`` does, by instructions for 64 bytes."""
 
@@ -293,5 +305,15 @@ def trailing_zeros(typingctx, value):
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def leading_zeros(typingctx, value):
+    """Number of zero bits above the highest set bit; 64 for zero."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), codegen

@@ -28,6 +28,12 @@ def different_bytes(data, index, byte):
     return np.uint64(int.from_bytes(bits.tobytes(), "little"))
 
 
+def unequal_bytes(data, index, other, place):
+    """Bit i tells whether ``data[index + i] != other[place + i]``, for 64 bytes, which must exist."""
+    bits = np.packbits(data[index : index + 64] != other[place : place + 64], bitorder="little")
+    return np.uint64(int.from_bytes(bits.tobytes(), "little"))
+
+
 def fold_ascii(data, index, out, place, fold_case):
     """Copy 64 bytes to ``out[place:]``, blanks for what is no letter or digit of ASCII, letters lower if wanted. Bit i of the
     result tells whether byte i is beyond ASCII; it is a blank in ``out``."""
@@ -58,6 +64,11 @@ def trailing_zeros(value):
     """Number of zero bits below the lowest set bit; 64 for zero."""
     value = int(value)
     return (value & -value).bit_length() - 1 if value else 64
+
+
+def leading_zeros(value):
+    """Number of zero bits above the highest set bit; 64 for zero."""
+    return 64 - int(value).bit_length()
 
 
 def prefetch(array, index):

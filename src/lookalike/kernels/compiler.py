@@ -53,8 +53,9 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"there is no compiler for kernels ({error}): pip install 'lookalike[jit]'") from None
 multiply_high, load64, store64 = _made.multiply_high, _made.load64, _made.store64
-different_bytes, fold_ascii, lower_block = _made.different_bytes, _made.fold_ascii, _made.lower_block
-popcount, trailing_zeros, prefetch = _made.popcount, _made.trailing_zeros, _made.prefetch
+different_bytes, unequal_bytes = _made.different_bytes, _made.unequal_bytes
+fold_ascii, lower_block, prefetch = _made.fold_ascii, _made.lower_block, _made.prefetch
+popcount, leading_zeros, trailing_zeros = _made.popcount, _made.leading_zeros, _made.trailing_zeros
 
 
 def typed(cls):

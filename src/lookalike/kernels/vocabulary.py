@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .compiler import compiled, different_bytes, inlined, load64, trailing_zeros, typed
-from .constants import LOW32, ONE, S32, ZERO
+from .constants import FULL, LOW32, ONE, S32, ZERO
 from .digests import token_key
 from .folding import Characters, decode, fold_spaces, fold_words
 from .hashing import fmix64, fold_multiply
@@ -77,6 +77,47 @@ def key_separated(folded, length, separator, points, out, count):
                 count += 1
             start = edge
             inside = not inside
+    return count
+
+
+@inlined("int64(const uint8[::1], int64, int64, int64, const uint64[::1], uint64[:, ::1], int64[::1], int64, int64)")
+def read_tokens(folded, begin, length, separator, points, keys, ends, count, most):
+    """Write keys and ends of the tokens of ``folded[begin:length]`` behind ``count``, up to ``most``; return the count."""
+    base = begin
+    tokens = different_bytes(folded, base, separator)
+    while count < most:
+        while tokens == ZERO and base < length:
+            base += 64
+            tokens = different_bytes(folded, base, separator)
+        skip = trailing_zeros(tokens)
+        start = base + skip
+        if start >= length:
+            break
+        past = skip + trailing_zeros(~(tokens >> np.uint64(skip)))
+        if past >= 64:
+            base = start
+            tokens = different_bytes(folded, base, separator)
+            while tokens == FULL:
+                base += 64
+                tokens = different_bytes(folded, base, separator)
+            past = trailing_zeros(~tokens)
+        tokens &= FULL << np.uint64(past)
+        end = base + past
+        size = np.uint64(end - start)
+        if size <= np.uint64(15):  # without a branch: which tokens have eight bytes is unpredictable
+            bits = np.uint64(8) * size
+            low = load64(folded, start)
+            high = load64(folded, start + 8)
+            long = size >= np.uint64(8)
+            keys[count, 0] = low if long else low & ((ONE << bits) - ONE)
+            rest = (ONE << (bits - np.uint64(64))) - ONE if long else ZERO
+            keys[count, 1] = (high & rest) | size << np.uint64(56)
+        else:
+            low, high = token_key(folded, start, np.int64(size), points)
+            keys[count, 0] = low
+            keys[count, 1] = high
+        ends[count] = end
+        count += 1
     return count
 
 

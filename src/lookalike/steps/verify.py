@@ -13,7 +13,8 @@ from ..kernels import filters as kernel
 from ..kernels.resemblance import Rows
 from ..methods.comparable import Piece, compare_rows, numbered
 from ..methods.method import Method
-from ..text.hashes import KeyedHashes, Vocabulary
+from ..text.hashes import KeyedHashes
+from ..text.numbering import numbering
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array, drop_repeats
@@ -29,7 +30,7 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
     """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
     By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
-    themselves: see ``Vocabulary``.
+    themselves: see ``numbering``.
     """
     first = next(batches)
     batches = chain([first], batches)
@@ -48,14 +49,14 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
 
     What has been given, and the text that it was made of, is not held: both may be large.
     """
-    vocabulary = Vocabulary(shingling, key)
-    for batch in batches:
-        texts = from_arrow_array(batch.column("text"))
-        del batch
-        pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
-        del texts
-        while pieces:
-            yield (*vocabulary.number(pieces.pop()), len(vocabulary))
+    with numbering(shingling, key) as known:
+        for batch in batches:
+            texts = from_arrow_array(batch.column("text"))
+            del batch
+            pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
+            del texts
+            while pieces:
+                yield (*known.number(pieces.pop()), len(known))
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

@@ -1,4 +1,4 @@
-"""Shingle hashes of texts, the same everywhere or under a key; and numbers of shingles, where no hash may decide."""
+"""Shingle hashes of texts, the same everywhere or under a key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import EncodingError, ParameterError
 from ..hashing import digest_secret, secret_words
@@ -25,8 +24,6 @@ LEAST_KEY, MOST_KEY = 16, 64  # bytes
 AT_A_TIME = 1 << 16  # tokens that are worked on together: these stay in a cache
 BEYOND = 96  # bytes that kernels may read, or write, behind a text
 TokenRows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
-Int32Array = NDArray[np.int32]
-_ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state
 
 
 def token_rows(
@@ -116,81 +113,6 @@ class KeyedHashes:
             ends.append(found[1:] + done)
             done = int(ends[-1][-1])
         return out[:done], np.concatenate(ends)
-
-
-class Vocabulary:
-    """Numbers the shingles of texts by first appearance: equal numbers mean equal shingles.
-
-    Tokens of up to 15 bytes are compared byte by byte, shingles token by token; of longer tokens a digest under the secret
-    ``key`` of 16 bytes (see ``kernels.digests``). Two long tokens of texts of n bytes together are taken for one with a
-    probability of at most n^2 (1 + n / 2^13) / 2^125 over the choice of the key, whoever wrote them: 2^-65 for two texts of 8
-    MB. The key changes no number otherwise.
-    """
-
-    def __init__(self, shingling: Shingling, key: bytes) -> None:
-        self._shingling = shingling
-        self._points, self._secret = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
-        assert shingling.width is not None
-        self._width = shingling.width
-        self._known: vocabulary.Known | None = None
-        self._at = np.zeros(7, np.int64)
-
-    def __len__(self) -> int:
-        """Return how many shingles have a number."""
-        return int(self._at[_N_SHINGLES])
-
-    def number(self, texts: Texts, name: Callable[[int], str] = "row {}".format) -> tuple[Int32Array, Int64Array]:
-        """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
-        self._known = self._known or _room(texts.n_bytes)
-        numbers, sizes, done = scratch("numbers", texts.n_bytes // 4, np.int32), [np.zeros(1, np.int64)], 0
-        for offsets, keys in token_rows(self._shingling, self._points, texts, name):
-            counts = np.diff(offsets)
-            sizes.append(np.where(counts > 0, np.maximum(1, counts - self._width + 1), 0))
-            total = int(sizes[-1].sum())
-            if len(numbers) < done + total:
-                fewer, numbers = numbers, scratch("numbers", 2 * (done + total), np.int32)
-                numbers[:done] = fewer[:done]
-            self._number(offsets, keys, numbers[done : done + total])
-            done += total
-        return numbers[:done], np.cumsum(np.concatenate(sizes))
-
-    def _number(self, offsets: Int64Array, keys: UInt64Array, out: Int32Array) -> None:
-        """Number the shingles of some rows of tokens."""
-        self._at[_ROWS], self._at[_WRITTEN] = 0, 0
-        ids, width = scratch("ids", len(keys), np.int32), self._width
-        while not vocabulary.number_rows(keys, offsets, width, self._secret, self._known, self._at, ids, out):
-            assert self._known is not None
-            tokens, token_keys, shingles, home, last, after, known_ids = self._known
-            _, _, _, n_tokens, n_shingles, filled, _ = self._at.tolist()
-            if n_tokens == len(token_keys):
-                tokens, token_keys = _larger(tokens), _longer(token_keys)
-            if n_shingles + 1 == len(home):
-                shingles, home, last, after = _larger(shingles), *map(_longer, (home, last, after))
-            if filled + width > len(known_ids):
-                known_ids = _longer(known_ids, width)
-            self._known = vocabulary.Known(tokens, token_keys, shingles, home, last, after, known_ids)
-
-
-def _room(n_bytes: int) -> vocabulary.Known:
-    """Return room for what some near-duplicates of so many bytes hold, mostly."""
-    n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
-    table, few = np.zeros(n // 2, np.uint64), n // 4
-    return vocabulary.Known(table, np.empty((few, 2), np.uint64), np.zeros(2 * n, np.uint64), np.empty(n + 1, np.int64),
-                        np.empty(n + 1, np.uint32), np.zeros(n + 1, np.uint32), np.empty(2 * n, np.int32))  # fmt: skip
-
-
-def _larger(table: UInt64Array) -> UInt64Array:
-    """Return a table of four times the length with the same entries."""
-    larger = np.zeros(4 * len(table), np.uint64)
-    vocabulary.move_entries(table, larger)
-    return larger
-
-
-def _longer(array: NDArray[Any], least: int = 0) -> NDArray[Any]:
-    """Return an array with room for four times as many rows, or ``least`` more, and zeros there."""
-    longer = np.zeros((len(array) + max(3 * (len(array) - 1), least), *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def _name_row(first_row: int, row: int) -> str:

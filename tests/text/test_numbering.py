@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from naive.text import pieces
 
 import lookalike as la
-from lookalike.kernels import vocabulary as kernel
+from lookalike.kernels import known_text, vocabulary
 from lookalike.text import hashes
-from lookalike.text.hashes import Vocabulary
+from lookalike.text import numbering as room
+from lookalike.text.numbering import KnownText, Vocabulary, numbering
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 
@@ -38,15 +39,15 @@ def numbered_twin(texts, shingling):
 def check(texts, shingling, key, cuts=()):
     """Number texts in pieces, as the twin does."""
     expected, sizes, used = numbered_twin(texts, shingling)
-    vocabulary = Vocabulary(shingling, key)
-    found, found_sizes = [], []
-    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
-    for begin, end in pairwise(bounds):
-        numbers, offsets = vocabulary.number(from_strings(texts[begin:end]))
-        assert numbers.dtype == np.int32 and offsets[0] == 0
-        found += numbers.tolist()
-        found_sizes += np.diff(offsets).tolist()
-    assert (found, found_sizes, len(vocabulary)) == (expected, sizes, used)
+    with numbering(shingling, key) as known:
+        found, found_sizes = [], []
+        bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
+        for begin, end in pairwise(bounds):
+            numbers, offsets = known.number(from_strings(texts[begin:end]))
+            assert numbers.dtype == np.int32 and offsets[0] == 0
+            found += numbers.tolist()
+            found_sizes += np.diff(offsets).tolist()
+        assert (found, found_sizes, len(known)) == (expected, sizes, used)
 
 
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
@@ -60,12 +61,75 @@ def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_c
 def test_growing_changes_no_number(unit, monkeypatch, rng):
     """Little room, so that every table is moved several times, and rows that do not fit in what is read at a time."""
     monkeypatch.setattr(hashes, "AT_A_TIME", 8)
-    monkeypatch.setattr(hashes, "scratch", lambda name, size, dtype: np.empty(size, dtype))
+    for module in (hashes, room):
+        monkeypatch.setattr(module, "scratch", lambda name, size, dtype: np.empty(size, dtype))
     names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
     texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(5 if JIT_OFF else 40)]
     texts += ["\n".join(texts[:3]), *texts[:5]]
     for width in (1, 3, 50):
         check(texts, Shingling(unit=unit, width=width), KEYS[1], [3, 4])
+
+
+EDITS = [
+    "",
+    " ",
+    "  ",
+    "-",
+    "x ",
+    " x",
+    "\n",
+    "A",
+    "é",
+    "\u0301",
+    "日",
+    "本語 ",
+    "y" * 70,
+    " " + "z" * 16 + " ",
+    "\0",
+    " the of ",
+]
+
+
+def spliced(rng, texts):
+    """A text made of stretches of earlier ones, with something small between them."""
+    parts = []
+    for _ in range(int(rng.integers(1, 6))):
+        text = texts[int(rng.integers(len(texts)))]
+        begin, size = int(rng.integers(len(text) + 1)), int(rng.choice([1, 5, 30, 200, 2000]))
+        parts += [text[begin : begin + size], EDITS[int(rng.integers(len(EDITS)))]]
+    return "".join(parts)
+
+
+@pytest.mark.parametrize(("unit", "width"), [("word", 1), ("word", 2), ("word", 5), ("word", 40), ("line", 1), ("line", 3)])
+def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
+    """Texts made of each other: runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
+    names = ["a", "of", "The", "straße", "日本", "x" * 16, "y" * 70, "é", "word", "sentence", "\n", "same", "same"]
+    shingling, rows = Shingling(unit=unit, width=width), 0
+    for _ in range(2 if JIT_OFF else 60):
+        texts = [" ".join(rng.choice(names, int(rng.integers(1, 80)))) for _ in range(3)] + ["b " * int(rng.integers(1, 300))]
+        for _ in range(4 if JIT_OFF else 20):
+            texts.append(spliced(rng, texts))
+        by_token, by_walk = Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1])
+        for piece in (texts[:10], texts[10:]):
+            data = from_strings(piece)
+            numbers, offsets = (found.copy() for found in by_token.number(data))
+            walked, ends = by_walk.number(data)
+            assert ends.tolist() == offsets.tolist() and walked.tolist() == numbers.tolist()
+            rows += len(piece)
+        assert len(by_walk) == len(by_token) > 3
+        by_walk.leave_room()
+    assert rows >= (16 if JIT_OFF else 1440)
+
+
+def test_bytes_that_are_no_text_and_marks_are_walked_alike(rng):
+    shingling = Shingling(normalization="none")
+    for _ in range(3 if JIT_OFF else 100):
+        rows = [rng.choice([32, 97, 65, 0xE9, 0xCC, 0x81, 0xFF, 0xFE, 0, 0xE6, 0x97, 0xA5], int(rng.integers(1, 300)),
+                           p=[0.3, 0.3] + [0.04] * 10).astype(np.uint8).tobytes() for _ in range(4)]  # fmt: skip
+        rows += [rows[0][:150] + rows[1], rows[1][3:] + rows[0], rows[2] * 2]
+        data = from_strings(rows)
+        numbers, walked = Vocabulary(shingling, KEYS[0]).number(data)[0].tolist(), KnownText(shingling, KEYS[0]).number(data)[0]
+        assert walked.tolist() == numbers
 
 
 def test_a_tokenizer_is_numbered_by_its_tokens():
@@ -89,7 +153,8 @@ def test_texts_with_one_public_hash_have_numbers_of_their_own():
     """Found by a search of minutes: five words whose shingle has the hash of four others, for whoever knows the program."""
     forged, victim = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"
     assert la.shingle([forged, victim]).resemblance(0, 1) == 1.0
-    assert Vocabulary(Shingling(), KEYS[1]).number(from_strings([forged, victim]))[0].tolist() == [0, 1]
+    for numbers in (Vocabulary(Shingling(), KEYS[1]), KnownText(Shingling(), KEYS[1])):
+        assert numbers.number(from_strings([forged, victim]))[0].tolist() == [0, 1]
     assert la.dedup([victim, forged]).keep.all()
     assert len(la.pairs([victim, forged], threshold=0.1)) == 0
 
@@ -99,7 +164,9 @@ def test_texts_with_one_public_hash_have_numbers_of_their_own():
 def test_comparing_decides_whatever_the_hash(bits, monkeypatch, rng):
     """With hashes of few bits nearly all look-ups meet other tokens and shingles, and take none of them for its own."""
     keep = ((1 << bits) - 1) << 32
-    whole = kernel.fmix64
-    monkeypatch.setattr(kernel, "fmix64", lambda x: np.uint64(int(whole(x)) & keep))
+    whole = vocabulary.fmix64
+    for kernels in (vocabulary, known_text):
+        monkeypatch.setattr(kernels, "fmix64", lambda x: np.uint64(int(whole(x)) & keep))
     texts = [" ".join(rng.choice(WORDS, 20)) for _ in range(12)]
-    check(texts + texts[:4], Shingling(width=3), KEYS[1], [5])
+    for unit in ("word", "byte"):
+        check(texts + texts[:4], Shingling(unit=unit, width=3), KEYS[1], [5])
