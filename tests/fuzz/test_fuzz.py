@@ -41,7 +41,7 @@ def test_no_case_shows_a_defect(kind, cases):
 )
 def test_no_failing_call_loses_anything():
     """The n-th read, write, sync, rename or removal fails: what was there before is there, or what was wanted, never a mix."""
-    code, said = run("faults.py", "4")
+    code, said = run("faults.py", "2")  # enough to see files that are written in place
     assert code == 0, said
 
 
