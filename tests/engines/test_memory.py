@@ -1,5 +1,6 @@
 """How much memory a job may use, and how it is divided."""
 
+import itertools
 import resource
 
 import numpy as np
@@ -135,7 +136,8 @@ def test_without_the_files_of_linux_it_is_what_the_machine_has(monkeypatch):
 
 def test_a_valve_opens_when_the_process_has_grown_by_a_step(monkeypatch):
     """What does not come back is not asked for again at once."""
-    size, opened = [0], []
+    size, opened, clock = [0], [], itertools.count(1.0)
+    monkeypatch.setattr(memory, "monotonic", lambda: next(clock))
     monkeypatch.setattr(memory, "resident_memory", lambda: size[0])
     monkeypatch.setattr(memory, "give_back", lambda: opened.append(size[0]) or size.__setitem__(0, min(size[0], 120)))
     valve = Valve(100, 10)
@@ -148,6 +150,11 @@ def test_a_valve_opens_when_the_process_has_grown_by_a_step(monkeypatch):
     assert opened == [101, 140, 131, 90, 101]
     size[0] = 200
     assert list(valve.before(lambda rows: (2 * row for row in rows), iter([1, 2]))) == [2, 4] and opened[5:] == [200]
+    clock, size[0] = itertools.repeat(next(clock)), 300
+    valve.check()
+    clock, size[0] = itertools.repeat(next(clock) + 0.9 * memory.PAUSE), 900
+    valve.check()
+    assert opened[6:] == [300], "that was a moment ago"
 
 
 def test_memory_that_is_free_is_given_back():

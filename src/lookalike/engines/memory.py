@@ -8,6 +8,7 @@ import resource
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 
 from ..errors import ParameterError
 from ..kernels.compiler import MODE
@@ -25,6 +26,7 @@ BYTES_PER_ENTRY = 72
 DEFAULT_SHARE = 0.6
 PARTITION = 32 << 20
 MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
+PAUSE = 0.01  # seconds between two looks at the size of the process
 UNITLESS = 1_000_000  # a smaller number is meant to have a unit
 _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
@@ -77,12 +79,15 @@ class Valve:
     """Gives memory back whenever the process has grown by a step, once it is beyond a size; both in bytes."""
 
     def __init__(self, start: int, step: int) -> None:
-        self._start, self._step, self._next = start, step, start
+        self._start, self._step, self._next, self._due = start, step, start, 0.0
 
     def check(self) -> None:
-        """Look how large the process is; cheap as long as it has not grown."""
-        if resident_memory() > self._next:
-            self.open()
+        """Look how large the process is, if that was a while ago: small batches come faster than the system answers."""
+        now = monotonic()
+        if now >= self._due:
+            self._due = now + PAUSE
+            if resident_memory() > self._next:
+                self.open()
 
     def before(self, step: Step, rows: Batches) -> Batches:
         """Run a step, and look how large the process is before each batch that it is given."""
