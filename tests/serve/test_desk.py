@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import contextmanager
 
 import pytest
 from serve.desk_jobs import HOSTILE, plain
@@ -29,6 +30,16 @@ def client_of(routes, store=None, **given):
     return starlette.TestClient(app)
 
 
+@contextmanager
+def client_of_index(folder, texts, limits=None, keep_text=False, **given):
+    """A client of an index with some texts."""
+    with la.Index.create(folder / "seen.idx", threshold=0.5, keep_text=keep_text) as made:
+        made.add(list(texts), list(texts.values()))
+    store = Store(la.Index.open(folder / "seen.idx"), limits or Limits(), Metrics())
+    yield client_of(desk.routes_of_index(store), store, **given)
+    store.close(1.0)
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     return plain(tmp_path_factory.mktemp("desk"))
@@ -44,11 +55,9 @@ def client(saved):
 @pytest.fixture(params=[True, False], ids=["with texts", "without texts"])
 def looked_up(request, tmp_path):
     """(client, whether the index keeps texts) of an index with ids that are numbers."""
-    with la.Index.create(tmp_path / "seen.idx", threshold=0.5, keep_text=request.param) as made:
-        made.add([2**60, -7], ["one two three four five six seven eight nine ten", HOSTILE[0]])
-    store = Store(la.Index.open(tmp_path / "seen.idx"), Limits(text=10_000), Metrics())
-    yield client_of(desk.routes_of_index(store), store), request.param
-    store.close(1.0)
+    texts = {2**60: "one two three four five six seven eight nine ten", -7: HOSTILE[0]}
+    with client_of_index(tmp_path, texts, Limits(text=10_000), request.param) as client:
+        yield client, request.param
 
 
 def refused(answer, status, said):
@@ -226,13 +235,9 @@ def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
 
 def test_the_page_waits_as_all_others_do(tmp_path):
     """What the page of an index asks for is within the limit of what may wait."""
-    with la.Index.create(tmp_path / "seen.idx") as made:
-        made.add(["a"], ["one two three four five six"])
-    store = Store(la.Index.open(tmp_path / "seen.idx"), Limits(waiting=0), Metrics())
-    client = client_of(desk.routes_of_index(store), store)
-    for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):
-        refused(client.post(path, json=body), 429, "waiting")
-    store.close(1.0)
+    with client_of_index(tmp_path, {"a": "one two three four five six"}, Limits(waiting=0)) as client:
+        for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):
+            refused(client.post(path, json=body), 429, "waiting")
 
 
 @pytest.mark.parametrize("body", [{}, {"text": 5}, {"text": "a", "top": 0}, {"text": "a", "top": 101}, {"text": "ü" * 5_001}])
@@ -241,12 +246,8 @@ def test_texts_that_cannot_be_looked_up(looked_up, body):
 
 
 def test_a_key_for_reading_looks_up(tmp_path):
-    with la.Index.create(tmp_path / "seen.idx") as made:
-        made.add(["a"], ["one two three four five six"])
-    store = Store(la.Index.open(tmp_path / "seen.idx"), Limits(), Metrics())
-    client = client_of(desk.routes_of_index(store), store, keys=KEYS)
     asked = {"json": {"text": "one two three four five six"}}
-    refused(client.post("/v1/neighbours", **asked), 401, "key")
-    answer = client.post("/v1/neighbours", **asked, headers={"authorization": f"Bearer {READER}"})
+    with client_of_index(tmp_path, {"a": "one two three four five six"}, keys=KEYS) as client:
+        refused(client.post("/v1/neighbours", **asked), 401, "key")
+        answer = client.post("/v1/neighbours", **asked, headers={"authorization": f"Bearer {READER}"})
     assert [match["id"] for match in answer.json()["results"]] == ["a"]
-    store.close(1.0)

@@ -98,7 +98,7 @@ def test_readers_beside_a_writer_see_what_was_acknowledged(server):
     for reader in readers:
         reader.start()
     with server.client() as client:
-        while begun[0] < 300:
+        while begun[0] < 150:
             ids = range(begun[0], begun[0] + 5)
             begun[0] += 5
             client.post("/v1/documents", json={"documents": [{"id": str(i), "text": text} for i in ids]}).raise_for_status()
