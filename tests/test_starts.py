@@ -135,6 +135,15 @@ def test_a_small_job_on_the_command_line_loads_what_it_needs(extra, tmp_path):
     assert unneeded(modules) == []
 
 
+def test_a_job_with_crowds_and_candidates_does_not_load_what_arrow_would(tmp_path):
+    """Arrow loads pandas, where that is installed, for its first array of NumPy."""
+    texts = [f"{i // 400} template of many words that all pages share " + f"{i} own " * (i % 7) for i in range(1200)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    job = f"({str(tmp_path / 'in.jsonl')!r}, threshold=0.5)"
+    modules, _ = loaded(f"import lookalike as la\nprint(la.dedup{job}.summary.seconds); la.pairs{job}\n")
+    assert set(unneeded(modules)) <= {"lookalike.recipes.pairs"}
+
+
 def test_each_method_loads_its_own_part_only():
     modules, _ = loaded(f"import lookalike as la; la.dedup({TEXTS}, method='simhash')")
     assert "lookalike.methods.simhash" in modules and "lookalike.methods.minhash" not in modules

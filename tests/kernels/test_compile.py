@@ -1,6 +1,7 @@
 """A kernel has the one signature that it declares, is compiled on its first call, and refuses arrays of other types."""
 
 import importlib
+import os
 import pkgutil
 import subprocess
 import sys
@@ -166,3 +167,22 @@ def test_importing_compiles_nothing():
         "assert not any(x.overloads for x in found), found"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
+
+
+def test_what_another_version_kept_is_no_obstacle(tmp_path):
+    """A class that signatures name stood elsewhere when the kernel was compiled and kept."""
+    shape = (
+        "from typing import Annotated, NamedTuple\nfrom lookalike.kernels._jit import typed\n@typed\nclass Shape(NamedTuple):\n"
+    )
+    for place in ("earlier", "later"):
+        (tmp_path / f"{place}.py").write_text(shape + "    first: Annotated[int, 'int64']\n")
+        (tmp_path / "kernels.py").write_text(
+            f"from {place} import Shape\nfrom lookalike.kernels._jit import compiled\n"
+            "@compiled('int64(Shape)', Shape)\ndef first(shape):\n    return shape.first\nprint(first(Shape(7)))\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-m", "kernels"], cwd=tmp_path, capture_output=True, text=True,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")},
+        )  # fmt: skip
+        assert done.stdout == "7\n", done.stderr
+        (tmp_path / f"{place}.py").unlink()

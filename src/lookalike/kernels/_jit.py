@@ -126,7 +126,11 @@ class Kernel(CPUDispatcher):
         with global_compiler_lock:
             if self._can_compile:
                 with _alone(self.stats.cache_path):
-                    super().compile(self.signature)
+                    try:
+                        super().compile(self.signature)
+                    except (ImportError, AttributeError):  # kept by another version, whose classes stood elsewhere
+                        self._cache.flush()
+                        super().compile(self.signature)
                 self.disable_compile()
         (overload,) = self.overloads.values()
         return overload.entry_point

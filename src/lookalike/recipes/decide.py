@@ -38,7 +38,7 @@ from ..steps.verify import BUNDLED, bundle, halves, sift, verify
 from ..steps.walk import name, walk
 from ..text.shingle import Shingling
 from ..values import Int64Array
-from ..values.arrow import to_numpy
+from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, PAIRS, STANDING, STATES
 from .search import Searched
 
@@ -219,7 +219,7 @@ class SliceWalk:
     def _left_of(self, pairs: Table, begin: int, end: int, gone: Int64Array) -> Table:
         """Choose the pairs whose right document is in a slice, and whose left one is not gone."""
         some = self._engine.map(pairs, partial(between, begin=begin, end=end), PAIRS)
-        return self._engine.join(some, self._engine.rows(pa.table({"order": gone})), "left", "anti")
+        return self._engine.join(some, self._engine.rows(pa.table({"order": to_arrow(gone)})), "left", "anti")
 
     def sifted(self, pairs: Table, label: str = "") -> Table:
         """Leave out pairs that cannot match, where the method knows a cheaper way than to compare them."""

@@ -67,7 +67,7 @@ class Listing:
     def batches(self) -> Batches:
         """Make the pairs and yield them."""
         for left, right, score in self.pairs():
-            some = self._decider.engine.rows(pa.table([left, right, score], schema=MATCHES))
+            some = self._decider.engine.rows(pa.table([to_arrow(column) for column in (left, right, score)], schema=MATCHES))
             yield from self._told.table(some).select(list(self._names)).rename_columns(self.schema.names).to_batches()
 
     def table(self) -> pa.Table:

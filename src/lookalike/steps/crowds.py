@@ -20,7 +20,7 @@ from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES
-from .batches import DIGEST_BYTES, Batches, as_words, gather, ints
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, gather, ints
 from .links import written
 from .totals import Total
 
@@ -77,7 +77,7 @@ def hold(
     for codes, orders in _some_codes(rows, len(counts), ROWS_AT_A_TIME):
         out = [np.empty(len(codes) * chosen, dtype) for dtype in (np.int64, np.int64, np.int64, np.bool_)]
         held = kernel.choose_codes(codes, to_numpy(orders), counts, budget, best, *out)
-        yield pa.record_batch([column[:held] for column in out], schema=HOLDERS)
+        yield batch_of(HOLDERS, *(column[:held] for column in out))
 
 
 def couple(
@@ -92,7 +92,7 @@ def couple(
     for codes, orders in _some_codes(rows, len(counts), ROWS_AT_A_TIME):
         out = [np.empty(len(codes) * (taken * (taken - 1) // 2), np.int64) for _ in range(2)]
         found = kernel.choose_couples(codes, to_numpy(orders), counts, chosen, budget, most, best, *out)
-        yield pa.record_batch([column[:found] for column in out], schema=COUPLES)
+        yield batch_of(COUPLES, *(column[:found] for column in out))
 
 
 def rare(
@@ -153,7 +153,7 @@ def vouch(
         own = np.empty((len(codes), bands, len(counts) // bands), np.bool_)
         crowded = np.empty((len(codes), bands), np.bool_)
         kernel.mark_own(codes, counts, budget, max_bucket, best, own, crowded)
-        yield pa.record_batch([orders, crowded_recall(own, crowded, threshold, chosen)], schema=VOUCHED)
+        yield batch_of(VOUCHED, orders, crowded_recall(own, crowded, threshold, chosen))
 
 
 def add_recalls(total: NDArray[Any], batch: pa.RecordBatch, most: float, boundary: int) -> None:
@@ -198,7 +198,7 @@ def prefix(rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: by
             before = np.empty((len(values), len(_BEFORE)), np.int64)
             hashes = values.view(np.int64)
             chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, before)
-            yield pa.record_batch([column[:chosen].copy() for column in (*out, *before.T)], schema=PREFIXES)
+            yield batch_of(PREFIXES, *(column[:chosen].copy() for column in (*out, *before.T)))
 
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
@@ -224,7 +224,7 @@ def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
         while at[0] < len(bounds):
             left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
             count = filters.prefix_links(members, bounds, boundary, threshold, at, left, right)
-            yield pa.record_batch([left[:count], right[:count]], schema=LINKS)
+            yield batch_of(LINKS, left[:count], right[:count])
 
 
 def sharing(rows: Batches) -> Batches:
@@ -232,4 +232,4 @@ def sharing(rows: Batches) -> Batches:
     for batch in rows:
         left, right = (to_numpy(batch[f"{side}_keys"].flatten()) for side in ("left", "right"))
         together = (left == right).reshape(len(batch), -1).any(1) if len(batch) else np.empty(0, np.bool_)
-        yield batch.select(LINKS.names).filter(pa.array(together))
+        yield batch.select(LINKS.names).filter(to_arrow(together))

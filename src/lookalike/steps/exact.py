@@ -104,7 +104,7 @@ class Sets:
         last[self.bounds[1:] - 1] = True
         wanted = ~last & np.repeat(self.heads >= boundary, sizes)
         left, right = self.members[wanted], np.repeat(self.heads, sizes)[wanted]
-        return pa.table([left, right, np.ones(len(left))], schema=MATCHES)
+        return pa.Table.from_batches([batch_of(MATCHES, left, right, np.ones(len(left)))])
 
 
 def ends(rows: Batches, sets: Sets) -> Batches:

@@ -16,7 +16,7 @@ from ..search.self_join import equal_rows, near_pairs
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
 from ..values.tables import LINKS
-from .batches import DIGEST_BYTES, as_words
+from .batches import DIGEST_BYTES, as_words, batch_of
 
 AT_A_TIME = 1 << 18
 HEADS = 8
@@ -32,7 +32,7 @@ def written(total: int, write: Write, done: int = 0) -> Iterator[pa.RecordBatch]
     while total:
         left, right = (np.empty(min(total, AT_A_TIME), np.int64) for _ in range(2))
         total -= write(at, left, right)
-        yield pa.record_batch([left, right], schema=LINKS)
+        yield batch_of(LINKS, left, right)
 
 
 def at_most(links: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

@@ -56,7 +56,7 @@ def cut(rows: Batches, slots: int, least: int, boundary: int) -> Batches:
                 kernel.CutRule(compared, least, width, boundary), *out,
             )  # fmt: skip
             # Copied: a view would hold the links of the whole batch, of which few stay in a crowd.
-            yield pa.record_batch([column[:kept].copy() for column in out], schema=PAIRS)
+            yield batch_of(PAIRS, *(column[:kept].copy() for column in out))
 
 
 def _sides(batch: pa.RecordBatch, name: str, width: int) -> kernel.Sides:

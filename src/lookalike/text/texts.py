@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,9 @@ from ..values.arrow import strings as as_column
 from ..values.arrow import without_views
 
 CHUNK_ROWS, CHUNK_CHARACTERS = 4096, 1 << 20
-FEW = 1000
+MANY = 1 << 20
 PIECE_BYTES = 4 << 20
+_made = 0  # texts, of Python strings, by this process
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,15 +116,24 @@ def from_arrow_array(array: pa.Array) -> Texts:
     return Texts(content, bounds.astype(np.int64, copy=False))
 
 
+def _loads_pandas(count: int) -> bool:
+    """Tell whether ``count`` more texts are better made without Arrow: it is faster, but its first call loads pandas, where
+    that is installed, which takes as long as a million texts do without."""
+    global _made
+    _made += count
+    return _made < MANY and "pandas" not in sys.modules
+
+
 def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: str = "strict") -> Texts:
     """Encode Python strings (or UTF-8 bytes, or None for an empty text)."""
     items = list(strings)
-    # pyarrow's own way is faster, and takes texts of more types; but its first call loads pandas, where that is installed.
-    if len(items) > FEW or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
-        try:
+    without_arrow = _loads_pandas(len(items))
+    if without_arrow:
+        with suppress(UnicodeEncodeError, TypeError):  # all of them are str, nearly always
+            return from_bytes([*map(str.encode, items)])
+    if not without_arrow or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
+        with suppress(UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):  # takes texts of more types, too
             return from_arrow_array(pa.array(items, pa.large_string()))
-        except (UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-            pass
     encoded: list[bytes | bytearray] = []
     for row, item in enumerate(items, first_row):
         if item is None or isinstance(item, (bytes, bytearray)):
@@ -142,7 +154,10 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
 
 def from_bytes(items: Sequence[bytes | bytearray]) -> Texts:
     """Put texts, encoded, one behind the other."""
-    return Texts(np.frombuffer(b"".join(items), np.uint8), np.array([*accumulate(map(len, items), initial=0)], np.int64))
+    return Texts(
+        np.frombuffer(b"".join(items), np.uint8),
+        np.concatenate([[0], np.cumsum(np.fromiter(map(len, items), np.int64, len(items)))]),
+    )
 
 
 def as_arrow_columns(data: Any) -> pa.ChunkedArray | None:
