@@ -16,7 +16,7 @@ from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.engines.spark.engine import SparkEngine
 from lookalike.files.workspace import Workspace
-from lookalike.recipes import decide, opening
+from lookalike.recipes import decide, preparation
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 FRAMES = pytest.param("frames", marks=without_pyspark)
@@ -84,7 +84,7 @@ def prepare(kind, monkeypatch):
         cut_small(monkeypatch)
         spill(monkeypatch)
     if kind in OTHERS:
-        monkeypatch.setattr(opening, "LocalEngine", OTHERS[kind])
+        monkeypatch.setattr(preparation, "LocalEngine", OTHERS[kind])
     more = {"engine": ToyEngine(7)} if kind == "toy" else {}
     return more | {"threads": 2 if kind == "threads" else 1}
 

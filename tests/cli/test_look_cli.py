@@ -8,7 +8,7 @@ import pytest
 from cli.commands import status
 
 import lookalike as la
-from lookalike.cli.saying import fitted
+from lookalike.cli.messages import fitted
 
 WORDS = [f"word{i}" for i in range(40)]
 BASE = " ".join(WORDS)

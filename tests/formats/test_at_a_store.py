@@ -15,7 +15,7 @@ import lookalike as la
 from lookalike.cli.main import main
 from lookalike.errors import InputDataError
 from lookalike.files.urls import Url
-from lookalike.formats import pages, row_groups
+from lookalike.formats import parquet_pages, row_groups
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
@@ -84,7 +84,7 @@ def test_pieces_and_large_pages(both, monkeypatch):
     assert len(pieces[0]) > 1 and [first for first, _ in pieces[0]] == [first for first, _ in pieces[1]]
     assert [all_of(piece)[0] for _, piece in pieces[0]] == [all_of(piece)[0] for _, piece in pieces[1]]
     assert local.expected("text") == remote.expected("text")
-    monkeypatch.setattr(pages, "LARGE", 50)
+    monkeypatch.setattr(parquet_pages, "LARGE", 50)
     monkeypatch.setattr(row_groups, "LARGE", 50)
     (local,), (remote,) = (open_sources([str(root / "plain.parquet")]) for root in both)
     assert all_of(local) == all_of(remote)

@@ -336,7 +336,7 @@ def test_documents_that_are_too_large_can_be_left_out(tmp_path, name, suffix):
 def test_no_more_is_held_of_a_document_than_it_may_have(tmp_path, monkeypatch, name, suffix):
     """A document of 6 MB costs no more than one of 200 kB, where that is the limit."""
     if name == "parquet":
-        pytest.skip("Arrow's memory is not Python's: tests/formats/test_pages.py")
+        pytest.skip("Arrow's memory is not Python's: tests/formats/test_parquet_pages.py")
     path = written(tmp_path / "in", name, suffix, [{"id": "b", "text": "word " * 1_200_000}])
     monkeypatch.setattr(streams, "BLOCK", 100_000)
     split, *_ = limited(path, 200_000)

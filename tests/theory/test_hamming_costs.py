@@ -10,7 +10,7 @@ import pytest
 from naive import hamming as naive
 
 import lookalike as la
-from lookalike.search import choices
+from lookalike.search import tuning
 from lookalike.theory import blocks, hamming_costs, weak_bits
 from lookalike.theory.hamming_costs import Costs
 
@@ -179,20 +179,20 @@ def arrays(thing, seen=None):
 
 
 def test_choices_keep_to_memory_and_recall():
-    every = choices.choices(10**6, radius=3, recall=0.95)
+    every = tuning.choices(10**6, radius=3, recall=0.95)
     assert [c.nanoseconds for c in every] == sorted(c.nanoseconds for c in every)
     assert any("WeakBitIndex" in c.method for c in every)
     tables = {c.method for c in every if c.method.startswith("TableIndex")}
     assert tables == {f"TableIndex(radius=3, blocks={blocks}, lead={blocks - 3})" for blocks in (4, 5, 6, 7)}
-    exact = choices.choices(10**6, radius=3, recall=1.0, memory=7e7)
+    exact = tuning.choices(10**6, radius=3, recall=1.0, memory=7e7)
     assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
     assert any(c.method.startswith("HammingIndex") for c in exact), "tables that find all are among them"
-    assert choices.choices(10**6, radius=3, recall=1.0, memory=10) == []
-    fewer = {s: next(c for c in choices.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
+    assert tuning.choices(10**6, radius=3, recall=1.0, memory=10) == []
+    fewer = {s: next(c for c in tuning.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
     assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds
     for wrong in ({"n": 0}, {"recall": 0}, {"recall": 1.5}, {"radius": 64}, {"sigma": 0}, {"memory": 0}):
         with pytest.raises(la.ParameterError):
-            choices.choices(**({"n": 10} | wrong))
+            tuning.choices(**({"n": 10} | wrong))
 
 
 def test_index_chooses_by_the_memory_it_may_use(rng):

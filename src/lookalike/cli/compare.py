@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from . import options
-from .saying import say
+from .messages import say
 
 FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or more
 
@@ -82,7 +82,7 @@ def compare(left: str, right: str, diff: bool, as_json: bool, **given: Any) -> N
                 err=True,
             )
     if diff:
-        from .diffing import say_diff
+        from .word_diff import say_diff
 
         say("")
         say_diff(texts[0], texts[1], (left, right), how)

@@ -11,7 +11,7 @@ import click
 from ..settings.option import RUN
 from ..settings.options import DedupOptions, SearchOptions
 from . import options
-from .saying import say, say_all, say_seed
+from .messages import say, say_all, say_seed
 
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")

@@ -11,10 +11,10 @@ import click
 from ..errors import ParameterError
 from ..formats.split import Split
 from ..inputs.sketch_rows import is_saved
-from ..recipes.opening import expected_of
+from ..recipes.preparation import expected_of
 from ..recipes.saved_sketches import agreed
 from ..settings.settings import Settings
-from .saying import say, say_all
+from .messages import say, say_all
 
 _STEPS = (
     "read and sketch     in pieces, by all threads",

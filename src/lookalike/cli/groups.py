@@ -11,7 +11,7 @@ import click
 
 from ..wording import counted
 from . import options
-from .saying import fitted, say
+from .messages import fitted, say
 
 if TYPE_CHECKING:
     from ..results.members import Members

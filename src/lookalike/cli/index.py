@@ -12,7 +12,7 @@ import click
 
 from ..errors import InputDataError, LookalikeError, ParameterError
 from . import options
-from .saying import say
+from .messages import say
 
 if TYPE_CHECKING:
     from ..index.index import Index

@@ -17,10 +17,10 @@ from .compare import compare
 from .dedup import dedup
 from .groups import groups
 from .index import index
+from .messages import say, say_all
 from .overlap import overlap
 from .pairs import pairs
 from .plan import plan
-from .saying import say, say_all
 from .serve import serve
 from .show import show
 from .tune import tune

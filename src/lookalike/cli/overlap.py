@@ -12,7 +12,7 @@ import click
 from ..settings.option import READ
 from ..settings.options import OverlapOptions
 from . import options
-from .saying import say
+from .messages import say
 
 SHOWN = 5  # reference documents that are named
 

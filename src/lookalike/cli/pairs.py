@@ -10,7 +10,7 @@ import click
 
 from ..settings.options import PairOptions, SearchOptions
 from . import options
-from .saying import say, say_seed
+from .messages import say, say_seed
 
 
 @click.command(cls=options.Command, short_help="List all pairs of near-duplicates.")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from . import options
-from .saying import say, say_all
+from .messages import say, say_all
 
 
 @click.command(short_help="Show the plan for a threshold and a recall.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .saying import say
+from .messages import say
 
 if TYPE_CHECKING:
     from ..recipes.progress import Bar

@@ -6,7 +6,7 @@ import click
 
 from ..errors import MissingExtraError
 from . import options
-from .saying import say
+from .messages import say
 
 
 @click.command(short_help="An index, or the review of a saved result, over HTTP.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
-from .saying import fitted, say
+from .messages import fitted, say
 
 if TYPE_CHECKING:
     from ..results.members import Members
@@ -142,7 +142,7 @@ def _print_members(known: dict[int, Row], members: Members) -> None:
 def _print_diff(result: Result, known: dict[int, Row], row: int, keeper: int) -> None:
     """Print how a removed document differs from the kept one."""
     from ..report.samples import MOST_TEXT
-    from .diffing import say_diff
+    from .word_diff import say_diff
 
     texts = result.texts([row, keeper], MOST_TEXT)
     names = tuple(f"{said}: {fitted(known[other]['id'], 60)[0]}" for said, other in (("removed", row), ("kept", keeper)))

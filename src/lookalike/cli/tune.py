@@ -8,7 +8,7 @@ from math import inf
 import click
 
 from . import options
-from .saying import say
+from .messages import say
 
 SHOWN = 12
 
@@ -34,7 +34,7 @@ def tune(fingerprints: int, radius: int, recall: float, memory: str | None, sigm
     from dataclasses import asdict
 
     from ..engines.memory import parse_bytes
-    from ..search.choices import choices
+    from ..search.tuning import choices
 
     most = inf if memory is None else parse_bytes(memory)
     found = choices(fingerprints, radius=radius, recall=recall, memory=most, sigma=sigma)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .saying import say_all
+from .messages import say_all
 
 
 @click.command()

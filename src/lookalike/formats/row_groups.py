@@ -12,7 +12,19 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from .columnar import leaves_of
-from .pages import DICTIONARIES, DICTIONARY, LARGE, PIECE, Page, Stream, TooLong, is_streamed, pages_of, parts_of, values_of
+from .parquet_pages import (
+    DICTIONARIES,
+    DICTIONARY,
+    LARGE,
+    PIECE,
+    Page,
+    Stream,
+    TooLong,
+    is_streamed,
+    pages_of,
+    parts_of,
+    values_of,
+)
 from .split import ROOM, Split
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .decide import Decider
-from .opening import Opened
+from .preparation import Opened
 from .search import count_rows
 
 Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]

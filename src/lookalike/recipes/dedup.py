@@ -17,7 +17,7 @@ from ..settings.settings import Settings
 from ..values.arrow import to_arrow
 from .decide import Decider, Deciding
 from .decisions import judge
-from .opening import Opened, on_spark, open_job
+from .preparation import Opened, on_spark, open_job
 from .progress import no_progress, shown
 from .saved_sketches import Saving, write_rows
 from .search import Searching, search

@@ -19,7 +19,7 @@ from ..settings.settings import Settings
 from ..values.arrays import number, whole
 from ..values.tables import LINKS, PAIRS
 from ..wording import counted, spelled
-from .corpus import REFERENCE, Corpus, Speeds, stored_width
+from .sizes import REFERENCE, Corpus, Speeds, stored_width
 
 # Measured by benchmarks/foresight.py, in bytes. What a process has of its own after a small job; and pages of mapped
 # libraries: the high-water mark less what is its own. Where Numba compiles kernels, it is loaded, too.

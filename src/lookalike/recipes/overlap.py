@@ -37,7 +37,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .checks import check_ids
-from .opening import engine_of, on_spark
+from .preparation import engine_of, on_spark
 from .progress import Progress, no_progress, shown
 
 MATCHED = "matched"

@@ -28,7 +28,7 @@ from ..values.tables import MATCHES, SOURCE_BITS
 from ..wording import Brief, counted
 from .decide import Decider, Deciding
 from .decisions import Pairs
-from .opening import Opened, is_frame, on_spark, open_job
+from .preparation import Opened, is_frame, on_spark, open_job
 from .progress import no_progress, shown
 from .search import Searching, count_rows, search
 

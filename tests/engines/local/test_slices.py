@@ -10,7 +10,7 @@ from lookalike.engines.local import slices as local_slices
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
 from lookalike.files.workspace import Workspace
-from lookalike.recipes import opening
+from lookalike.recipes import preparation
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def texts(tmp_path_factory):
 def sieved(monkeypatch, block=None, **memory):
     """Everything by slices; small blocks; return the names of what is stored."""
     stored = []
-    monkeypatch.setattr(opening, "LocalEngine", Slices)
+    monkeypatch.setattr(preparation, "LocalEngine", Slices)
     monkeypatch.setattr(Memory, "slice", lambda self, threads: 6000)
     store = LocalEngine.store
     monkeypatch.setattr(LocalEngine, "store", lambda self, rows, name: stored.append(name) or store(self, rows, name))

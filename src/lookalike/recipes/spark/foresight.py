@@ -15,7 +15,7 @@ from ...engines.memory import parse_bytes
 from ...engines.spark.texts import UNIT_BYTES
 from ...settings.settings import Settings
 from ...wording import counted, spelled
-from ..corpus import REFERENCE, Corpus
+from ..sizes import REFERENCE, Corpus
 from .job import TASK_MEMORY
 
 SHARE = 1.03

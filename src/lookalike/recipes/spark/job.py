@@ -30,7 +30,7 @@ from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
 from ..decide import Decider, Deciding
 from ..decisions import Told, judge
-from ..opening import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
+from ..preparation import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import agreed
 from ..search import Searching, search

@@ -6,7 +6,7 @@ import sys
 import pytest
 from cli.commands import status
 
-from lookalike.cli import diffing
+from lookalike.cli import word_diff
 from lookalike.text.shingle import Shingling
 
 LEFT = "One two three four five.\nThe second line is here.\n" + "same words " * 60 + "end\n"
@@ -52,7 +52,7 @@ def terminal(monkeypatch):
 
 def shown(capsys, width, left=LEFT, right=RIGHT, names=("a.txt", "b.txt")):
     """What is printed."""
-    diffing.say_diff(left.encode(), right.encode(), names, Shingling(), width)
+    word_diff.say_diff(left.encode(), right.encode(), names, Shingling(), width)
     return capsys.readouterr().out
 
 
@@ -76,7 +76,7 @@ def test_nothing_steers_the_terminal(terminal, capsys):
     for width in (80, 140):
         out = COLOURS.sub("", terminal(capsys, width, nasty, nasty + "x", (f"a{nasty}", "b")))
         assert "\x1b" not in out and "\x07" not in out and "\u202e" not in out and "[bold]" in out
-    assert "\x1b" not in diffing._marked(diffing.compare(nasty.encode(), b"x", Shingling(), diffing.ALL))
+    assert "\x1b" not in word_diff._marked(word_diff.compare(nasty.encode(), b"x", Shingling(), word_diff.ALL))
 
 
 def test_without_colours_there_are_marks(terminal, capsys, monkeypatch):

@@ -12,8 +12,8 @@ import pytest
 import lookalike as la
 from lookalike.engines import memory as memory_module
 from lookalike.engines.memory import Memory
-from lookalike.recipes import opening
-from lookalike.recipes.opening import open_job
+from lookalike.recipes import preparation
+from lookalike.recipes.preparation import open_job
 
 NAMES = ["sketches", "leaders", "links", "pairs", "matches", "matches-at-0.9", "matches-slice-3-9", "verified", "states-1", "standing",
          "tallies", "reading candidates again"]  # fmt: skip
@@ -97,40 +97,40 @@ def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, monkeypatch, 
     settings = la.Settings(work=tmp_path / "deep/er")
     needed = n * 50 * RECORD
     disk = Disk(monkeypatch, needed)
-    opening._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
+    preparation._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
     assert disk.asked == [tmp_path], "the folder that is there"
     Disk(monkeypatch, needed - 1)
     with pytest.raises(la.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
-        opening._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
+        preparation._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
 
 
 def test_what_fits_the_memory_needs_no_disk(monkeypatch):
     memory = Memory(1 << 30)
     disk = Disk(monkeypatch, 0)
     text = memory.held - 10 * RECORD
-    opening._check_room(splits(1, 10, text), la.Settings(), memory)
+    preparation._check_room(splits(1, 10, text), la.Settings(), memory)
     assert not disk.asked
     with pytest.raises(la.OutputError, match="pass --work"):
-        opening._check_room(splits(1, 10, text + 1), la.Settings(), memory)
+        preparation._check_room(splits(1, 10, text + 1), la.Settings(), memory)
     assert [str(path) for path in disk.asked] == [tempfile.gettempdir()]
-    opening._check_room([], la.Settings(), memory)
+    preparation._check_room([], la.Settings(), memory)
 
 
 def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch):
     (tmp_path / "x.part").write_bytes(bytes(300))
     (tmp_path / "y.other").write_bytes(bytes(9000))
     Disk(monkeypatch, RECORD - 300)
-    opening._check_room(splits(1, 1, 5), la.Settings(work=tmp_path, resume=True), Memory(1 << 30))
+    preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path, resume=True), Memory(1 << 30))
     with pytest.raises(la.OutputError, match="too small"):
-        opening._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
+        preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
 
 
 def test_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
     Disk(monkeypatch, 1 << 60)
     memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
-    opening._check_room(splits(1, 1000, 1 << 40), la.Settings(), memory)
+    preparation._check_room(splits(1, 1000, 1 << 40), la.Settings(), memory)
     with pytest.raises(la.ParameterError, match="1,001 documents need"):
-        opening._check_room(splits(1, 1001, 1 << 40), la.Settings(), memory)
+        preparation._check_room(splits(1, 1001, 1 << 40), la.Settings(), memory)
 
 
 @pytest.mark.parametrize(("n", "known"), [(1, False), (65, True)])
@@ -139,7 +139,7 @@ def test_an_estimate_ends_no_job(n, known, tmp_path, monkeypatch, caplog):
     Disk(monkeypatch, 0)
     memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
     with caplog.at_level("INFO", "lookalike"):
-        opening._check_room(splits(n, 5000, 1 << 40, known), la.Settings(work=tmp_path), memory)
+        preparation._check_room(splits(n, 5000, 1 << 40, known), la.Settings(work=tmp_path), memory)
     assert f"about {n * 5000:,} documents" in caplog.text and "if this estimate is right, the disk is too small" in caplog.text
 
 

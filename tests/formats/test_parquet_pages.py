@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, pages, row_groups
-from lookalike.formats.pages import TooLong, pages_of, values_of
+from lookalike.formats import Columns, Limit, parquet_pages, row_groups
+from lookalike.formats.parquet_pages import TooLong, pages_of, values_of
 from lookalike.formats.row_groups import bytes_per_row, longest_value
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_room
@@ -114,7 +114,7 @@ def test_bytes_per_row_are_those_that_arrow_reads(folder, data, kind, codec, dic
 
     with pq.ParquetFile(path) as file, open(path, "rb") as raw, pytest.MonkeyPatch.context() as patch:
         chunk, column = file.metadata.row_group(0).column(0), file.schema.column(0)
-        for module in (pages, row_groups):
+        for module in (parquet_pages, row_groups):
             patch.setattr(module, "PIECE", piece)
         found = bytes_per_row(raw, chunk, column, len(rows), 0).tolist()
         if dictionary:
@@ -161,7 +161,7 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     la.dedup(path).write(tmp_path / "whole.parquet")
     read = []
     monkeypatch.setattr(row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
-    for module in (pages, row_groups):
+    for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     monkeypatch.setattr(row_groups, "BATCH_BYTES", 1000)
     found, sizes = rows_of(path, Limit(700), others=("n",))
@@ -181,7 +181,7 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
 def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypatch, codec):
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"text": [f"{i} " * 100 for i in range(100)]}), path, compression=codec, use_dictionary=False)
-    for module in (pages, row_groups):
+    for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
     with pytest.raises(la.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise --memory"):
@@ -310,7 +310,7 @@ def test_column_chunks_are_not_held(tmp_path):
 
 def test_runs_of_none_are_passed_over():
     """Numbers of one bit: three ones, no packed ones, none again, eight packed."""
-    numbers = pages.Numbers(bytes([3 << 1, 1, 0 << 1 | 1, 0, 1, 1 << 1 | 1, 0b10101010]), 1, 11)
+    numbers = parquet_pages.Numbers(bytes([3 << 1, 1, 0 << 1 | 1, 0, 1, 1 << 1 | 1, 0b10101010]), 1, 11)
     assert numbers.take(4).tolist() + numbers.take(7).tolist() == [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1]
     with pytest.raises(OSError, match="cut short"):
         numbers.take(1)
@@ -323,7 +323,7 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
     data = bytearray(path.read_bytes())
     data[4 + at] ^= 0xFF
     path.write_bytes(data)
-    for module in (pages, row_groups):
+    for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 10)
     try:
         rows_of(path, Limit(1100))
