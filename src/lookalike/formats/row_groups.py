@@ -67,11 +67,17 @@ def bytes_per_row(file: BinaryIO, chunk: Any, column: Any, n_rows: int, of_value
             return np.full(n_rows, of_value, np.int64)
     sizes, row, lengths = np.zeros(n_rows), -1, np.zeros(0, np.int64)
     for page in pages_of(file, chunk):
+        looked_up = texts and page.kind != DICTIONARY and page.encoding in DICTIONARIES
+        if page.kind != DICTIONARY and not deepest and not looked_up:  # all alike: nothing in the page has to be read
+            first, row = row + 1, row + page.n_values
+            if row >= n_rows:
+                raise OSError("the rows of a page are damaged")
+            sizes[first : row + 1] = of_value + _bytes_of_value(page)
+            continue
         stream = Stream(file, page, chunk.compression)
         if page.kind == DICTIONARY:
             lengths = _lengths_in(stream, page) if texts else lengths
             continue
-        looked_up = texts and page.encoding in DICTIONARIES
         repeated, defined, packed = parts_of(file, page, stream, deepest, full, looked_up)
         for begin in range(0, page.n_values, PIECE):
             n = min(PIECE, page.n_values - begin)
