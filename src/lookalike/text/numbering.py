@@ -144,8 +144,9 @@ def _room_for_text(n_bytes: int) -> known_text.KnownText:
     n = 1 << min(max((n_bytes >> 6).bit_length(), 8), 16)
     known, _mine.known = getattr(_mine, "known", None), None
     if known is not None and len(known.table) >= 2 * n:
-        known.table[: 2 * n] = 0
-        return known._replace(table=known.table[: 2 * n])  # type: ignore[no-any-return]
+        size = min(len(known.table), 8 * n)  # to clear more costs less than to make it grow
+        known.table[:size] = 0
+        return known._replace(table=known.table[:size])  # type: ignore[no-any-return]
     places = np.empty((2 * n + 1, 4), np.uint64)
     places[0] = 0
     return known_text.KnownText(np.zeros(2 * n, np.uint64), places, np.empty(2 * n + 1, np.int32),
