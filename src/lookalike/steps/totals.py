@@ -35,6 +35,8 @@ class Total:
 
     def start(self) -> NDArray[Any]:
         """Return the array of no rows."""
+        if isinstance(self.fill, int) and not self.fill:  # the system gives zeros where they are needed, and only there
+            return np.zeros(self.shape, self.dtype)
         return np.full(self.shape, self.fill, self.dtype)
 
 
