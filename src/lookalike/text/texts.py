@@ -116,7 +116,7 @@ def from_arrow_array(array: pa.Array) -> Texts:
     return Texts(content, bounds.astype(np.int64, copy=False))
 
 
-def _loads_pandas(count: int) -> bool:
+def _better_without_arrow(count: int) -> bool:
     """Tell whether ``count`` more texts are better made without Arrow: it is faster, but its first call loads pandas, where
     that is installed, which takes as long as a million texts do without."""
     global _made
@@ -127,11 +127,11 @@ def _loads_pandas(count: int) -> bool:
 def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: str = "strict") -> Texts:
     """Encode Python strings (or UTF-8 bytes, or None for an empty text)."""
     items = list(strings)
-    without_arrow = _loads_pandas(len(items))
-    if without_arrow:
+    spares_pandas = _better_without_arrow(len(items))
+    if spares_pandas:
         with suppress(UnicodeEncodeError, TypeError):  # all of them are str, nearly always
             return from_bytes([*map(str.encode, items)])
-    if not without_arrow or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
+    if not spares_pandas or not all(item is None or isinstance(item, (str, bytes, bytearray)) for item in items):
         with suppress(UnicodeEncodeError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError):  # takes texts of more types, too
             return from_arrow_array(pa.array(items, pa.large_string()))
     encoded: list[bytes | bytearray] = []
