@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import hamming as kernel
 from ..kernels.scratch import room_for
@@ -86,19 +85,12 @@ def near_pairs(
 
 
 def spread_pairs(
-    order: Int64Array,
-    bounds: Int64Array,
-    left: Int64Array,
-    right: Int64Array,
-    limit: int | None = None,
-    apart: NDArray[np.bool_] | None = None,
+    order: Int64Array, bounds: Int64Array, left: Int64Array, right: Int64Array, limit: int | None = None
 ) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Turn pairs of groups of equal rows into pairs of rows."""
     budget = np.iinfo(np.int64).max if limit is None else limit
     sizes = np.diff(bounds)
     later = np.repeat(bounds[1:], sizes) - np.arange(len(order)) - 1  # in the same group
-    if apart is not None:
-        later[np.repeat(apart, sizes)] = 0
     place, number = _places(later, budget)
     first, second = order[place], order[place + 1 + number]
     pair, place = _places(sizes[left] * sizes[right], budget - len(first))
