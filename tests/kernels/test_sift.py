@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.kernels.filters import Halves, sift_pairs
+from lookalike.kernels.filters import MARKS, Halves, sift_pairs
 
 
 def rows_of(sets, hashed=lambda value: value):
@@ -18,7 +18,7 @@ def rows_of(sets, hashed=lambda value: value):
 
 def sifted(lefts, rights, left, right, threshold):
     out = np.zeros(len(left), np.bool_)
-    sift_pairs(np.array(left, np.int64), np.array(right, np.int64), lefts, rights, threshold, out)
+    sift_pairs(np.array(left, np.int64), np.array(right, np.int64), lefts, rights, threshold, np.zeros(MARKS, np.uint64), out)
     return out.tolist()
 
 
@@ -39,6 +39,7 @@ def test_no_pair_that_reaches_the_threshold_is_left_out(bits, threshold):
     left, right = (side.ravel() for side in np.meshgrid(np.arange(len(sets)), np.arange(len(sets))))
     rows = rows_of(sets)
     stays = sifted(rows, rows, left, right, threshold)
+    assert sifted(rows, rows, right, left, threshold) == stays, "with pairs of one left row together, by its map"
     reached = [resemblance(sets[i], sets[j]) >= Fraction(threshold) for i, j in zip(left, right, strict=True)]
     assert sum(reached) > len(sets) - 1
     assert all(stay for stay, reach in zip(stays, reached, strict=True) if reach)
@@ -74,6 +75,7 @@ def test_whatever_the_hashes_are_no_match_is_left_out(threshold, n_hashes):
     rows = rows_of(sets, hashed)
     assert rows.repeats.sum() > 0
     stays = sifted(rows, rows, left, right, threshold)
+    assert sifted(rows, rows, right, left, threshold) == stays
     reached = [resemblance(sets[i], sets[j]) >= Fraction(threshold) for i, j in zip(left, right, strict=True)]
     assert all(stay for stay, reach in zip(stays, reached, strict=True) if reach)
     assert n_hashes < 300 or sum(stays) < len(stays) / 2

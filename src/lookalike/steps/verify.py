@@ -146,5 +146,5 @@ def halves(texts: Texts, shingling: Shingling, key: bytes) -> Halves:
 def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, threshold: float) -> NDArray[np.bool_]:
     """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether its resemblance may reach the threshold."""
     out = np.empty(len(left), np.bool_)
-    kernel.sift_pairs(left, right, lefts, rights, threshold, out)
+    kernel.sift_pairs(left, right, lefts, rights, threshold, np.zeros(kernel.MARKS, np.uint64), out)
     return out
