@@ -118,9 +118,12 @@ dist: install
 	LOOKALIKE_NO_LIBRARY=0 LOOKALIKE_PORTABLE=1 $(BIN)/python -m build --quiet
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 
-bench: install
+# The kernels of a wheel beside other tools, on shared/data of the folder above; writes docs/benchmarks.md and figures of the README.
+# QUICK=1: little of each corpus, and nothing is written.
+bench: $(WHEEL)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python benchmarks/end_to_end.py
+	PYTHONPATH=$(CURDIR)/build/installed OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
+		$(BIN)/python benchmarks/end_to_end.py $(if $(QUICK),--quick)
 
 # Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 8 GB).
 bench-hamming: install

@@ -1,138 +1,37 @@
-"""Raw text files to duplicate flags: lookalike beside its peers; writes docs/benchmarks.md.
+"""Raw text files to duplicate flags: lookalike beside its peers; writes docs/benchmarks.md and figures of the README.
 
-Each contestant runs in a process of its own on one thread, reads the same parquet file, makes the same shingles (five
-words) and judges at the same threshold; peers are driven as their documentation shows. What a tool removed is compared
-with exact resemblances: a removal is right if some document the tool kept resembles the removed one by the threshold;
-a duplicate is missed if the tool kept it although it kept such a document before it.
+Each contestant (``contestants.py``) runs in a process of its own on one thread, in turns, on the same parquet file, with shingles of
+five words and the same threshold. What a tool removed is compared with exact resemblances: a removal is right if some document
+the tool kept resembles the removed one by the threshold; a duplicate is missed if the tool kept it although it kept such a
+document before it.
 
-Usage: python benchmarks/end_to_end.py [PARQUET]
+Figures of each run are kept in ``benchmarks/results/end_to_end.jsonl``, of which ``page.py`` makes the page.
+
+Usage: python benchmarks/end_to_end.py [--data FOLDER] [--quick]   (quick: little of each corpus, once, and nothing is written)
 """
 
+import argparse
 import json
 import os
 import platform
-import re
+import resource
 import subprocess
 import sys
 import tempfile
-import time
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import generated
 import numpy as np
+import page
 import parts
 import pyarrow as pa
 import pyarrow.parquet as pq
-from page import processor
+from contestants import CONTESTANTS, FLAGS_ALL, ONCE, THRESHOLD, Clock
 
-ROOT = Path(__file__).parents[1]
-THRESHOLD = 0.8
-WORD = re.compile(r"\w+")
-SMALL_BYTES = 50e6
 WARM = ["one two three four five six seven eight"] * 3 + ["nine ten eleven twelve thirteen fourteen fifteen"]
-
-
-def word_shingles(text: str) -> set[str]:
-    """Five-word shingles, as the peers' users make them in Python."""
-    words = WORD.findall(text.lower())
-    return {" ".join(words[i : i + 5]) for i in range(max(1, len(words) - 4))} if words else set()
-
-
-def run_lookalike(path: str | None, **settings):
-    """The job as the command line runs it."""
-    import lookalike as la
-
-    result = la.dedup(WARM if path is None else path, threshold=THRESHOLD, **({"threads": 1} | settings))
-    return result.keep, result.summary.seconds
-
-
-def run_rensa(path: str | None):
-    """`RMinHashDeduplicator` as rensa's documentation shows it, on full sets of shingles."""
-    from rensa import RMinHashDeduplicator
-
-    texts = WARM if path is None else pq.read_table(path, columns=["text"])["text"].to_pylist()
-    judge = RMinHashDeduplicator(threshold=THRESHOLD, num_perm=128, use_lsh=True)
-    return np.array(judge.add_pairs((str(i), list(word_shingles(text))) for i, text in enumerate(texts))), {}
-
-
-def run_datasketch(path: str | None):
-    """`MinHashLSH`, query before insert, as datasketch's documentation shows it."""
-    from datasketch import MinHash, MinHashLSH
-
-    texts = WARM if path is None else pq.read_table(path, columns=["text"])["text"].to_pylist()
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=128)
-    keep = []
-    for i, text in enumerate(texts):
-        sketch = MinHash(num_perm=128)
-        sketch.update_batch([s.encode() for s in word_shingles(text)])
-        keep.append(not index.query(sketch))
-        if keep[-1]:
-            index.insert(str(i), sketch)
-    return np.array(keep), {}
-
-
-def run_gaoya(path: str | None):
-    """`MinHashStringIndex`, query before insert, with its own tokenizer of five words."""
-    from gaoya.minhash import MinHashStringIndex
-
-    texts = WARM if path is None else pq.read_table(path, columns=["text"])["text"].to_pylist()
-    index = MinHashStringIndex(hash_size=32, jaccard_threshold=THRESHOLD, num_bands=16, band_size=8, lowercase=True,
-                               analyzer="word", ngram_range=(5, 5))  # fmt: skip
-    keep = []
-    for i, text in enumerate(texts):
-        keep.append(not index.query(text))
-        if keep[-1]:
-            index.insert_document(i, text)
-    return np.array(keep), {}
-
-
-def run_fast_sketch_lsh(path: str | None):
-    """FastSketchLSH: sketches in a batch, candidates by its LSH, kept if no kept earlier one is estimated as alike."""
-    from FastSketchLSH import LSH, FastSimilaritySketch
-
-    texts = WARM if path is None else pq.read_table(path, columns=["text"])["text"].to_pylist()
-    sketches = np.asarray(FastSimilaritySketch(128, 42).batch([list(word_shingles(text)) for text in texts], num_threads=1))
-    index = LSH(128, 16, num_threads=1)
-    index.insert(sketches)
-    flat, bounds = index.query(sketches, "csr")
-    keep = np.ones(len(texts), np.bool_)
-    for i in range(len(texts)):
-        others = np.unique(flat[int(bounds[i]) : int(bounds[i + 1])].astype(np.int64))
-        others = others[(others < i) & keep[others]]
-        keep[i] = not ((sketches[others] == sketches[i]).mean(1) >= THRESHOLD).any()
-    return keep, {}
-
-
-def run_rensa_rho(path: str | None):
-    """rensa's bulk way by positions: flags whatever shares a band with anything, so the first of each kind too."""
-    from rensa import RMinHash, RMinHashLSH
-
-    texts = WARM if path is None else pq.read_table(path, columns=["text"])["text"].to_pylist()
-    matrix = RMinHash.digest_matrix_from_token_sets_rho([word_shingles(text) for text in texts], 128, 42)
-    flags = np.array(RMinHashLSH(threshold=THRESHOLD, num_perm=128, num_bands=16).query_duplicate_flags_matrix_one_shot(matrix))
-    return ~flags.astype(np.bool_), {}
-
-
-def run_two_threads(path: str | None):
-    """The same job on two threads."""
-    return run_lookalike(path, threads=2)
-
-
-def run_estimates(path: str | None):
-    """The same job by estimates only, as the peers do it."""
-    return run_lookalike(path, verify="sketch")
-
-
-CONTESTANTS = {
-    "lookalike": run_lookalike, "lookalike, estimates": run_estimates, "lookalike, 2 threads": run_two_threads, "rensa": run_rensa, "rensa, rho": run_rensa_rho,
-    "gaoya": run_gaoya, "FastSketchLSH": run_fast_sketch_lsh, "datasketch": run_datasketch,
-}  # fmt: skip
-BANDS = {  # bands and rows by each tool's own choice; how rensa's deduplicator chooses is not documented
-    "lookalike": (16, 6), "lookalike, estimates": (16, 6), "lookalike, 2 threads": (16, 6), "rensa, rho": (16, 8),
-    "gaoya": (16, 8), "FastSketchLSH": (16, 8), "datasketch": (9, 13),
-}  # fmt: skip
-SLOW, FLAGS_ALL = ("datasketch",), ("rensa, rho",)
+OURS = ["floor", "lookalike", "lookalike, estimates", "lookalike, 2 threads"]
+QUICK_BYTES = 2e6
 
 
 def resident() -> int:
@@ -140,16 +39,23 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def write_texts(path: Path, texts: list[str]) -> Path:
+    """Write a corpus, with numbers as ids."""
+    pq.write_table(pa.table({"text": texts, "id": [str(i) for i in range(len(texts))]}), path, compression="zstd")
+    return path
+
+
 def work(name: str, path: str, out: str) -> None:
-    """Run one contestant in this process."""
-    CONTESTANTS[name](None)
-    idle = resident()
-    start = time.perf_counter()
-    keep, stages = CONTESTANTS[name](path)
-    seconds = time.perf_counter() - start
-    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024
+    """Run one contestant in this process, after it did a tiny job, and tell what it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        for step, source in (("warm", write_texts(Path(folder) / "warm.parquet", WARM)), ("job", Path(path))):
+            idle, clock = resident(), Clock()
+            (Path(folder) / step).mkdir()
+            keep = CONTESTANTS[name](source, Path(folder) / step, clock)
+    own = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024
+    peak = max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
     np.save(out, keep)
-    print(json.dumps({"seconds": seconds, "peak": peak, "increase": peak - idle, "stages": stages}))
+    print(json.dumps({**clock.phases, "peak": peak, "increase": peak - idle, "stages": clock.stages}))
 
 
 def judge(keep: np.ndarray, neighbours: dict[int, list[int]], flags_all: bool) -> tuple[float, float]:
@@ -168,122 +74,116 @@ def judge(keep: np.ndarray, neighbours: dict[int, list[int]], flags_all: bool) -
     return right / max(1, right + missed), right / max(1, right + wrong)
 
 
-def measure(path: Path, names: list[str], repeats: int) -> list[dict]:
-    """Run the contestants in turns and judge them."""
+def truth(texts: list[str], sample: int = 1500) -> dict[int, list[int]]:
+    """Return what resembles each of some documents, drawn at random, by the threshold."""
     from truth import exact_pairs
 
     import lookalike as la
 
-    texts = pq.read_table(path, columns=["text"])["text"]
-    n_bytes = sum(len(t.as_py().encode()) for t in texts)
-    sample = np.random.default_rng(1).permutation(len(texts))[:1500]
-    neighbours: dict[int, list[int]] = {row: [] for row in sample.tolist()}
-    for a, b in exact_pairs(la.shingle(texts), sample, THRESHOLD):
+    rows = np.random.default_rng(1).permutation(len(texts))[:sample]
+    neighbours: dict[int, list[int]] = {row: [] for row in rows.tolist()}
+    for a, b in exact_pairs(la.shingle(texts), rows, THRESHOLD):
         for row, other in ((a, b), (b, a)):
             if row in neighbours:
                 neighbours[row].append(other)
+    return neighbours
+
+
+def rounded(run: dict) -> dict:
+    """Cut seconds to tenths of a millisecond."""
+    return json.loads(json.dumps(run), parse_float=lambda x: round(float(x), 4))
+
+
+def measure(corpus: str, path: Path, names: list[str], repeats: int) -> list[dict]:
+    """Run the contestants in turns and judge them; return a record of each."""
+    texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
+    mb, neighbours = sum(len(t.encode()) for t in texts) / 1e6, truth(texts)
     runs: dict[str, list[dict]] = {name: [] for name in names}
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    out = []
     with tempfile.TemporaryDirectory() as folder:
+        alone = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | {
+            "HF_HOME": folder, "HF_HUB_OFFLINE": "1"}  # fmt: skip
         for turn in range(repeats):
             for name in names:
-                if turn and name in SLOW:
-                    continue
-                command = [sys.executable, __file__, "--work", name, str(path), f"{folder}/{name}.npy"]
-                done = subprocess.run(command, env={**os.environ, **one_thread}, capture_output=True, text=True, check=True)
-                runs[name].append(json.loads(done.stdout.splitlines()[-1]))
-        out = []
+                if turn == 0 or name not in ONCE:
+                    command = [sys.executable, __file__, "--work", name, str(path), f"{folder}/{name}.npy"]
+                    done = subprocess.run(command, env={**os.environ, **alone}, capture_output=True, text=True, check=False)
+                    if done.returncode:
+                        sys.exit(f"{name} failed on {corpus}:\n{done.stderr[-3000:]}")
+                    runs[name].append(rounded(json.loads(done.stdout.splitlines()[-1])))
         for name in names:
-            best = min(runs[name], key=lambda run: run["seconds"])
             keep = np.load(f"{folder}/{name}.npy")
             recall, precision = judge(keep, neighbours, name in FLAGS_ALL)
-            rate = n_bytes / 1e6 / best["seconds"]
-            out.append({"name": name, "rate": rate, "documents": len(texts), "recall": recall, "precision": precision,
-                        "kept": int(keep.sum()), "mb": n_bytes / 1e6, **best})  # fmt: skip
-            print(out[-1], flush=True)
+            package = name.partition(",")[0]
+            try:
+                made = version(package)
+            except PackageNotFoundError:  # the floor is no package
+                made = ""
+            out.append({"corpus": corpus, "documents": len(texts), "mb": round(mb, 3), "name": name, "version": made,
+                        "recall": round(recall, 5), "precision": round(precision, 5), "kept": int(keep.sum()),
+                        "runs": runs[name]})  # fmt: skip
+            print({key: value for key, value in out[-1].items() if key != "runs"}, *runs[name], flush=True)
     return out
 
 
-def table(results: list[dict]) -> str:
-    """Render results as a Markdown table."""
-    first = results[0]["rate"]
-    lines = [
-        "| tool | MB/s | documents/s | lookalike is faster by | peak memory, MB | increase over idle, MB | recall | "
-        "precision | P(candidate at the threshold) | kept |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for r in results:
-        name, _, way = r["name"].partition(", ")
-        label = f"{name} {version(name)}" + (f", {way}" if way else "")
-        bands, rows = BANDS.get(r["name"], (0, 0))
-        candidate = f"{1 - (1 - THRESHOLD**rows) ** bands:.3f}" if bands else "not known"
-        faster = "" if name == "lookalike" else f"{first / r['rate']:.1f} x"
-        lines.append(
-            f"| {label} | {r['rate']:.1f} | {r['documents'] * r['rate'] / r['mb']:,.0f} | "
-            f"{faster} | "
-            f"{r['peak'] / 1e6:,.0f} | {r['increase'] / 1e6:,.0f} | {r['recall']:.4f} | {r['precision']:.4f} | {candidate} | {r['kept']:,} |"
+def first(texts: list[str], size: float) -> list[str]:
+    """Return the first texts, up to a number of characters."""
+    taken, total = 0, 0
+    while taken < len(texts) and total < size:
+        total += len(texts[taken])
+        taken += 1
+    return texts[:taken]
+
+
+def all_corpora(data: Path, folder: Path, quick: bool) -> list[dict]:
+    """Make the corpora and measure all of them."""
+    policies, licences = (
+        pq.read_table(data / f"{name}.parquet", columns=["text"])["text"].to_pylist() for name in ("policies", "licences")
+    )
+    generated.write(str(folder / "made.parquet"), 1000 if quick else 40_000)
+    texts = {
+        "whole": policies, "part": first(policies, 50e6), "short": [text for text in licences if len(text) < 6000][:10_000],
+        "edited": generated.retouched(first(licences, QUICK_BYTES) if quick else licences),
+        "drawn": pq.read_table(folder / "made.parquet")["text"].to_pylist(),
+    }  # fmt: skip
+    large, all_of_them = [*OURS, "rensa", "gaoya"], [name for name in CONTESTANTS if name != "lookalike, 2 threads"]
+    measured = []
+    for name, corpus in texts.items():
+        as_it_is = name == "whole" and not quick
+        path = (
+            data / "policies.parquet"
+            if as_it_is
+            else write_texts(folder / f"{name}.parquet", first(corpus, QUICK_BYTES) if quick else corpus)
         )
-    return "\n".join(lines)
+        small = name in ("part", "short")
+        names = all_of_them if small else [*large, "FastSketchLSH"] if name == "drawn" else large
+        measured += measure(name, path, names, 1 if quick else 3)
+    return measured
 
 
 def main() -> None:
     """Measure and write the page."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared/data/policies.parquet"
-    if not path.exists():
-        sys.exit(f"{path}: not there; name a parquet file with a column `text`")
-    whole = measure(path, ["lookalike", "lookalike, estimates", "lookalike, 2 threads", "rensa", "gaoya"], 5)
-    peers = [name for name in CONTESTANTS if name != "lookalike, 2 threads"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", type=Path, default=page.ROOT.parent / "shared/data", help="has policies.parquet and licences.parquet"
+    )
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    missing = [name for name in ("policies", "licences") if not (given.data / f"{name}.parquet").exists()]
+    if missing:
+        sys.exit(f"{given.data}: {', '.join(missing)}.parquet must be there, with a column `text`")
+    machine = f"{page.processor()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     with tempfile.TemporaryDirectory() as folder:
-        texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
-        rows, size = 0, 0
-        while rows < len(texts) and size < SMALL_BYTES:
-            size += len(texts[rows])
-            rows += 1
-        small, made = Path(folder) / "small.parquet", Path(folder) / "generated.parquet"
-        pq.write_table(pa.table({"text": texts[:rows]}), small)
-        part = measure(small, peers, 3)
-        generated.write(str(made))
-        drawn = measure(made, peers, 3)
-    stages = "\n".join(f"| {name} | {seconds:.2f} |" for name, seconds in whole[0]["stages"].items())
-    page = TEMPLATE.format(machine=f"{processor()}, {os.cpu_count()} processors, Python {platform.python_version()}",
-                           name=path.name, whole=table(whole), part=table(part), drawn=table(drawn), stages=stages,
-                           size=whole[0]["mb"], small=part[0]["mb"], made=drawn[0]["mb"],
-                           made_documents=drawn[0]["documents"])  # fmt: skip
-    (ROOT / "docs/benchmarks.md").write_text((page + "\n" + parts.sections()).rstrip() + "\n")
+        records = [{"machine": machine}, *all_corpora(given.data, Path(folder), given.quick)]
+    if given.quick:
+        print(page.end_to_end(records))
+        return
+    records.append({"sections": parts.sections()})
+    page.RESULTS.parent.mkdir(exist_ok=True)
+    page.RESULTS.write_text("".join(json.dumps(record) + "\n" for record in records))
+    for path, text in page.written().items():
+        path.write_text(text)
 
-
-TEMPLATE = """# Benchmarks
-
-One of the tools is ours. Written by `make bench` on {machine}; one thread each, in turns on the same files in one run;
-rates are those of the best of five runs each on the whole corpus, else of three (datasketch: one). From the file to duplicate
-flags, reading and shingling included; five-word shingles, threshold 0.8.
-
-*Recall* and *precision* are of removals, on 1,500 documents drawn at random, against exact resemblances with all others: a
-removal is right if a document that the tool kept resembles the removed one by the threshold; a duplicate is missed if the
-tool kept it although it had kept such a document before. rensa's rho way flags all members of a set of near-duplicates; for it
-the figures are of flags on documents that have a near-duplicate. lookalike verifies each removal exactly; the peers do not.
-
-## {name}, whole ({size:.0f} MB of text)
-
-{whole}
-
-Stages of lookalike, seconds:
-
-| stage | seconds |
-|---|---|
-{stages}
-
-## {name}, the first {small:.0f} MB
-
-{part}
-
-## {made_documents:,} generated documents ({made:.0f} MB)
-
-Words by Zipf's law; a third are near-duplicates of earlier ones, of five kinds (`benchmarks/generated.py`), resembling them by about
-.4 to .98.
-
-{drawn}
-"""
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:

@@ -1,6 +1,8 @@
-"""A corpus of generated documents with planted near-duplicates of known kinds."""
+"""Corpora with planted near-duplicates of known kinds: generated documents, and edited copies of given ones."""
 
 from __future__ import annotations
+
+import random
 
 import numpy as np
 import pyarrow as pa
@@ -56,3 +58,17 @@ def write(path: str, documents: int = 40_000, seed: int = 1) -> None:
             originals.append(words)
         texts.append(" ".join(words.tolist()).capitalize() + ".")
     pq.write_table(pa.table({"text": texts}), path)
+
+
+def retouched(texts: list[str], copies: int = 4, seed: int = 4) -> list[str]:
+    """Return each text some times, in which one word in 20, 60 or 300 has become another."""
+    rng = random.Random(seed)
+    out = []
+    for text in texts:
+        original = text.split(" ")
+        for _ in range(copies):
+            words = list(original)
+            for _ in range(max(1, len(words) // rng.choice([20, 60, 300]))):
+                words[rng.randrange(len(words))] = rng.choice(["alpha", "beta", "gamma", str(rng.randrange(999))])
+            out.append(" ".join(words))
+    return out

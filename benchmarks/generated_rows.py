@@ -6,6 +6,7 @@ documents hang together: one family of near-duplicates, one long chain, one page
 
 from __future__ import annotations
 
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,7 @@ class Generated:
 
     def __init__(self, n: int, kind: str = "mixed", words_each: int = WORDS_EACH, far: int = 1 << 40) -> None:
         self.n, self.kind, self.words_each, self.far = n, kind, words_each, far
+        self.seconds = 0.0  # processor time of making rows, so far
         rng = np.random.default_rng(0)
         lengths = 3 + rng.poisson(3, N_WORDS)
         self._bounds = np.concatenate([[0], np.cumsum(lengths)])
@@ -102,6 +104,7 @@ class Generated:
 
     def texts(self, first: int, count: int) -> Texts:
         """Make some rows."""
+        began = thread_time()
         longest = int(np.diff(self._bounds).max()) + 1
         out, offsets = np.empty(count * self.words_each * longest, np.uint8), np.empty(count + 1, np.int64)
         write_rows(
@@ -116,7 +119,9 @@ class Generated:
             out,
             offsets,
         )
-        return Texts(out[: offsets[-1]].copy(), offsets)
+        made = Texts(out[: offsets[-1]].copy(), offsets)
+        self.seconds += thread_time() - began
+        return made
 
     def batches(self):
         """Make all rows."""

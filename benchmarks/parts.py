@@ -253,14 +253,17 @@ def start_up() -> str:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.jsonl"
         small.write_text("".join(json.dumps({"text": f"one two three four five six {i}"}) + "\n" for i in range(100)))
-        program = [str(Path(sys.executable).parent / "lookalike")]
+        program, compiled = (
+            [sys.executable, "-m", "lookalike"],
+            {"LOOKALIKE_KERNELS": "jit", "NUMBA_CACHE_DIR": f"{folder}/cache"},
+        )
         rows.append(["import lookalike", f"{seconds([sys.executable, '-c', 'import lookalike'], {}, 3):.2f}"])
         rows.append(["lookalike --help", f"{seconds([*program, '--help'], {}, 3):.2f}"])
+        rows.append(["a small job", f"{seconds([*program, 'dedup', str(small)], {}, 3):.2f}"])
         start = time.perf_counter()
-        cold = {"NUMBA_CACHE_DIR": f"{folder}/cache"}
-        subprocess.run([*program, "dedup", str(small)], env={**os.environ, **cold}, capture_output=True, check=True)
-        rows.append(["first job, everything compiled", f"{time.perf_counter() - start:.1f}"])
-        rows.append(["later jobs", f"{seconds([*program, 'dedup', str(small)], cold, 3):.2f}"])
+        subprocess.run([*program, "dedup", str(small)], env={**os.environ, **compiled}, capture_output=True, check=True)
+        rows.append(["first job where Numba compiles the kernels", f"{time.perf_counter() - start:.1f}"])
+        rows.append(["later jobs there", f"{seconds([*program, 'dedup', str(small)], compiled, 3):.2f}"])
     return "## Start-up\n\n" + table(["what", "seconds"], rows)
 
 

@@ -19,7 +19,7 @@ def shingles(rng, sizes):
     return la.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
 
 
-SIZES = [5, 0, 1, 2, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
+SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
 
 
 @pytest.mark.parametrize("permutations", [1, 2, 63, 64, 65])

@@ -14,6 +14,7 @@ from .constants import EMPTY, FULL, GOLDEN, LOW31, LOW32, ODD, ONE, S32, WIDE_EM
 from .hashing import fmix64, is_new
 
 _HALF = np.uint64(0x80000000)
+_AT_ONCE, _FEWEST = 128, 8  # hashes of a short row that are computed together, and the rounds that these must make
 _HIGH32 = np.uint64(0xFFFFFFFF00000000)
 
 
@@ -34,18 +35,42 @@ def sign_independently(values, offsets, start, stop, multipliers, increments, ou
                 slots[j] = min(slots[j], np.uint32((multipliers[j] * key + increments[j]) >> S32))
 
 
-@compiled("void(const uint64[::1], int64, int64, uint32[::1], uint64, int64, uint64[::1])")
-def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
-    """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left; ``placed`` is scratch."""
+@compiled("void(const uint64[::1], int64, int64, uint32[::1], uint64, const uint64[::1], int64, uint64[::1])")
+def fill_empty_slots(values, begin, end, slots, seed, salts, missing, placed):
+    """Run the rounds after round 0 on one row's slots until none of the ``missing`` is left. ``salts`` are those of the rounds
+    before k; ``placed`` is scratch.
+
+    A round changes no slot that an earlier one filled, so a row of few values runs many at a time: the hashes of one value in
+    all of them are computed side by side.
+    """
     k = len(slots)
     slot_count = np.uint64(k)
     share = _HALF // np.uint64(2 * k)
-    for turn in range(1, 2 * k):
+    done = 1
+    most = min(_AT_ONCE, len(placed)) // (end - begin)
+    if most >= _FEWEST:
+        while missing > 0 and done < k:
+            rounds = min(most, k - done)
+            count = 0
+            for i in range(begin, end):
+                value, some, there = values[i], salts[done : done + rounds], placed[count : count + rounds]
+                for each in range(len(there)):
+                    mixed = fmix64(value ^ some[each])
+                    key = _HALF + np.uint64(done + each - 1) * share + ((mixed & LOW32) * share >> S32)
+                    there[each] = ((mixed >> S32) * slot_count & _HIGH32) | key
+                count += rounds
+            for i in range(count):
+                slot = placed[i] >> S32
+                old = slots[slot]
+                missing -= old == EMPTY
+                slots[slot] = min(old, np.uint32(placed[i]))
+            done += rounds
+    for turn in range(done, 2 * k):
         if missing == 0:
             return
-        salt = fmix64(seed + np.uint64(turn) * GOLDEN)
         base = _HALF + np.uint64(turn - 1) * share
         if turn < k:
+            salt = salts[turn]
             for first in range(begin, end, len(placed)):
                 some = values[first : min(end, first + len(placed))]
                 for i in range(len(some)):
@@ -58,6 +83,7 @@ def fill_empty_slots(values, begin, end, slots, seed, missing, placed):
                     missing -= old == EMPTY
                     slots[slot] = min(old, np.uint32(placed[i]))
         elif slots[turn - k] == EMPTY:
+            salt = fmix64(seed + np.uint64(turn) * GOLDEN)
             smallest = EMPTY
             for i in range(begin, end):
                 mixed = fmix64(values[i] ^ salt)
@@ -83,15 +109,17 @@ def gather_distinct(values, begin, end, spread, table, out):
 
 @compiled(
     "void(const uint64[::1], const int64[::1], int64, int64, uint64, uint64, uint64[::1], uint64[::1], uint64[::1], "
-    "uint32[:, ::1])"
+    "uint64[::1], uint32[:, ::1])"
 )
-def sign_by_rounds(values, offsets, start, stop, seed, spread, table, distinct, placed, out):
+def sign_by_rounds(values, offsets, start, stop, seed, spread, table, distinct, placed, salts, out):
     """Write the slots of rows ``[start, stop)`` of well-mixed 64-bit ``values``, with or without repeats, into ``out``; an
     empty row keeps ``EMPTY``. A long row that leaves slots empty must repeat itself: later rounds run over its distinct values,
     for which ``table`` and ``distinct`` are scratch (see ``gather_distinct``), as is ``placed`` (of any length): slots and keys
-    of a block of hashes. No slot depends on ``spread`` (see ``is_new``)."""
+    of a block of hashes, and ``salts`` of k. No slot depends on ``spread`` (see ``is_new``)."""
     slot_count = np.uint64(out.shape[1])
-    salt = fmix64(seed)
+    for turn in range(len(salts)):
+        salts[turn] = fmix64(seed + np.uint64(turn) * GOLDEN)
+    salt = salts[0]
     for row in range(start, stop):
         slots = out[row - start]
         slots[:] = EMPTY
@@ -114,9 +142,9 @@ def sign_by_rounds(values, offsets, start, stop, seed, spread, table, distinct, 
                 if end - begin > 4 * len(slots):
                     count = gather_distinct(values, begin, end, spread, table, distinct)
                 if count >= 0:
-                    fill_empty_slots(distinct, 0, count, slots, seed, missing, placed)
+                    fill_empty_slots(distinct, 0, count, slots, seed, salts, missing, placed)
                 else:
-                    fill_empty_slots(values, begin, end, slots, seed, missing, placed)
+                    fill_empty_slots(values, begin, end, slots, seed, salts, missing, placed)
 
 
 @compiled("void(const uint64[::1], const int64[::1], uint64, uint32[:, ::1])")

@@ -160,6 +160,6 @@ class FastSimilarity(SlotScheme):
     def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
         room = 1 << (32 * self.permutations).bit_length()
         table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
-        scratch = table, distinct, np.empty(512, np.uint64)
+        scratch = table, distinct, np.empty(512, np.uint64), np.empty(self.permutations, np.uint64)
         kernel.sign_by_rounds(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), spread(), *scratch, out)
         return out

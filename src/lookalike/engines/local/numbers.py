@@ -71,9 +71,9 @@ def by_number(
             together = {}
             for number in range(mark, SPREAD):
                 if number in parts:
-                    yield Piece(partial(_made, rows.schema, parts[number], by, sort, most), number + 1)
+                    yield Piece(partial(_made, rows.schema, parts[number], by, sort, once, most), number + 1)
         elif together:
-            for make in _sorted(rows.schema, together, by, sort, most):
+            for make in _sorted(rows.schema, together, by, sort, once, most):
                 yield Piece(make)
 
     stem = f"meet-{by}"
@@ -158,8 +158,8 @@ def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bou
     workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
 
 
-def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Batches:
-    for make in _sorted(schema, arrays, by, sort, rows):
+def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str, once: bool, rows: int) -> Batches:
+    for make in _sorted(schema, arrays, by, sort, once, rows):
         yield from make()
 
 
@@ -181,14 +181,15 @@ def _collected(
             enough = max(DISTINCT_BYTES // 8, 2 * size)
     if parts:
         together = _emptied(parts)
-        yield from _made(schema, _distinct(together) if once else together, by, sort, rows)
+        yield from _made(schema, _distinct(together) if once else together, by, sort, once, rows)
 
 
-def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str, rows: int) -> Iterator[Callable[[], Batches]]:
+def _sorted(schema: pa.Schema, arrays: Arrays, by: str, sort: str, once: bool, rows: int) -> Iterator[Callable[[], Batches]]:
     """Sort rows of numbers; yield what makes batches of whole groups, or of so many rows of one that is larger."""
     packed = next(iter(arrays.values())) if by not in arrays else None
     if packed is not None:
-        packed.sort()
+        if not once:  # else they were sorted to leave out repeats
+            packed.sort()
         begin = 0
         while begin < len(packed):
             end = min(begin + MEMBERS, len(packed))
