@@ -156,8 +156,8 @@ def written() -> dict[Path, str]:
 TEMPLATE = """# Benchmarks
 
 One of the tools is ours. Written by `make bench` on {machine}, from the figures of each run, which are in
-`benchmarks/results/end_to_end.jsonl`. Each tool runs in a process of its own, on one thread, in turns on the same Parquet files in one
-sitting, after a tiny job that does not count: three runs each (datasketch and datatrove: one), of which medians are shown. Five-word
+`benchmarks/results/end_to_end.jsonl`. Each tool runs in a process of its own, on one thread, in turns on the same Parquet file,
+corpus by corpus, after a tiny job that does not count: three runs each (datasketch and datatrove: one), of which medians are shown. Five-word
 shingles, threshold 0.8.
 
 *MB/s* is wall time from the file to duplicate flags, reading and shingling included. Processor time is that of the process and its

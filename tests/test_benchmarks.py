@@ -1,4 +1,4 @@
-"""The figures of the README and of docs/benchmarks.md are those that the raw figures of one sitting make."""
+"""The figures of the README and of docs/benchmarks.md are those that the raw figures make."""
 
 import importlib.util
 from pathlib import Path
