@@ -33,7 +33,7 @@ from .answers import (
 from .kind import Sketches
 from .kinds import check_rules
 from .manifest import Manifest, read_manifest, release_lock
-from .segments import Segment
+from .segments import Segment, Segments
 from .state import State, damage, open_segments
 
 
@@ -280,7 +280,7 @@ class Reader:
                     return [*self.damaged, *found]
                 manifest = newer  # a writer replaced what was being read
 
-    def _now(self) -> tuple[Manifest, tuple[Segment, ...]]:
+    def _now(self) -> tuple[Manifest, Segments]:
         """Return the state of this moment, which another thread may be replacing."""
         now = self._state.now
         self._check_open()  # after it was taken: closing empties it
