@@ -125,8 +125,9 @@ class Answers:
     def to_table(self) -> pa.Table:
         """Return the same as the table of ``Index.query``."""
         exact = pa.nulls(len(self), pa.float64()) if self.resemblance is None else to_arrow(self.resemblance)
+        ids = to_arrow(np.array(self.id, np.int64)) if self.id_type == "int" else pa.array(self.id, pa.string())
         scores = to_arrow(self.estimated_resemblance), to_arrow(self.standard_error), exact
-        return pa.table([to_arrow(self.query), pa.array(self.id, ID_TYPES[self.id_type]), *scores], NAMES)
+        return pa.table([to_arrow(self.query), ids, *scores], NAMES)
 
 
 def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:

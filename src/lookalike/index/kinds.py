@@ -287,7 +287,7 @@ def read_kind(parameters: dict[str, Any], place: object) -> tuple[Kind, int]:
 
 def check_rules(path: Path, kind: Kind, rules: int, keep_text: bool) -> None:
     """Check that the shingles of an index are made by the rules that this version follows."""
-    newest = kind.shingling.rules
+    newest = kind.shingling.to_dict().get("rules", 1)
     if rules == newest:
         return
     again = "make a new one with the same options (lookalike index create NEW)"

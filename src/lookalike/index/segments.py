@@ -231,7 +231,7 @@ class Segments(tuple[Segment, ...]):
         ``kernels.lookup.search``."""
         if kind.probes is None or len(self) < 2:
             return self._search(kind, asked, kind.prefixes(asked, self[0].prefix_bits) if self else NO_PREFIXES, most)
-        parts = []  # prefixes are for tables of one size
+        parts: list[Int64Array] = []  # prefixes are for tables of one size
         for number, segment in enumerate(self):
             found = Segments([segment]).search(kind, asked, most)
             found[1] = number
@@ -252,7 +252,8 @@ class Segments(tuple[Segment, ...]):
         n_runs = wanted.shape[1] if len(wanted) else kind.n_keys
         runs = room.runs(len(self), min(kernel.AHEAD, len(asked)), n_runs, 2)
         given = kernel.Asked(asked.keys, asked.codes, asked.empty, wanted)
-        query, parts = 0, []
+        parts: list[Int64Array] = []
+        query = 0
         while query < len(asked):
             after, count = kernel.search(
                 given, kind.radius, kind.least, kind.lane, most, self.places, room.near, runs, query, room.hits

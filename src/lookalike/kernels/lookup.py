@@ -46,7 +46,7 @@ class Tables(NamedTuple):
     removed: np.ndarray
 
 
-def places_of(files):
+def places_of(files: "list[Tables]") -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
     """Return where the tables of files lie, a row for each, as ``search`` takes it; they must be held as long."""
     out, first = np.zeros((len(files), FIRST + 1), np.int64), 0
     for place, (keys, rows, starts, prefix_bits, codes, removed) in zip(out, files, strict=True):
@@ -76,8 +76,8 @@ def table_at(places, file, column, table):
 
 @compiled("void(Asked, int64, int64, const int64[:, ::1], int64, int64[:, :, :, ::1])", Asked)
 def fetch_starts(asked, begin, end, places, file, runs):
-    """Write the prefixes of some queries into ``runs``, and ask for the starts of their runs. A look at a table waits for memory
-    twice; this many at once take hardly longer than one."""
+    """Write the prefixes of some queries into ``runs``, and ask for the starts of their runs. A look at a table waits for
+    memory twice; this many at once take hardly longer than one."""
     shift = np.uint64(63) - np.uint64(places[file, BITS])
     probing = len(asked.wanted) > 0  # one table, many runs; otherwise a run of each table
     for query in range(begin, end):
@@ -90,8 +90,8 @@ def fetch_starts(asked, begin, end, places, file, runs):
 
 @compiled("void(Asked, int64, const int64[:, ::1], int64, int64[:, :, :, ::1])", Asked)
 def fetch_runs(asked, count, places, file, runs):
-    """Write where the runs of some queries start and end into ``runs``, and ask for their keys, and not for their rows: few runs
-    hold the key of a query."""
+    """Write where the runs of some queries start and end into ``runs``, and ask for their keys, and not for their rows: few
+    runs hold the key of a query."""
     size = (np.int64(1) << places[file, BITS]) + 1
     for query in range(count):
         for i in range(runs.shape[2]):
@@ -222,7 +222,9 @@ def near_rows(asked, query, radius, enough, most, lane, places, file, runs, near
     return n_near
 
 
-@compiled("int64(Asked, int64, int64, int64, int64, const int64[:, ::1], int64, const int64[::1], int64, int64[::1], int64)", Asked)
+@compiled(
+    "int64(Asked, int64, int64, int64, int64, const int64[:, ::1], int64, const int64[::1], int64, int64[::1], int64)", Asked
+)
 def match_rows(asked, query, least, most, lane, places, file, near, n_near, ranked, n_out):
     """Add the rows among ``near`` that match a query to ``ranked``, by numbers that ascend from the best; return how many there
     are then, or -1 if a row is not among the codes."""
@@ -280,12 +282,12 @@ def tell_apart(places, highest, query, begin, end, hits):
 )
 def search(asked, radius, least, lane, most, places, near, runs, query, hits):
     """Look up queries from ``query`` on in files; return (next query, matches): it is the end, or there is too little room; if
-    not even ``query`` got an answer, ``near`` or ``hits`` cannot hold its candidates. The next query is -1 - file if a run of the
-    file is not in its table or a row not among the codes: the file is damaged. Scores are ``score_of``, for codes of ``lane``
-    bits; those below ``least`` and removed rows do not count. ``most``: with 1 or more, a query gets its best matches, that many;
-    with 0 it gets all, with -1 the first only, in the first file that has one. ``hits`` (4, room) gets query, file, row and score
-    of matches: of each query the best first, of equal scores by file and row. ``near`` and ``runs`` (files, queries that are
-    looked up together, n_tables or n_probes, 2) are scratch."""
+    not even ``query`` got an answer, ``near`` or ``hits`` cannot hold its candidates. The next query is -1 - file if a run of
+    the file is not in its table or a row not among the codes: the file is damaged. Scores are ``score_of``, for codes of
+    ``lane`` bits; those below ``least`` and removed rows do not count. ``most``: with 1 or more, a query gets its best matches,
+    that many; with 0 it gets all, with -1 the first only, in the first file that has one. ``hits`` (4, room) gets query, file,
+    row and score of matches: of each query the best first, of equal scores by file and row. ``near`` and ``runs`` (files,
+    queries that are looked up together, n_tables or n_probes, 2) are scratch."""
     n_queries = len(asked.keys)
     highest = asked.codes.shape[1] if lane == 16 else 0  # no score is above it
     enough = least if most < 0 else highest
@@ -308,8 +310,9 @@ def search(asked, radius, least, lane, most, places, near, runs, query, hits):
             n_near = near_rows(asked, query, radius, enough, most, lane, places, file, runs[file, query - first], near)
             if n_near > len(near) or n_out + n_near > len(ranked):
                 return query, begin
-            n_out = match_rows(asked, query, least, most, lane, places, file, near, n_near, ranked, n_out) if n_near >= 0 else -1
-            if n_out < 0:
+            if n_near >= 0:
+                n_out = match_rows(asked, query, least, most, lane, places, file, near, n_near, ranked, n_out)
+            if min(n_near, n_out) < 0:
                 return -1 - file, begin
         sort_range(ranked, begin, n_out)
         if 0 < most < n_out - begin:
