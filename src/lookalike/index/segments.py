@@ -229,11 +229,12 @@ class Segments(tuple[Segment, ...]):
     def search(self, kind: Kind, asked: Sketches, most: int) -> Int64Array:
         """Return the matches of some sketches: their places, segments, rows and scores, in the order and number of
         ``kernels.lookup.search``."""
-        if kind.probes is None or len(self) < 2:
+        few = kind.probes is None and len(asked) <= kernel.AHEAD
+        if few or len(self) < 2:
             return self._search(kind, asked, kind.prefixes(asked, self[0].prefix_bits) if self else NO_PREFIXES, most)
-        parts: list[Int64Array] = []  # prefixes are for tables of one size
+        parts: list[Int64Array] = []  # of many queries: starts of runs stay in a cache; prefixes are for tables of one size
         for number, segment in enumerate(self):
-            found = Segments([segment]).search(kind, asked, most)
+            found = Segments((segment,)).search(kind, asked, most)
             found[1] = number
             parts.append(found)
             if most < 0:
