@@ -23,7 +23,7 @@ LEVELS = {
 }
 """Processors that get code of their own, by the first word of the triple; those with more come last."""
 FEATURES = {"x86-64-v4": "-prefer-256-bit"}
-"""Loops multiply 64-bit numbers, which vectors of 512 bits do twice as fast; LLVM keeps to 256 for the first such processors."""
+"""Loops multiply 64-bit numbers, twice as fast in vectors of 512 bits; LLVM keeps to 256 for the first such processors."""
 COUNTED = re.compile(r"(define [^\n]*@NRT_(?:inc|dec)ref\([^\n]*\{)\n.*?\n\}", re.DOTALL)
 """Functions that count references to arrays: here arrays belong to Python, which holds them during a call."""
 MOST_WORDS, MOST_RESULTS = 256, 4  # that module.c has room for
