@@ -1,0 +1,35 @@
+"""Text of PDF files, by PDFium."""
+
+from __future__ import annotations
+
+import re
+
+from ..wording import counted
+from . import UnreadableError
+
+_HYPHENATED = re.compile(r"(?<=\w)(?:\u00ad|\ufffe|\x02|-)\r?\n(?=[^\W\d_A-Z])|[\x02\ufffe\u00ad]")
+# What PDFium puts in place of a hyphen that ends a line is U+FFFE or U+0002, by version.
+
+
+def text_of(content: bytes) -> str:
+    """Return the text of all pages, a form feed between two; words that are hyphenated at the end of a line are joined."""
+    import pypdfium2 as pdfium
+
+    try:
+        document = pdfium.PdfDocument(content)
+    except pdfium.PdfiumError as error:
+        why = str(error)
+        raise UnreadableError("needs a password" if "assword" in why else f"is no PDF that can be read: {why}") from None
+    pages = []
+    for number in range(len(document)):
+        try:
+            page = document[number]
+            pages.append(page.get_textpage().get_text_bounded())
+            page.close()
+        except pdfium.PdfiumError as error:
+            raise UnreadableError(f"page {number + 1} cannot be read: {error}") from None
+    if not any(map(str.strip, pages)):
+        raise UnreadableError(
+            f"has no text ({counted(len(pages), 'page')}): if it is scanned, let OCR add it, as with ocrmypdf"
+        )
+    return "\f".join(_HYPHENATED.sub("", page) for page in pages)
