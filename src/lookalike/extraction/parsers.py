@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import subprocess
@@ -66,6 +67,15 @@ class _Worker:
             with suppress(BrokenPipeError):  # something was left to be written
                 stream.close()
         self._process.wait()
+
+
+@atexit.register
+def close_idle() -> None:
+    """End the processes that wait."""
+    while _idle:
+        worker = _idle.pop()
+        if worker.owner == os.getpid():
+            worker.close()
 
 
 def _taken() -> _Worker:

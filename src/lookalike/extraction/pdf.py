@@ -7,8 +7,8 @@ import re
 from ..wording import counted
 from . import UnreadableError
 
-_HYPHENATED = re.compile(r"(?<=\w)(?:\u00ad|\ufffe|\x02|-)\r?\n(?=[^\W\d_A-Z])|[\x02\ufffe\u00ad]")
-# What PDFium puts in place of a hyphen that ends a line is U+FFFE or U+0002, by version.
+_HYPHEN = re.compile("[\x02\ufffe]")  # which ended a line, by version of PDFium
+_JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])|\u00ad")
 
 
 def text_of(content: bytes) -> str:
@@ -29,7 +29,5 @@ def text_of(content: bytes) -> str:
         except pdfium.PdfiumError as error:
             raise UnreadableError(f"page {number + 1} cannot be read: {error}") from None
     if not any(map(str.strip, pages)):
-        raise UnreadableError(
-            f"has no text ({counted(len(pages), 'page')}): if it is scanned, let OCR add it, as with ocrmypdf"
-        )
-    return "\f".join(_HYPHENATED.sub("", page) for page in pages)
+        raise UnreadableError(f"has no text ({counted(len(pages), 'page')}): if it is scanned, OCR adds it, as ocrmypdf does")
+    return "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages)
