@@ -26,15 +26,15 @@ DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
     "theory": 3430, "kernels": 5080, "engines": 4530, "recipes": 3950, "results": 2300, "files": 3230, "formats": 4080, "inputs": 1315,
-    "steps": 2030, "index": 2072, "search": 1940, "serve": 2445, "report": 2200, "cli": 2190, "sketches": 1320, "values": 1540, "text": 1350,
-    "settings": 745, "methods": 540, "extraction": 450,
+    "steps": 2030, "index": 2072, "search": 1940, "serve": 2445, "report": 2200, "cli": 2215, "sketches": 1320, "values": 1540, "text": 1350,
+    "settings": 745, "methods": 540, "extraction": 460,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 57,
+    "files imported by exactly one other": 58,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

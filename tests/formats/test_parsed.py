@@ -1,14 +1,14 @@
 """Documents of files that need a parser: compared, copied, converted, left out and named."""
 
 import logging
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from document_files import docx, eml, epub, odt, pdf
 
 import lookalike as la
-from lookalike.cli import main
 from lookalike.formats import registry
 from lookalike.formats.parsed import ParsedFiles
 
@@ -50,8 +50,10 @@ def test_a_folder_of_all_kinds(folder, tmp_path, how, caplog):
 
 def test_the_same_from_the_command_line(folder, tmp_path):
     out = tmp_path / "kept.jsonl"
-    done = CliRunner().invoke(main, ["dedup", str(folder), "-o", str(out)])
-    assert done.exit_code == 0 and "left out                             1   (too large or unreadable)" in done.output
+    command = [sys.executable, "-m", "lookalike", "dedup", str(folder), "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "left out                             1   (too large or unreadable)" in done.stdout
+    assert f"left out: {folder}/h.pdf is no PDF" in done.stderr
     assert out.read_text().count("\n") == 2 and OTHER in out.read_text()
 
 
@@ -63,11 +65,11 @@ def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
 def test_texts_are_read_again(folder, tmp_path):
     """Saved sketches, saved results and audits meet the documents, and what was left out, in their places."""
     la.dedup(folder).save_sketches(tmp_path / "sketches")
-    again = la.dedup([TEXT + " thirteen", "new"], against=tmp_path / "sketches", threshold=0.5, trust=folder)
+    again = la.dedup([TEXT + " thirteen", "new"], against=tmp_path / "sketches", trust=folder)
     assert [d["reason"] for d in again.decisions.to_pylist() if d["reason"] != "reference"] == ["near", "kept"]
     la.dedup(folder).save(tmp_path / "saved")
-    loaded = la.load(tmp_path / "saved", trust=folder)
-    assert loaded.sample(1)[0]["text"] is not None
+    with la.Result.open(tmp_path / "saved", trust=folder) as loaded:
+        assert TEXT in str(loaded.sample(2))
 
 
 def test_columns_are_refused(folder):
@@ -85,8 +87,8 @@ def test_too_large_a_file(folder):
 def test_what_an_extra_is_missing_for(folder, monkeypatch):
     """Files of a folder are counted and named; a file that is named itself is an error with the way out."""
     lacking = ParsedFiles("pdf", ".pdf", extra="pdf", package="no_such_package")
-    monkeypatch.setattr(registry, "_loaded", {**{n: registry.format_named(n) for n in registry.names()}, "pdf": lacking}.get)
-    monkeypatch.setattr(registry, "_loaded", lambda name, entry, old=registry._loaded: old(name))
+    usual = registry._loaded
+    monkeypatch.setattr(registry, "_loaded", lambda name, entry: lacking if name == "pdf" else usual(name, entry))
     result = la.dedup(folder)
     assert result.summary.skipped["by_reason"] == {"no_extra": 3}
     assert "3 of a format whose extra is not installed" in str(result.summary)

@@ -75,7 +75,7 @@ def values(rows):
 
 
 def test_every_format_has_samples():
-    assert sorted(names()) == SAMPLES == sorted(TESTED)
+    assert sorted(name for name in names() if not format_named(name).parsed) == SAMPLES == sorted(TESTED)
     for name in SAMPLES:
         assert sample(name).HOSTILE.keys() >= CASES
 

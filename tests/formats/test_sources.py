@@ -20,7 +20,8 @@ def line(text):
 
 
 def test_every_suffix_is_read(tmp_path):
-    for number, (suffix, form) in enumerate(formats_by_suffix().items()):
+    plain = {suffix: form for suffix, form in formats_by_suffix().items() if not form.parsed}
+    for number, (suffix, form) in enumerate(plain.items()):
         path = tmp_path / f"{number}{suffix}"
         path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))
         (split,) = open_sources([path])

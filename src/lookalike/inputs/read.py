@@ -227,6 +227,7 @@ def read_with_ids(
         for batch in source.batches(columns):
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
+            _tell_unreadable(source, batch)
             batch = _without_skipped(batch)
             labels, some = label_rows(source, batch), batch.texts
             for begin, end in some.cut(n_bytes):
