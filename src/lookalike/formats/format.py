@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import repeat
 from typing import Any, BinaryIO, TypeVar
@@ -163,8 +164,10 @@ class Format:
     @property
     def lacks(self) -> str:
         """How to install what the format needs and is not there; empty: all is."""
-        there = not self.package or find_spec(self.package) is not None
-        return "" if there else f"pip install 'lookalike[{self.extra}]'"
+        with suppress(ModuleNotFoundError):
+            if not self.package or find_spec(self.package) is not None:
+                return ""
+        return f"pip install 'lookalike[{self.extra}]'"
 
     def sniff(self, head: bytes) -> bool:
         """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""
