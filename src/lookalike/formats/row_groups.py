@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
+from ..text.texts import Later
 from .columnar import leaves_of
 from .parquet_pages import (
     DICTIONARIES,
@@ -25,6 +26,7 @@ from .parquet_pages import (
     parts_of,
     values_of,
 )
+from .parquet_texts import ROWS, is_paged, texts_of
 from .split import ROOM, Split
 
 if TYPE_CHECKING:
@@ -131,24 +133,26 @@ def _lengths_in(stream: Stream, page: Page) -> NDArray[np.int64]:
 
 
 class _Group(NamedTuple):
-    """How a row group is read: so many rows at a time, of one column, if any, value by value; alone, or with others."""
+    """How a row group is read: so many rows at a time, of one column, if any, value by value, or, if it has ``pages``, page by
+    page; alone, or with others."""
 
     number: int
     rows: int
     streamed: int | None
     alone: bool
+    pages: list[Page] | None = None
 
 
 class RowGroups:
     """The rows of a parquet file, in batches by the sizes of ``text`` (default: all columns), within the limit of the split.
 
     ``raw`` is the same file by its bytes. Texts in pages of ``large`` bytes or more are read value by value, which changes how
-    rows are cut into batches. ``converted``: values become Python's objects, which take more.
+    rows are cut into batches. ``converted``: values become Python's objects, which take more. ``later``: texts may be ``Later``.
     """
 
     def __init__(
         self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None,
-        large: int | None = None, converted: bool = False,
+        large: int | None = None, converted: bool = False, later: bool = False,
     ) -> None:  # fmt: skip
         self._file, self._raw, self._split, self._names = file, raw, split, names
         self._each, self._most_bytes = (PYTHON, MOST_BYTES // 4) if converted else (0, MOST_BYTES)
@@ -157,7 +161,8 @@ class RowGroups:
         schema, self._metadata, self._columns = file.schema_arrow, file.metadata, file.schema
         self._schema, self._buffer = schema, buffer_of(file.metadata)
         self._leaves = leaves_of(schema, names)
-        sized = [leaf for _, leaf in (self._leaves if text is None else leaves_of(schema, [text]))]
+        texts = [] if text is None else leaves_of(schema, [text])
+        sized = [leaf for _, leaf in texts or self._leaves]
         groups = [self._metadata.row_group(i) for i in range(self._metadata.num_row_groups)]
         n_bytes = sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in sized)
         rows = BATCH_BYTES * max(1, self._metadata.num_rows) // max(1, n_bytes)
@@ -165,6 +170,7 @@ class RowGroups:
         self._plain = len(set(schema.names)) == len(schema.names) and not any(
             "." in name for name in (*schema.names, *(names or ()))
         )
+        self._later = texts[0] if later and self._plain and schema.field(texts[0][0]).type in _TEXTS else None
 
     def check(self) -> None:
         """Raise InputDataError if rows cannot be written again within the memory; pages are looked at where sizes do not do."""
@@ -182,6 +188,9 @@ class RowGroups:
 
     def _group(self, number: int) -> _Group:
         """Look at the pages of a row group."""
+        paged = self._paged_group(number) if self._later else None
+        if paged is not None:
+            return paged
         group, streamed, held = self._metadata.row_group(number), None, 0
         n_rows, rows = max(1, group.num_rows), self._rows
         flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
@@ -223,6 +232,21 @@ class RowGroups:
         if row is None or not alone:
             fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
         return _Group(number, max(1, fitting), streamed, alone)
+
+    def _paged_group(self, number: int) -> _Group | None:
+        """Tell how a row group is read page by page; None: texts, or other columns, are too large or too small for that."""
+        group, rows, of_row, found = self._metadata.row_group(number), ROWS, 0, None
+        for place, leaf in self._leaves:
+            chunk, column = group.column(leaf), self._columns.column(leaf)
+            pages = self._pages(chunk) or []
+            if (place, leaf) == self._later:
+                found = pages if pages and is_paged(chunk, pages, group.num_rows, self._large) else None
+                rows = max([rows, *(page.n_values for page in pages)])
+            elif column.max_repetition_level or max((page.n_bytes for page in pages), default=LARGE) > LARGE // 4:
+                return None
+            else:
+                of_row += self._of_value(column) + self._longest(chunk, column, pages)
+        return None if found is None or of_row * rows > self._most_bytes else _Group(number, BATCH_ROWS, None, True, found)
 
     def _of_value(self, column: Any) -> int:
         """Return the bytes of a value of a column beside those of a text or number."""
@@ -282,19 +306,36 @@ class RowGroups:
             "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
         )
 
-    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
-        """Yield the rows of some row groups in batches, each with the numbers of its rows whose texts are left out."""
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
+        """Yield the rows of some row groups in batches, each with the numbers of its rows whose texts are left out, or with texts
+        in place of the column."""
         last = self._metadata.num_row_groups if last is None else last
         described = (self._group(number) for number in range(first, last))
-        for (rows, streamed, alone), some in groupby(described, lambda group: (group.rows, group.streamed, group.alone)):
+        for (rows, streamed, alone, pages), some in groupby(described, lambda group: group[1:]):
             apart = alone or streamed is not None
             for numbers in ([group.number] for group in some) if apart else ([group.number for group in some],):
-                if streamed is None:
+                if pages is not None:
+                    yield from self._paged(numbers[0], rows, pages)
+                elif streamed is None:
                     for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
                         yield batch, []
                         del batch  # not held while the next is read
                 else:
                     yield from self._streamed(numbers[0], rows, streamed)
+
+    def _paged(self, number: int, rows: int, pages: list[Page]) -> Iterator[tuple[pa.RecordBatch, Later]]:
+        """Yield the rows of a row group, whose texts are made page by page."""
+        assert self._later is not None
+        field, codec = self._schema.field(self._later[0]), self._metadata.row_group(number).column(self._later[1]).compression
+        others = [f.name for f in self._schema if f.name != field.name and (self._names is None or f.name in self._names)]
+        batches, held = self._others(number, rows, others) if others else iter(()), pa.table({})
+        for n, make in texts_of(self._raw, pages, codec, field.nullable):
+            while others and len(held) < n:
+                held = pa.concat_tables([*([held] if len(held) else []), pa.Table.from_batches([next(batches)])])
+            columns = {name: held.column(name)[:n].combine_chunks() for name in others}
+            held = held.slice(n)
+            columns[field.name] = pa.nulls(n)
+            yield pa.RecordBatch.from_pydict(columns), Later.of(n, make)
 
     def _streamed(self, number: int, rows: int, place: int) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
         """Yield the rows of a row group, of which one column is read value by value."""
