@@ -32,7 +32,7 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     data = [page for page in pages if page.kind != DICTIONARY]
     plain = sum(page.n_values for page in data if page.encoding not in DICTIONARIES)
     return (
-        LEAST <= chunk.total_uncompressed_size
+        chunk.total_uncompressed_size >= LEAST
         and is_streamed(chunk, pages)
         and max(page.n_bytes for page in pages) <= min(LARGE, most // 2)
         and sum(page.n_values for page in data) == n_rows <= 2 * plain
@@ -40,7 +40,7 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
 
 
 def texts_of(file: BinaryIO, pages: list[Page], codec: str, nullable: bool) -> Iterator[tuple[int, Make]]:
-    """Yield how many texts come next, and what makes them: those of a page, or of several small ones, in about ``PIECE_BYTES``."""
+    """Yield how many texts come next, and what makes them: those of a page, or of small ones up to ``PIECE_BYTES``."""
     known: Texts | None = None
     waiting: _Stored = []
     rows = size = 0

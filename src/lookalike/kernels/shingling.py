@@ -182,7 +182,8 @@ def unpack_rows(data, there, out, offsets):
         if there[row] != 0:
             if at + 4 > len(data):
                 return -1
-            length = np.int64(data[at]) | np.int64(data[at + 1]) << 8 | np.int64(data[at + 2]) << 16 | np.int64(data[at + 3]) << 24
+            length = np.int64(data[at]) | np.int64(data[at + 1]) << 8 | np.int64(data[at + 2]) << 16
+            length |= np.int64(data[at + 3]) << 24
             at += 4
             if length > len(data) - at:
                 return -1

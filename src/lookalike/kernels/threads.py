@@ -19,7 +19,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int
         yield from map(work, items)
         return
     rest = iter(items)
-    first = list(islice(rest, 2))
+    first = list(islice(rest, 2))[::-1]
     if len(first) < 2:
         yield from map(work, first)
         return
@@ -34,12 +34,13 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int
                     break
             else:
                 break
-        return waiting.popleft()[1].result()
+        found: Result = waiting.popleft()[1].result()
+        return found
 
     with ThreadPoolExecutor(threads - 1) as pool:
         waiting: deque[tuple[Callable[[], Result], Any]] = deque()
         try:
-            for item in chain(first, rest):
+            for item in chain((first.pop() for _ in range(2)), rest):
                 job = partial(_emptied, work, [item])
                 del item  # held by what works on it alone
                 waiting.append((job, pool.submit(job)))
