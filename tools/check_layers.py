@@ -25,7 +25,7 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3430, "kernels": 5080, "engines": 4530, "recipes": 3950, "results": 2300, "files": 3230, "formats": 4080, "inputs": 1315,
+    "theory": 3430, "kernels": 5140, "engines": 4550, "recipes": 3950, "results": 2300, "files": 3230, "formats": 4260, "inputs": 1315,
     "steps": 2030, "index": 2072, "search": 1940, "serve": 2445, "report": 2200, "cli": 2215, "sketches": 1320, "values": 1540, "text": 1350,
     "settings": 745, "methods": 540, "extraction": 460,
 }  # fmt: skip
@@ -34,7 +34,7 @@ MOST = {
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 58,
+    "files imported by exactly one other": 59,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

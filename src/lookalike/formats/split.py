@@ -34,6 +34,7 @@ class Columns:
     reserved: tuple[str, ...] = ()  # names that rows must not have, as annotation adds columns of these
     encoding_errors: str = "strict"
     prefix: str = ""  # of the options that name the text and the id
+    later: bool = False  # texts may be ``Later``
 
     @property
     def wanted(self) -> list[str]:

@@ -42,6 +42,7 @@ class Reading:
     skip: bool = False  # documents may be left out, and are marked
     prefix: str = ""  # of the options that name the text and the id
     once: bool = False  # no text is asked for again
+    later: bool = False  # texts may be ``Later``, but those of web pages
 
     @property
     def schema(self) -> pa.Schema:
@@ -129,7 +130,8 @@ def read_texts(
     given = (reading.priority, reading.order_by, reading.within)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
-    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors, reading.prefix)
+    later = reading.later and not reading.html and not row
+    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors, reading.prefix, later)
     for batch in read_batches(source, columns, reading.html, row):
         documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
         row += len(texts)

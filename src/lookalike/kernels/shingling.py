@@ -189,6 +189,34 @@ def gather_rows(data, offsets, rows, begins, out):
             out[target + rest] = data[source + rest]
 
 
+@compiled("int64(const uint8[::1], const int64[::1], uint8[::1], int64[::1])")
+def unpack_rows(data, there, out, offsets):
+    """Copy texts that each follow their length, four bytes, one behind the other into ``out``, which may be ``data`` itself;
+    a row that is not ``there`` has none. Return how many bytes they took, -1 if the data end before."""
+    at = 0
+    written = 0
+    offsets[0] = 0
+    for row in range(len(there)):
+        if there[row] != 0:
+            if at + 4 > len(data):
+                return -1
+            length = np.int64(data[at]) | np.int64(data[at + 1]) << 8 | np.int64(data[at + 2]) << 16
+            length |= np.int64(data[at + 3]) << 24
+            at += 4
+            if length > len(data) - at:
+                return -1
+            position = 0
+            while position + 8 <= length:
+                store64(out, written + position, load64(data, at + position))
+                position += 8
+            for rest in range(position, length):
+                out[written + rest] = data[at + rest]
+            at += length
+            written += length
+        offsets[row + 1] = written
+    return at
+
+
 @compiled("void(const uint64[::1], const int64[::1], int64, int64[::1], uint64[::1])")
 def roll_rows(tokens, offsets, width, out_offsets, out):
     """Write the shingle hashes of rows of ready token hashes into ``out``, one row after another."""

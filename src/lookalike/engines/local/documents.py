@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ...errors import InputDataError
 from ...files.workspace import Workspace
 from ...formats.split import Split
-from ...inputs.read import Reading, read_documents
+from ...inputs.read import Reading, read_documents, text_column
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
-from ...text.texts import Texts
+from ...text.texts import Later, Texts
 from ..engine import Batches
 from ..progress import share_of
 from .tables import Lazy, Piece
@@ -69,7 +69,8 @@ class Documents(Lazy):
     def pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
         rows, splits = 0, self._amounts.splits or self.splits
-        for number, texts, batch in read_documents(splits, self.reading, self.rows_of if mark else None):
+        reading = replace(self.reading, later=True)
+        for number, texts, batch in read_documents(splits, reading, self.rows_of if mark else None):
             self.rows_of[number] += len(texts)
             if self.held is not None:
                 self.held.append(texts)
@@ -77,8 +78,20 @@ class Documents(Lazy):
                 self._kept.append(mark + rows, texts)
             rows += len(texts)
             self._tell()
+            if isinstance(texts, Later):
+                place = None if self.held is None else len(self.held.chunks) - 1
+                yield Piece(partial(self._made, texts, batch, place), mark + rows)
+                continue
             for begin, end in texts.cut(PIECE_BYTES):
                 yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+
+    def _made(self, later: Later, batch: pa.RecordBatch, place: int | None) -> Batches:
+        """Make texts, hold them in the place that was left for them, and add them to their documents."""
+        texts, held = later.make(), self.held
+        if held is not None and place is not None:
+            held.put(place, texts)
+        at = batch.schema.get_field_index("text")
+        yield batch.set_column(at, batch.schema.field(at), text_column(texts))
 
     def let_go(self) -> None:
         """Hold no texts any longer."""
