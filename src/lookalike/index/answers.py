@@ -7,6 +7,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from ..kernels.threads import in_order
 from ..text.hashes import KeyedHashes
 from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
 from ..values import Float64Array, Int64Array
-from ..values.arrow import to_arrow
+from ..values.arrow import strings, to_arrow
 from .kind import Kind, Sketches
 from .manifest import Manifest
 from .segments import MOST_ROWS, Segment, Segments, hash_ids
@@ -25,6 +27,7 @@ from .segments import MOST_ROWS, Segment, Segments, hash_ids
 ID_TYPES = {"int": pa.int64(), "str": pa.string(), None: pa.string()}
 NAMES = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
 MOST_PREFIXES = 1 << 20  # of queries that are looked up together
+MOST_FRAMED, ROOM_FRAMED = 32, 4096  # matches, and bytes of their ids, that are put into a table made before
 FEW = 128  # queries that are not worth sharing among threads
 BLOCK_BYTES = 4 << 20  # of texts that are compared together
 
@@ -124,10 +127,49 @@ class Answers:
 
     def to_table(self) -> pa.Table:
         """Return the same as the table of ``Index.query``."""
-        exact = pa.nulls(len(self), pa.float64()) if self.resemblance is None else to_arrow(self.resemblance)
-        ids = to_arrow(np.array(self.id, np.int64)) if self.id_type == "int" else pa.array(self.id, pa.string())
-        scores = to_arrow(self.estimated_resemblance), to_arrow(self.standard_error), exact
-        return pa.table([to_arrow(self.query), ids, *scores], NAMES)
+        if not len(self):
+            return _empty(self.id_type)
+        text = None if self.id_type == "int" else [*map(str.encode, self.id)]  # type: ignore[arg-type]
+        room = 0 if text is None else sum(map(len, text))
+        numbers = np.array(
+            self.id if text is None else [0, *accumulate(map(len, text))], np.int64 if text is None else np.int32
+        )
+        columns = [self.query, numbers, self.estimated_resemblance, self.standard_error]
+        columns += [] if self.resemblance is None else [self.resemblance]
+        if len(self) > MOST_FRAMED or room > ROOM_FRAMED:
+            exact = pa.nulls(len(self), pa.float64()) if self.resemblance is None else to_arrow(self.resemblance)
+            ids = to_arrow(numbers) if text is None else strings(text)
+            return pa.table([to_arrow(self.query), ids, *map(to_arrow, columns[2:4]), exact], NAMES)
+        room = 1 << max(room - 1, 0).bit_length() if text is not None else -1
+        frame, schema, places, data = _frame(len(self), room, self.resemblance is not None)
+        out = bytearray(frame)
+        for place, column in zip(places, columns, strict=True):
+            out[place : place + column.nbytes] = column.data
+        if text is not None:
+            joined = b"".join(text)
+            out[data : data + len(joined)] = joined
+        return pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(out), schema)])
+
+
+@cache
+def _empty(id_type: str | None) -> pa.Table:
+    """Return the table without matches."""
+    none = to_arrow(np.empty(0))
+    return pa.table([to_arrow(np.empty(0, np.int64)), pa.array([], ID_TYPES[id_type]), none, none, none], NAMES)
+
+
+@lru_cache(256)
+def _frame(n: int, room: int, exact: bool) -> tuple[bytes, pa.Schema, tuple[int, ...], int]:
+    """Return a record batch of ``n`` matches as bytes, its schema, where in it the numbers of each column begin (of ids that
+    are texts their offsets), and where these texts, which may fill ``room`` bytes; -1: ids are numbers. To fill it and read it
+    takes half the time of making columns one by one."""
+    numbers, zeros = to_arrow(np.ones(n, np.int64)), to_arrow(np.zeros(n))
+    ids = numbers if room < 0 else strings([b"x" * room] + [b""] * (n - 1))
+    made = pa.record_batch([numbers, ids, zeros, zeros, zeros if exact else pa.nulls(n, pa.float64())], NAMES)
+    frame = made.serialize()
+    found = [column.buffers() for column in pa.ipc.read_record_batch(frame, made.schema).columns]
+    data = 0 if room < 0 else found[1][2].address - frame.address
+    return frame.to_pybytes(), made.schema, tuple(b[1].address - frame.address for b in found[: 4 + exact]), data
 
 
 def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:
