@@ -38,6 +38,13 @@ class Ranking:
         return found
 
 
+def position_of(sizes: Int64Array, place: int) -> int:
+    """Return the position of the document at a place in the inputs, of which there are the numbers of rows."""
+    ends = np.cumsum(sizes)
+    source = int(np.searchsorted(ends, place, side="right"))
+    return (source << SOURCE_BITS) + place - int(ends[source] - sizes[source])
+
+
 def with_ranking(batches: Batches, ranking: Ranking, schema: pa.Schema) -> Batches:
     """Add the columns that rows are sorted by: values without bytes come last in either direction."""
     for batch in batches:
