@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import chain, count
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,31 +23,28 @@ from ...files.urls import AnyPath, path_of
 from ...formats.split import Split
 from ...inputs.read import Reading
 from ...values import Int64Array
-from ...values.arrow import no_rows, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Fold, Step, Table
-from ..local.bundles import Division, all_pairs, find_roots, linked
-from ..local.joins import filtered
-from ..progress import Counted, Progress
+from ..progress import Progress
 from .columns import spark_schema
 from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
-from .order import (
-    PLACED,
-    Inputs,
-    Ranking,
-    Sizes,
-    between,
-    key_fields,
-    number_rows,
-    ordered,
-    ordered_by_place,
-    position_of,
-    with_ranking,
-)
+from .order import Inputs, Sizes, between, ordered_by_place, position_of, ranked_by_sorting
 from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
 from .session import settings_for, usual_tasks
-from .tables import Closed, SparkTable, StoredTable, TextTable, derived, of_driver, of_frame, of_numbers, some_fields, union
+from .tables import (
+    Closed,
+    SparkTable,
+    StoredTable,
+    TextTable,
+    closed_of,
+    derived,
+    of_driver,
+    of_frame,
+    of_numbers,
+    some_fields,
+    union,
+)
 from .tasks import FOLDED, Task, add_up, given, on_checked, raised_again, read_units, some_columns
 from .texts import WHERE, InputTexts, TextFiles, TextsOfJob, located, read_wanted, spool, units_of
 
@@ -58,12 +54,6 @@ COMBINED_BY = 8
 """Tasks that combine the sums of all others."""
 ROWS_OF_A_TASK, TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK, MOST_TIMES = 1 << 17, 1 << 11, 1 << 23, 1 << 4
 """Rows that meet in a task, about, where there are few, texts, and their bytes; how many times as many where there are many."""
-FEW_BYTES = 32 << 20
-"""Bytes of rows that the driver works on itself: a stage of Spark takes some tenths of a second of processor time to begin."""
-DRIVER_BYTES, PAIR_BYTES, DOCUMENT_BYTES = 1 << 29, 64, 24
-"""What the driver may take to find components, of which each pair and each document takes so much."""
-COMPONENT_BYTES = 64 << 20
-"""Bytes of the texts of a component that a task walks; its sets take about five times as many."""
 
 
 class SparkEngine:
@@ -74,7 +64,7 @@ class SparkEngine:
 
     joins_in_place = False
     slices = None
-    few_bytes = FEW_BYTES
+    few_bytes = 32 << 20  # of rows that the driver works on itself: a stage of Spark takes some tenths of a second to begin
 
     def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:
         self.session, self.folder = session, path_of(folder)
@@ -167,7 +157,7 @@ class SparkEngine:
     def join(self, left: Table, right: Table, on: str, how: str) -> SparkTable:
         left, right = own(left), own(right)
         if isinstance(right, Closed) and how == "anti":
-            return self._left_out(left, on, right)
+            return right.left_out(left, on)
         prefix = "" if on == "order" else f"{on}_"
         if right is self._source or (isinstance(right, TextTable) and right.stored):
             where, texts = self._texts_of(right)
@@ -208,10 +198,10 @@ class SparkEngine:
                 return rows
             return rows.mapped(partial(some_columns, names=tuple(names)), some_fields(some.schema, names))
 
-        here = left.here and right.here
         return SparkTable(
-            self, settings.schema, lambda: self._joined_packs(left, right, settings).stages, left.rows, pick, here
-        )
+            self, settings.schema, lambda: self._joined_packs(left, right, settings).stages, left.rows, pick,
+            left.here and right.here,
+        )  # fmt: skip
 
     def _joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
         here = left.here and right.here
@@ -228,35 +218,15 @@ class SparkEngine:
 
     def components(self, pairs: Table) -> Closed | None:
         """Let the driver connect pairs that fit its memory; components too large for a task are left out."""
-        assert isinstance(pairs, StoredTable) and self._ranked is not None
-        n = int(self._sizes.sum())
-        if PAIR_BYTES * pairs.files.rows + DOCUMENT_BYTES * n > DRIVER_BYTES:
-            return None
-        sizes = np.zeros(n, np.int64)
-        for batch in self._ranked.select(["order", "bytes"]).batches():
-            sizes[to_numpy(batch.column("order"))] = to_numpy(batch.column("bytes"))
-        division = Division(*linked(find_roots(pairs, n)), n, sizes.__getitem__, 1 << 60, COMPONENT_BYTES)
-        counting = partial(Counted, None, "", division.n_bytes, "bytes", 1)
-
-        def bundles() -> Batches:
-            for piece in division.pieces(partial(all_pairs, pairs), sizes.__getitem__, counting, 0):
-                yield from piece.make()
-
-        return Closed(self, division, bundles)
-
-    def _left_out(self, rows: SparkTable, on: str, closed: Closed) -> SparkTable:
-        """Return the rows whose order is in no bundle."""
-        if closed.whole:
-            return self.rows(no_rows(rows.schema))
-        return self.sent(of_driver(self, lambda: filtered(on, closed.present, False, rows.batches()), rows.schema))
+        assert self._ranked is not None
+        return closed_of(own(pairs), self._ranked, int(self._sizes.sum()))
 
     def union(self, first: Table, second: Table) -> SparkTable:
         return union(own(first), own(second).select(first.schema.names))
 
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
-        rows = own(rows)
-        start = fold.start()
+        rows, start = own(rows), fold.start()
         if rows.here:
             for batch in rows.batches():
                 fold.add(start, batch)
@@ -286,29 +256,8 @@ class SparkEngine:
             )  # fmt: skip
             self._ranked = derived(rows, ("position",), placing, schema, "order")
         else:
-            self._ranked = self._ranked_by_sorting(rows, by, boundary, schema)
+            self._ranked = ranked_by_sorting(rows, by, boundary, schema)
         return self._ranked
-
-    def _ranked_by_sorting(self, rows: SparkTable, by: Sequence[str], boundary: int, schema: pa.Schema) -> SparkTable:
-        ranking = Ranking(tuple(by), boundary)
-        keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
-        with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
-        numbered, before = self.numbered(with_keys, ranking.keys, "ranked", rows.schema)
-        return derived(numbered, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
-
-    def numbered(
-        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
-    ) -> tuple[StoredTable, Int64Array]:
-        """Sort rows over all tasks and store some columns, task and index; also return how many rows all earlier tasks have."""
-        names, ascending = zip(*keys, strict=True)
-        frame = rows.frame.orderBy(*names, ascending=list(ascending))
-        schema = pa.schema([*kept, *PLACED])
-        rows = of_frame(self, frame, kept).mapped(partial(number_rows, schema=schema), schema)
-        files = self.write(rows, name, adaptive=True)
-        counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
-        for file, n in zip(files.names, files.counts, strict=True):
-            counts[TableFiles.task_of(file)] = n
-        return StoredTable(self, files, schema), np.cumsum(counts) - counts
 
     def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
         total = int(self._sizes.sum())
@@ -358,12 +307,12 @@ class SparkEngine:
         writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
         try:
             folder_of(folder).clear()
-            made = [SimpleNamespace(**row) for batch in writing.batches() for row in batch.to_pylist()] if rows.here else None
+            told = [tuple(row.values()) for batch in writing.batches() for row in batch.to_pylist()] if rows.here else None
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
-        rows_told = self.act(writing.frame.collect, adaptive) if made is None else made
-        found = sorted((row.name, row.rows, row.bytes) for row in rows_told)
-        names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
+        if told is None:
+            told = [(row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect, adaptive)]
+        names, counts, sizes = zip(*sorted(told), strict=True) if told else ((), (), ())
         files = TableFiles(folder, tuple(names), tuple(counts), tuple(sizes))
         if not again:
             files.save(done)

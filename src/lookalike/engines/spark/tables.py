@@ -17,18 +17,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.urls import AnyPath, Url
-from ...values import Int64Array
-from ...values.arrow import to_arrow
+from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches, Fold, Step, Table
-from ..local.bundles import CLOSED, Division
+from ..local.bundles import CLOSED, Division, all_pairs, find_roots, linked
+from ..local.joins import filtered
+from ..progress import Counted
 from .columns import decoded, spark_schema
 from .files import TableFiles, read_rows, rows_of
 from .tasks import NUMBERS, Task, one_after_the_other, run_step, some_columns
 from .texts import TextFiles, TextsOfJob
 
-
 VARYING = 64
 """Bytes that a value of no fixed width counts for."""
+DRIVER_BYTES, PAIR_BYTES, DOCUMENT_BYTES = 1 << 29, 64, 24
+"""What the driver may take to find components, and what each pair and each document takes of it."""
+COMPONENT_BYTES = 64 << 20
+"""Bytes of the texts of a component that a task walks; its sets take about five times as many."""
 
 
 class Cluster(Protocol):
@@ -68,12 +72,6 @@ class Cluster(Protocol):
 
     def write(self, rows: SparkTable, name: str, again: bool = False, adaptive: bool = False) -> TableFiles:
         """Let the tasks write rows to files, unless they are there."""
-        ...
-
-    def numbered(
-        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
-    ) -> tuple[StoredTable, Int64Array]:
-        """Sort rows over all tasks and store some columns; also return how many rows all earlier tasks have."""
         ...
 
     def discard_texts(self, files: TextFiles, name: str) -> None:
@@ -213,15 +211,6 @@ def union(first: SparkTable, second: SparkTable) -> SparkTable:
     )  # fmt: skip
 
 
-class Closed(SparkTable):
-    """Bundles of whole components, which the driver makes; ``present``: orders in one; ``whole``: no component is left out."""
-
-    def __init__(self, engine: Cluster, division: Division, make: Callable[[], Batches]) -> None:
-        made = of_driver(engine, make, CLOSED, int(division.present.sum()))
-        super().__init__(engine, CLOSED, lambda: made.stages, made.rows, here=True)
-        self.present, self.whole = division.present, bool((division.of_order < division.n_closed).all())
-
-
 class StoredTable(SparkTable):
     """Rows in files of Parquet, which tasks read themselves where steps come next."""
 
@@ -249,6 +238,39 @@ class StoredTable(SparkTable):
 
     def select(self, names: Sequence[str]) -> StoredTable:
         return StoredTable(self.engine, self.files, some_fields(self.schema, names))
+
+
+class Closed(SparkTable):
+    """Bundles of whole components, which the driver makes; ``present``: orders in one; ``whole``: no component is left out."""
+
+    def __init__(self, engine: Cluster, division: Division, make: Callable[[], Batches]) -> None:
+        made = of_driver(engine, make, CLOSED, int(division.present.sum()))
+        super().__init__(engine, CLOSED, lambda: made.stages, made.rows, here=True)
+        self.present, self.whole = division.present, bool((division.of_order < division.n_closed).all())
+
+    def left_out(self, rows: SparkTable, on: str) -> SparkTable:
+        """Return the rows whose order is in no bundle."""
+        if self.whole:
+            return of_driver(self.engine, lambda: iter(()), rows.schema, 0)
+        return self.engine.sent(of_driver(self.engine, lambda: filtered(on, self.present, False, rows.batches()), rows.schema))
+
+
+def closed_of(pairs: SparkTable, documents: SparkTable, n: int) -> Closed | None:
+    """Connect pairs of n documents of which there are order and bytes; None: they do not fit the driver's memory."""
+    assert isinstance(pairs, StoredTable)
+    if PAIR_BYTES * pairs.files.rows + DOCUMENT_BYTES * n > DRIVER_BYTES:
+        return None
+    sizes = np.zeros(n, np.int64)
+    for batch in documents.select(["order", "bytes"]).batches():
+        sizes[to_numpy(batch.column("order"))] = to_numpy(batch.column("bytes"))
+    division = Division(*linked(find_roots(pairs, n)), n, sizes.__getitem__, 1 << 60, COMPONENT_BYTES)
+    counting = partial(Counted, None, "", division.n_bytes, "bytes", 1)
+
+    def bundles() -> Batches:
+        for piece in division.pieces(partial(all_pairs, pairs), sizes.__getitem__, counting, 0):
+            yield from piece.make()
+
+    return Closed(pairs.engine, division, bundles)
 
 
 class TextTable(SparkTable):
