@@ -35,7 +35,7 @@ def turn_of(run, stored, until):
 
 
 EACH = None
-CASES = {"files": (EACH, {}), "frame": (("sketches-unsorted", "sketches", "texts"), {"frame": True, "id": "key"})}
+CASES = {"files": (EACH, {}), "frame": (("sketches-unsorted", "sketches", "matches"), {"frame": True, "id": "key"})}
 
 
 @pytest.mark.parametrize("case", CASES)
