@@ -29,7 +29,7 @@ from .texts import TextFiles, TextsOfJob
 
 VARYING = 64
 """Bytes that a value of no fixed width counts for."""
-DRIVER_BYTES, PAIR_BYTES, DOCUMENT_BYTES = 1 << 29, 64, 24
+DRIVER_BYTES, PAIR_BYTES, DOCUMENT_BYTES = 1 << 30, 72, 32
 """What the driver may take to find components, and what each pair and each document takes of it."""
 COMPONENT_BYTES = 64 << 20
 """Bytes of the texts of a component that a task walks; its sets take about five times as many."""
