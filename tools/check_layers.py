@@ -25,7 +25,7 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3430, "kernels": 5050, "engines": 4530, "recipes": 3950, "results": 2300, "files": 3230, "formats": 3970, "inputs": 1300,
+    "theory": 3430, "kernels": 5050, "engines": 4645, "recipes": 3960, "results": 2300, "files": 3230, "formats": 3970, "inputs": 1300,
     "steps": 2030, "index": 2072, "search": 1940, "serve": 2445, "report": 2200, "cli": 2190, "sketches": 1320, "values": 1540, "text": 1350,
     "settings": 740, "methods": 540,
 }  # fmt: skip

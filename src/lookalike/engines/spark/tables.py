@@ -255,10 +255,15 @@ class Closed(SparkTable):
         return self.engine.sent(of_driver(self.engine, lambda: filtered(on, self.present, False, rows.batches()), rows.schema))
 
 
+def connectable(pairs: int, n: int) -> bool:
+    """Tell whether the driver finds the components of so many pairs of n documents."""
+    return PAIR_BYTES * pairs + DOCUMENT_BYTES * n <= DRIVER_BYTES
+
+
 def closed_of(pairs: SparkTable, documents: SparkTable, n: int) -> Closed | None:
     """Connect pairs of n documents of which there are order and bytes; None: they do not fit the driver's memory."""
     assert isinstance(pairs, StoredTable)
-    if PAIR_BYTES * pairs.files.rows + DOCUMENT_BYTES * n > DRIVER_BYTES:
+    if not connectable(pairs.files.rows, n):
         return None
     sizes = np.zeros(n, np.int64)
     for batch in documents.select(["order", "bytes"]).batches():
