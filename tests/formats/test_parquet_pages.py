@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, parquet_pages, row_groups
+from lookalike.formats import Columns, Limit, page_sizes, parquet_pages, row_groups
+from lookalike.formats.page_sizes import bytes_per_row, longest_value
 from lookalike.formats.parquet_pages import TooLong, pages_of, values_of
-from lookalike.formats.row_groups import bytes_per_row, longest_value
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_room
 
@@ -114,7 +114,7 @@ def test_bytes_per_row_are_those_that_arrow_reads(folder, data, kind, codec, dic
 
     with pq.ParquetFile(path) as file, open(path, "rb") as raw, pytest.MonkeyPatch.context() as patch:
         chunk, column = file.metadata.row_group(0).column(0), file.schema.column(0)
-        for module in (parquet_pages, row_groups):
+        for module in (parquet_pages, page_sizes):
             patch.setattr(module, "PIECE", piece)
         found = bytes_per_row(raw, chunk, column, len(rows), 0).tolist()
         if dictionary:

@@ -75,7 +75,7 @@ def values(rows):
 
 
 def test_every_format_has_samples():
-    assert sorted(names()) == SAMPLES == sorted(TESTED)
+    assert sorted(name for name in names() if not format_named(name).parsed) == SAMPLES == sorted(TESTED)
     for name in SAMPLES:
         assert sample(name).HOSTILE.keys() >= CASES
 
@@ -325,7 +325,7 @@ def test_documents_that_are_too_large_can_be_left_out(tmp_path, name, suffix):
     result = la.dedup(path, max_document=1000, on_error="skip", **given)
     assert result.keep.tolist() == [True, False, True] and result.summary.documents_skipped == 1 and result.summary.empty == 0
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
-    assert "too large, skipped                   1" in str(result.summary)
+    assert "left out                             1   (too large or unreadable)" in str(result.summary)
     result.write(tmp_path / "out")
     assert values(contents(tmp_path / "out")) == ["a text", "one that\tfollows it"]
     result.write(tmp_path / "all.jsonl", annotate=True)

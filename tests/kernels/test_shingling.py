@@ -94,6 +94,14 @@ def test_long_texts_equal_twin(texts, unit, fold_case):
         assert values[offsets[row] : offsets[row + 1]].tolist() == expected
 
 
+@pytest.mark.parametrize("sizes", [(1, 2), (1, 9), (7, 30), (3000, 9000)])
+def test_stretches_equal_twin(rng, sizes):
+    """As many tokens as bytes allow, and tokens that begin in one stretch of bytes and end in another."""
+    text = " ".join("x" * size for size in rng.integers(*sizes, (60 if JIT_OFF else 30_000) // sizes[0]).tolist())
+    for width in (1, 2, 5):
+        assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
+
+
 @settings(max_examples=20 if JIT_OFF else 300)
 @given(
     st.lists(st.sampled_from(["a", "a", "\n", "\n", "B", " ", "\t", "\r", "\u00e9", "\u2028"]), max_size=200),

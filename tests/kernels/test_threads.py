@@ -1,6 +1,7 @@
 """Work shared among threads comes back in order; one piece of it takes no thread; each thread has arrays of its own."""
 
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -15,10 +16,17 @@ def test_results_come_in_the_order_of_the_items(threads, n):
     assert list(in_order(lambda i: i * i, iter(range(n)), threads)) == [i * i for i in range(n)]
 
 
-@pytest.mark.parametrize(("n", "threads", "own"), [(1, 4, True), (5, 1, True), (2, 2, False)])
-def test_threads_are_started_for_several_pieces_only(n, threads, own):
-    used = set(in_order(lambda i: threading.current_thread(), range(n), threads))
-    assert (used == {threading.current_thread()}) == own
+@pytest.mark.parametrize(("n", "threads"), [(1, 4), (5, 1), (2, 2), (9, 3)])
+def test_threads_are_started_for_several_pieces_only(n, threads):
+    """The caller's is one of them: as many work at a time, and no more are started."""
+    together, at_once = min(n, threads), threading.Barrier(min(n, threads), timeout=30)
+
+    def work(i):
+        at_once.wait()
+        return threading.current_thread()
+
+    used = set(in_order(work, range(n), threads))
+    assert len(used) == together and threading.current_thread() in used
 
 
 @pytest.mark.parametrize(("threads", "most"), [(1, 1), (2, 4), (3, 6)])
@@ -35,6 +43,49 @@ def test_few_items_are_drawn_ahead(threads, most):
 def test_an_error_reaches_the_caller(threads, n):
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda i: 1 // (n - 1 - i), range(n), threads))
+
+
+def test_an_error_waits_for_its_turn():
+    """One of the caller's own thread, too: what comes before it is yielded first."""
+    begun = threading.Event()
+
+    def work(i):
+        if i == 0:
+            assert begun.wait(30)
+            return i
+        begun.set()
+        return 1 // (i - 1)
+
+    results = in_order(work, range(8), 2)
+    assert next(results) == 0
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_an_item_is_let_go_once_it_is_worked_on():
+    """While its result waits for those before it."""
+
+    class Item(list):
+        pass
+
+    gone, done = threading.Event(), threading.Event()
+
+    def items():
+        for i in range(3):
+            item = Item([i])
+            if i == 1:
+                weakref.finalize(item, gone.set)
+            yield item
+
+    def work(item):
+        if item == [0]:
+            assert done.wait(30)
+            return gone.wait(30)
+        if item == [2]:
+            done.set()
+        return item[0]
+
+    assert list(in_order(work, items(), 2)) == [True, 1, 2]
 
 
 def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():

@@ -100,3 +100,15 @@ def hashes(text, unit="word", width=5, normalization="NFC", fold_case=True):
     if normalization != "none" and unit != "byte":
         text = unicodedata.normalize(normalization, text)
     return shingle_hashes(tokens(text, unit, fold_case), width)
+
+
+def unpacked(data, there):
+    """Values that each follow their length, four bytes; a row that is not there is empty. None: the data end before."""
+    values = []
+    for one in there:
+        n = int.from_bytes(data[:4], "little") if one else 0
+        if one and len(data) < 4 + n:
+            return None
+        values.append(data[4 : 4 + n] if one else b"")
+        data = data[4 + n :] if one else data
+    return values

@@ -126,7 +126,7 @@ def _threads(wanted: int | None) -> int:
 def add(
     path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
     delimiter: str | None, encoding_errors: str,
-    replace: bool, max_document: str | None, on_error: str, wait: bool, threads: int | None, memory: str | None,
+    replace: bool, max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
 
@@ -135,10 +135,10 @@ def add(
     """
     from ..engines.memory import BYTES_PER_ENTRY, Memory
     from ..inputs.read import BATCH_BYTES
-    from ..settings.limits import check_skipping, limit_of
+    from ..settings.limits import check_on_error, limit_of
     from ..wording import counted
 
-    check_skipping(on_error, max_document)
+    check_on_error(on_error)
     cap = Memory.wanted(memory)
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from itertools import repeat
 from typing import Any, BinaryIO, TypeVar
 
@@ -146,12 +148,26 @@ class Format:
     compressible = True
     """The suffix of a name may say that the file is compressed as a whole."""
 
+    parsed = False
+    """Text comes out of a parser, at a cost, which a file can defeat: it is left out then, unless errors stop the job."""
+
+    extra, package = "", ""
+    """The extra that the format needs, and the package that this brings; empty: none."""
+
     holds_provenance = False
     """A file says itself how it was made; otherwise a file beside it does."""
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle by name."""
         return format_named, (self.name,)
+
+    @property
+    def lacks(self) -> str:
+        """How to install what the format needs and is not there; empty: all is."""
+        with suppress(ModuleNotFoundError):
+            if not self.package or find_spec(self.package) is not None:
+                return ""
+        return f"pip install 'lookalike[{self.extra}]'"
 
     def sniff(self, head: bytes) -> bool:
         """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""

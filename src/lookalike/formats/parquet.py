@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow as pa
 from ..errors import InputDataError, OutputError
 from ..files.streams import of_store, open_anywhere
 from ..files.urls import READ_AHEAD, Url
+from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch
 from .format import Selection
@@ -42,6 +44,11 @@ def _reading(name: str, what: str) -> Iterator[None]:
             raise
         what = ": cannot be read" if of_store(error) else what
         raise InputDataError(f"{name}{what}: {error}") from None
+
+
+def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
+    with _reading(name, what):
+        return make()
 
 
 class Parquet(ColumnarFormat):
@@ -86,9 +93,11 @@ class Parquet(ColumnarFormat):
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             with open_anywhere(split.place.path) as raw:
-                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most).batches(*groups)
+                later = columns.later and columns.text not in (columns.id, *columns.others)
+                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
                 while True:
-                    with _reading(split.name, f", after row {first - 1}: damaged parquet data"):
+                    damaged = f", after row {first - 1}: damaged parquet data"
+                    with _reading(split.name, damaged):
                         batch, left_out = next(batches, (None, []))
                     if batch is None:
                         return
@@ -97,7 +106,11 @@ class Parquet(ColumnarFormat):
                     if split.noted is not None:
                         split.noted(split.place.size * len(batch) // file.metadata.num_rows)
                     batch = None  # a large one is not held while the next is read
-                    yield made if not left_out else replace(made, skipped=marked(len(made.numbers), left_out))
+                    if isinstance(left_out, Later):
+                        made = replace(made, texts=replace(left_out, make=partial(_made, left_out.make, split.name, damaged)))
+                    elif left_out:
+                        made = replace(made, skipped=marked(len(made.numbers), left_out))
+                    yield made
                     del made
 
     def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:

@@ -11,20 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
+from ..text.texts import Later
 from .columnar import leaves_of
-from .parquet_pages import (
-    DICTIONARIES,
-    DICTIONARY,
-    LARGE,
-    PIECE,
-    Page,
-    Stream,
-    TooLong,
-    is_streamed,
-    pages_of,
-    parts_of,
-    values_of,
-)
+from .page_sizes import bytes_per_row, held_of, longest_value
+from .parquet_pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
+from .parquet_texts import ROWS, is_paged, texts_of
 from .split import ROOM, Split
 
 if TYPE_CHECKING:
@@ -38,7 +29,6 @@ PYTHON = 64  # more bytes for each level of a value that is converted to Python'
 READER = 12 << 10  # of what reads a column, beside its pages
 BUFFER = 1 << 20
 BUFFERS = 32 << 20  # of all columns
-_PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
 COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
@@ -55,100 +45,28 @@ def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
     return rows
 
 
-def bytes_per_row(file: BinaryIO, chunk: Any, column: Any, n_rows: int, of_value: int) -> NDArray[np.int64]:
-    """Return the bytes of a column in each row: so many ``of_value``, and those of the numbers or texts themselves.
-
-    A list that is empty or missing has one value. Outside of a dictionary, texts of a page count as equally long.
-    """
-    deepest, full, texts = column.max_repetition_level, column.max_definition_level, chunk.physical_type == "BYTE_ARRAY"
-    if not texts:
-        of_value += int(column.length)
-        if not deepest:
-            return np.full(n_rows, of_value, np.int64)
-    sizes, row, lengths = np.zeros(n_rows), -1, np.zeros(0, np.int64)
-    for page in pages_of(file, chunk):
-        looked_up = texts and page.kind != DICTIONARY and page.encoding in DICTIONARIES
-        if page.kind != DICTIONARY and not deepest and not looked_up:  # all alike: nothing in the page has to be read
-            first, row = row + 1, row + page.n_values
-            if row >= n_rows:
-                raise OSError("the rows of a page are damaged")
-            sizes[first : row + 1] = of_value + _bytes_of_value(page)
-            continue
-        stream = Stream(file, page, chunk.compression)
-        if page.kind == DICTIONARY:
-            lengths = _lengths_in(stream, page) if texts else lengths
-            continue
-        repeated, defined, packed = parts_of(file, page, stream, deepest, full, looked_up)
-        for begin in range(0, page.n_values, PIECE):
-            n = min(PIECE, page.n_values - begin)
-            rows = row + np.cumsum(repeated.take(n) == 0 if deepest else np.ones(n, np.bool_))
-            first, row = int(rows[0]), int(rows[-1])
-            if first < 0 or row >= n_rows:
-                raise OSError("the rows of a page are damaged")
-            of_each = np.full(n, of_value + (_bytes_of_value(page) if texts else 0.0))
-            if looked_up:
-                there = defined.take(n) == full if full else np.ones(n, np.bool_)
-                of_each[there] += lengths[packed.take(int(np.count_nonzero(there)))]
-            sizes[first : row + 1] += np.bincount(rows - first, of_each)
-    return np.ceil(sizes).astype(np.int64)
-
-
-def held_of(pages: list[Page], texts: bool) -> int:
-    """Return the bytes of a column chunk that are held while it is read: its dictionary, and one page at a time."""
-    known = [page.n_stored + 2 * page.n_bytes + 24 * texts * page.n_values for page in pages if page.kind == DICTIONARY]
-    return sum(known) + max((page.n_stored + page.n_bytes for page in pages if page.kind != DICTIONARY), default=0)
-
-
-def longest_value(file: BinaryIO, chunk: Any, pages: list[Page]) -> int:
-    """Return the bytes of the longest text in a chunk; outside of a dictionary, texts of a page count as equally long."""
-    return int(max((_longest_in(file, chunk, page) for page in pages), default=0))
-
-
-def _longest_in(file: BinaryIO, chunk: Any, page: Page) -> float:
-    if page.kind != DICTIONARY:
-        return _bytes_of_value(page)
-    try:
-        return int(_lengths_in(Stream(file, page, chunk.compression), page).max(initial=0))
-    except (OSError, KeyError):
-        return page.n_bytes  # of another compression, or another LZ4
-
-
-def _bytes_of_value(page: Page) -> float:
-    """Return the bytes of each value in a page, which count as equally long; 0 if it refers to a dictionary."""
-    if page.encoding == _PREFIXED:
-        return page.n_bytes  # a value repeats what others begin with, but no more than there is
-    return 0 if page.encoding in DICTIONARIES else page.n_bytes / max(1, page.n_values)
-
-
-def _lengths_in(stream: Stream, page: Page) -> NDArray[np.int64]:
-    """Return the bytes of each value in a dictionary page."""
-    data, at = stream.read(page.n_bytes), 0
-    lengths = np.zeros(page.n_values, np.int64)
-    for i in range(page.n_values):
-        n_bytes = int.from_bytes(data[at : at + 4], "little")
-        at, lengths[i] = at + 4 + n_bytes, n_bytes
-    return lengths
-
-
 class _Group(NamedTuple):
-    """How a row group is read: so many rows at a time, of one column, if any, value by value; alone, or with others."""
+    """How a row group is read: so many rows at a time, of one column, if any, value by value, or, if it has ``pages``, page by
+    page; alone, or with others."""
 
     number: int
     rows: int
     streamed: int | None
     alone: bool
+    pages: list[Page] | None = None
 
 
 class RowGroups:
     """The rows of a parquet file, in batches by the sizes of ``text`` (default: all columns), within the limit of the split.
 
     ``raw`` is the same file by its bytes. Texts in pages of ``large`` bytes or more are read value by value, which changes how
-    rows are cut into batches. ``converted``: values become Python's objects, which take more.
+    rows are cut into batches. ``converted``: values become Python's objects, which take more. ``later``: texts may be
+    ``Later``.
     """
 
     def __init__(
         self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None,
-        large: int | None = None, converted: bool = False,
+        large: int | None = None, converted: bool = False, later: bool = False,
     ) -> None:  # fmt: skip
         self._file, self._raw, self._split, self._names = file, raw, split, names
         self._each, self._most_bytes = (PYTHON, MOST_BYTES // 4) if converted else (0, MOST_BYTES)
@@ -157,7 +75,8 @@ class RowGroups:
         schema, self._metadata, self._columns = file.schema_arrow, file.metadata, file.schema
         self._schema, self._buffer = schema, buffer_of(file.metadata)
         self._leaves = leaves_of(schema, names)
-        sized = [leaf for _, leaf in (self._leaves if text is None else leaves_of(schema, [text]))]
+        texts = [] if text is None else leaves_of(schema, [text])
+        sized = [leaf for _, leaf in texts or self._leaves]
         groups = [self._metadata.row_group(i) for i in range(self._metadata.num_row_groups)]
         n_bytes = sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in sized)
         rows = BATCH_BYTES * max(1, self._metadata.num_rows) // max(1, n_bytes)
@@ -165,6 +84,7 @@ class RowGroups:
         self._plain = len(set(schema.names)) == len(schema.names) and not any(
             "." in name for name in (*schema.names, *(names or ()))
         )
+        self._later = texts[0] if later and self._plain and schema.field(texts[0][0]).type in _TEXTS else None
 
     def check(self) -> None:
         """Raise InputDataError if rows cannot be written again within the memory; pages are looked at where sizes do not do."""
@@ -182,6 +102,9 @@ class RowGroups:
 
     def _group(self, number: int) -> _Group:
         """Look at the pages of a row group."""
+        paged = self._paged_group(number) if self._later else None
+        if paged is not None:
+            return paged
         group, streamed, held = self._metadata.row_group(number), None, 0
         n_rows, rows = max(1, group.num_rows), self._rows
         flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
@@ -223,6 +146,21 @@ class RowGroups:
         if row is None or not alone:
             fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
         return _Group(number, max(1, fitting), streamed, alone)
+
+    def _paged_group(self, number: int) -> _Group | None:
+        """Tell how a row group is read page by page; None: texts, or other columns, are too large or too small for that."""
+        group, rows, of_row, found = self._metadata.row_group(number), ROWS, 0, None
+        for place, leaf in self._leaves:
+            chunk, column = group.column(leaf), self._columns.column(leaf)
+            pages = self._pages(chunk) or []
+            if (place, leaf) == self._later:
+                found = pages if pages and is_paged(chunk, pages, group.num_rows, self._split.limit.most) else None
+                rows = max([rows, *(page.n_values for page in pages)])
+            elif column.max_repetition_level or max((page.n_bytes for page in pages), default=LARGE) > LARGE // 4:
+                return None
+            else:
+                of_row += self._of_value(column) + self._longest(chunk, column, pages)
+        return None if found is None or of_row * rows > self._most_bytes else _Group(number, BATCH_ROWS, None, True, found)
 
     def _of_value(self, column: Any) -> int:
         """Return the bytes of a value of a column beside those of a text or number."""
@@ -282,19 +220,35 @@ class RowGroups:
             "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
         )
 
-    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
-        """Yield the rows of some row groups in batches, each with the numbers of its rows whose texts are left out."""
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
+        """Yield the rows of some row groups in batches, each with the numbers of those whose texts are left out, or texts."""
         last = self._metadata.num_row_groups if last is None else last
         described = (self._group(number) for number in range(first, last))
-        for (rows, streamed, alone), some in groupby(described, lambda group: (group.rows, group.streamed, group.alone)):
+        for (rows, streamed, alone, pages), some in groupby(described, lambda group: group[1:]):
             apart = alone or streamed is not None
             for numbers in ([group.number] for group in some) if apart else ([group.number for group in some],):
-                if streamed is None:
+                if pages is not None:
+                    yield from self._paged(numbers[0], rows, pages)
+                elif streamed is None:
                     for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
                         yield batch, []
                         del batch  # not held while the next is read
                 else:
                     yield from self._streamed(numbers[0], rows, streamed)
+
+    def _paged(self, number: int, rows: int, pages: list[Page]) -> Iterator[tuple[pa.RecordBatch, Later]]:
+        """Yield the rows of a row group, whose texts are made page by page."""
+        assert self._later is not None
+        field, codec = self._schema.field(self._later[0]), self._metadata.row_group(number).column(self._later[1]).compression
+        others = [f.name for f in self._schema if f.name != field.name and (self._names is None or f.name in self._names)]
+        batches, held = self._others(number, rows, others) if others else iter(()), pa.table({})
+        for n, make in texts_of(self._raw, pages, codec, field.nullable):
+            while others and len(held) < n:
+                held = pa.concat_tables([*([held] if len(held) else []), pa.Table.from_batches([next(batches)])])
+            columns = {name: held.column(name)[:n].combine_chunks() for name in others}
+            held = held.slice(n)
+            columns[field.name] = pa.nulls(n)
+            yield pa.RecordBatch.from_pydict(columns), Later.of(n, make)
 
     def _streamed(self, number: int, rows: int, place: int) -> Iterator[tuple[pa.RecordBatch, list[int]]]:
         """Yield the rows of a row group, of which one column is read value by value."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.inputs import SNIFFED, Place, find_places
 from ..files.names import Skipped, describe_skipped, listed, suffix_of
 from ..files.streams import read_blocks
@@ -18,7 +18,7 @@ from .split import Split
 
 _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {
-    ".pdf": "pdftotext FILE", ".docx": _PANDOC, ".odt": _PANDOC, ".epub": _PANDOC, ".rtf": _PANDOC, ".pptx": _PANDOC,
+    ".rtf": _PANDOC, ".pptx": _PANDOC,
     ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
     ".ipynb": "jupyter nbconvert --to markdown FILE", ".warc": "warcio and trafilatura, in Python",
     ".warc.gz": "warcio and trafilatura, in Python",
@@ -62,6 +62,10 @@ def _with_formats(
             skipped.add("other_suffix", place.name)
         elif form is None:
             raise _unknown(place)
+        elif place.found and form.lacks:
+            skipped.add("no_extra", f"{place.name}: {form.lacks}")
+        elif form.lacks:
+            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
         elif form.rows_are_files and place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
             skipped.add("binary", place.name)
         else:

@@ -186,6 +186,16 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
             last = order
             points[left] = points[i]
             left += 1
+        if n > 0:  # a segment that stays as it is needs no copy, nor what stands before it
+            there = begin
+            for i in range(left):
+                point = np.int64(points[i])
+                utf8, size = encoded(point if point >= _RAW else point & _POINT)
+                for j in range(size):
+                    same = there < position and data[there] == (utf8 >> 8 * j) & 0xFF
+                    there = there + 1 if same else end + 1
+            if there == position:
+                n = 0
         if n > 0:
             while copied + 8 <= begin:
                 store64(out, written, load64(data, copied))

@@ -6,7 +6,7 @@ the text, with one multiplication for the token that enters and one for the toke
 
 import numpy as np
 
-from .compiler import compiled, different_bytes, load64, prefetch, store64, trailing_zeros
+from .compiler import compiled, different_bytes, load64, popcount, prefetch, store64, trailing_zeros
 from .constants import FULL, ONE, ZERO
 from .folding import Characters, decode, fold_spaces, fold_words
 from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, shift_of
@@ -17,6 +17,7 @@ _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
 # Odd, and neither 1 nor -1 modulo 8: exchanging tokens then costs at most two bits of a hash.
 MULTIPLIER = np.uint64(0x9FB21C651E98DF25)
 _HORNER, _BLOCK = 16, 1024
+EDGES, _STRETCH = 24, 4096  # edges of tokens in 64 bytes, mostly 20; bytes whose edges stay in the nearest cache
 _AHEAD = np.uint64(24)  # values whose places in a table are fetched meanwhile
 _ASCII_HASHES = np.array(
     [(x * int(K1) >> 64) ^ (x * int(K1) & int(FULL)) for x in (c ^ int(K0) for c in range(128))], np.uint64
@@ -26,22 +27,35 @@ _ASCII_HASHES = np.array(
 @compiled("int64(const uint8[::1], int64, int64, uint64[::1])")
 def hash_separated(folded, length, separator, out):
     """Hash the tokens of ``folded[:length]`` that stand between separator bytes; return how many there are. ``folded[length:]``
-    starts with 80 separators. Where tokens begin and end is read off a word of 64 bits, one for each byte."""
-    count = 0
-    start = 0
-    inside = False
+    starts with 80 separators; ``out`` has room for a value per byte and ``EDGES`` more.
+
+    Where tokens begin and end is read off a word of 64 bits, one for each byte, and written to where hashes will be: ``EDGES``
+    of them whether there are as many or not, since their number is unpredictable. Then tokens are hashed, independently.
+    """
+    count = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
+    n = ZERO  # edges behind the hashes
     carry = ZERO
-    for base in range(0, length + 1, 64):
-        token_bytes = different_bytes(folded, base, separator)
-        edges = token_bytes ^ ((token_bytes << ONE) | carry)
-        carry = token_bytes >> np.uint64(63)
-        if not inside and edges != ZERO:
-            start = base + trailing_zeros(edges)
-            edges &= edges - ONE
-            inside = True
-        while edges != ZERO:
-            size = base + trailing_zeros(edges) - start
-            edges &= edges - ONE
+    base = 0
+    while base <= length:
+        until = min(base + _STRETCH, length + 1)
+        while base < until:
+            token_bytes = different_bytes(folded, base, separator)
+            edges = token_bytes ^ ((token_bytes << ONE) | carry)
+            carry = token_bytes >> np.uint64(63)
+            place = count + n
+            n += np.uint64(popcount(edges))
+            while edges != ZERO:
+                for i in range(EDGES):
+                    out[place + np.uint64(i)] = np.uint64(base + trailing_zeros(edges))
+                    edges &= edges - ONE
+                place += np.uint64(EDGES)
+            base += 64
+        place = count
+        end = count + n
+        while place + ONE < end:
+            start = np.int64(out[place])
+            size = np.int64(out[place + ONE]) - start
+            place += np.uint64(2)
             state = K0
             last = start
             if size >= 16:
@@ -54,12 +68,11 @@ def hash_separated(folded, length, separator, out):
                 state = long if size >= 8 else K0
             word = load64(folded, last) & ((ONE << np.uint64(8 * (size & 7))) - ONE)
             out[count] = fold_multiply(state ^ word, K1 ^ np.uint64(size))
-            count += 1
-            inside = edges != ZERO
-            if inside:
-                start = base + trailing_zeros(edges)
-                edges &= edges - ONE
-    return count
+            count += ONE
+        n &= ONE
+        if n != ZERO:  # a token that ends in the next stretch
+            out[count] = out[place]
+    return np.int64(count)
 
 
 @compiled("int64(const uint8[::1], int64, uint64[::1])")
@@ -100,10 +113,15 @@ def roll(tokens, count, width, out, written):
         for first in range(0, n, _BLOCK):
             size = min(_BLOCK, n - first)
             block = out[written + first : written + first + size]
-            entering = tokens[first : first + size]
-            for i in range(size):
-                block[i] = entering[i]
-            for j in range(1, width):
+            leading = tokens[first : first + size]
+            if width == 1:
+                for i in range(size):
+                    block[i] = leading[i]
+            else:
+                entering = tokens[first + 1 : first + 1 + size]
+                for i in range(size):
+                    block[i] = leading[i] * MULTIPLIER + entering[i]
+            for j in range(2, width):
                 entering = tokens[first + j : first + j + size]
                 for i in range(size):
                     block[i] = block[i] * MULTIPLIER + entering[i]
@@ -133,7 +151,7 @@ def roll(tokens, count, width, out, written):
 def shingle_rows(data, offsets, start, stop, unit, width, fold_case, characters, folded, tokens, out_offsets, out):
     """Write the shingle hashes of rows ``[start, stop)`` into ``out``, repeats included, and where each row's start into
     ``out_offsets``. Scratch: ``folded`` holds three bytes per byte of the longest row and 96 more, ``tokens`` one value per
-    byte of it and one more; with unit char and ``fold_case`` half as many again, in ``out`` too."""
+    byte of it and ``2 * EDGES`` more; with unit char and ``fold_case`` half as many again, in ``out`` too."""
     written = 0
     out_offsets[0] = 0
     for row in range(start, stop):
@@ -169,6 +187,34 @@ def gather_rows(data, offsets, rows, begins, out):
             position += 8
         for rest in range(position, length):
             out[target + rest] = data[source + rest]
+
+
+@compiled("int64(const uint8[::1], const int64[::1], uint8[::1], int64[::1])")
+def unpack_rows(data, there, out, offsets):
+    """Copy texts that each follow their length, four bytes, one behind the other into ``out``, which may be ``data`` itself;
+    a row that is not ``there`` has none. Return how many bytes they took, -1 if the data end before."""
+    at = 0
+    written = 0
+    offsets[0] = 0
+    for row in range(len(there)):
+        if there[row] != 0:
+            if at + 4 > len(data):
+                return -1
+            length = np.int64(data[at]) | np.int64(data[at + 1]) << 8 | np.int64(data[at + 2]) << 16
+            length |= np.int64(data[at + 3]) << 24
+            at += 4
+            if length > len(data) - at:
+                return -1
+            position = 0
+            while position + 8 <= length:
+                store64(out, written + position, load64(data, at + position))
+                position += 8
+            for rest in range(position, length):
+                out[written + rest] = data[at + rest]
+            at += length
+            written += length
+        offsets[row + 1] = written
+    return at
 
 
 @compiled("void(const uint64[::1], const int64[::1], int64, int64[::1], uint64[::1])")

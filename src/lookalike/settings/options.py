@@ -73,12 +73,15 @@ class TextOptions:
         help="Size of the largest document, such as 30MB; at most, and by default, a tenth of --memory.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
-    on_error: Annotated[Word, Option(
-        doc="What to do with a larger document: stop with an error that names it, or leave it out of the comparison and of "
-        'what is written. "skip" needs ``max_document``, or the result would depend on the memory.',
-        help="What to do with a larger document: stop, or leave it out; skip needs --max-document.",
+    on_error: Annotated[MaybeWord, Option(
+        doc="What to do with a document that is larger than ``max_document``, or that no parser can read, as a damaged PDF: "
+        'stop with an error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is '
+        'written ("skip"). Default: stop at one that is too large, leave out what cannot be parsed. Without ``max_document`` '
+        "one that is too large for the memory always stops the job, or the result would depend on the memory.",
+        help="What to do with a document that is larger than --max-document or cannot be parsed: stop, or leave it out.  "
+        "[default: stop at what is too large, leave out what cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
-    )] = "stop"  # fmt: skip
+    )] = None  # fmt: skip
     unit: Annotated[Word, Option(
         doc="What shingles are made of: see ``Shingling``, as for the next four.",
         help="What shingles are made of: a shingle is --width tokens of this kind in a row.",

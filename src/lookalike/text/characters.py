@@ -93,9 +93,9 @@ def _replaced(texts: Texts, stretches: Int64Array, form: str) -> Texts:
         runs = scratch("points", points, np.uint32), scratch("ordered points", points, np.uint32)
         runs = tuple(run[:points] for run in runs)
         state = normal_forms.normalize_stretches(texts.data, stretches, *tables, *runs, counts, at, growth, out)
+    if at[2] == texts.offsets[0]:
+        return texts
     data = np.concatenate([*parts, out[: at[3]], texts.data[at[2] : last]])
     offsets = texts.offsets - texts.offsets[0]
     offsets[1:] += np.cumsum(growth)
-    if not growth.any() and np.array_equal(data, texts.data[texts.offsets[0] : last]):
-        return texts
     return Texts(data, offsets)

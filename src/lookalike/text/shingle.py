@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels.hashing import digest_rows
 from ..kernels.scratch import scratch
-from ..kernels.shingling import UNITS, roll_rows, shingle_rows
+from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
 from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
@@ -176,7 +176,7 @@ class Shingling:
         folded = scratch("folded", 3 * longest + 96, np.uint8)
         if self.unit == "char" and self.fold_case:  # two bytes can fold to three characters: U+0390
             longest, room = longest + longest // 2, room + room // 2
-        tokens = scratch("tokens", longest + 1, np.uint64)
+        tokens = scratch("tokens", longest + 2 * EDGES, np.uint64)
         out = scratch("values", room + len(texts), np.uint64)
         offsets = np.empty(len(texts) + 1, np.int64)
         unit = UNITS.index(self.unit)

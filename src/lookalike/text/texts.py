@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -68,6 +68,18 @@ class Texts:
         invalid = self.find_invalid()
         if invalid is not None:
             raise EncodingError(*invalid)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Later(Texts):
+    """Texts that ``make`` makes where they are needed, in another thread perhaps; till then each is empty."""
+
+    make: Callable[[], Texts]
+
+    @classmethod
+    def of(cls, n: int, make: Callable[[], Texts]) -> Later:
+        """Return so many texts that are not made yet."""
+        return cls(np.zeros(0, np.uint8), np.zeros(n + 1, np.int64), make)
 
 
 def concatenate(parts: Sequence[Texts]) -> Texts:

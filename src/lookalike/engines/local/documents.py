@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ...errors import InputDataError
 from ...files.workspace import Workspace
 from ...formats.split import Split
-from ...inputs.read import Reading, read_documents
+from ...inputs.read import Reading, read_documents, text_column
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
-from ...text.texts import Texts
+from ...text.texts import Later, Texts
 from ..engine import Batches
 from ..progress import share_of
 from .tables import Lazy, Piece
@@ -26,7 +26,7 @@ PIECE_BYTES = 4 << 20
 
 
 class Documents(Lazy):
-    """The documents of all inputs; texts are held or read again, or, from web pages (costly to make again), written down."""
+    """The documents of all inputs; texts are held or read again, or, where costly to make again (web pages, PDF), kept."""
 
     def __init__(
         self, splits: Sequence[Split], reading: Reading, *, threads: int, workspace: Workspace,
@@ -41,6 +41,7 @@ class Documents(Lazy):
         self._kept = KeptTexts(workspace)
         self._n_saved = sum(map(is_saved, splits))
         self._fetched = np.zeros(0, np.bool_)
+        self._costly = reading.html or any(split.form.parsed for split in splits)
 
     @property
     def saved_rows(self) -> int:
@@ -68,21 +69,34 @@ class Documents(Lazy):
     def pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
         rows, splits = 0, self._amounts.splits or self.splits
-        for number, texts, batch in read_documents(splits, self.reading, self.rows_of if mark else None):
+        reading = replace(self.reading, later=True)
+        for number, texts, batch in read_documents(splits, reading, self.rows_of if mark else None):
             self.rows_of[number] += len(texts)
             if self.held is not None:
                 self.held.append(texts)
-            elif self.reading.html and not self.reading.once:
+            elif self._costly and not self.reading.once:
                 self._kept.append(mark + rows, texts)
             rows += len(texts)
             self._tell()
+            if isinstance(texts, Later):
+                place = None if self.held is None else len(self.held.chunks) - 1
+                yield Piece(partial(self._made, texts, batch, place), mark + rows)
+                continue
             for begin, end in texts.cut(PIECE_BYTES):
                 yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+
+    def _made(self, later: Later, batch: pa.RecordBatch, place: int | None) -> Batches:
+        """Make texts, hold them in the place that was left for them, and add them to their documents."""
+        texts, held = later.make(), self.held
+        if held is not None and place is not None:
+            held.put(place, texts)
+        at = batch.schema.get_field_index("text")
+        yield batch.set_column(at, batch.schema.field(at), text_column(texts))
 
     def let_go(self) -> None:
         """Hold no texts any longer."""
         row = 0
-        for texts in self.held.chunks if self.held is not None and self.reading.html else ():
+        for texts in self.held.chunks if self.held is not None and self._costly else ():
             self._kept.append(row, texts)
             row += len(texts)
         self.held = None
@@ -92,7 +106,7 @@ class Documents(Lazy):
         starts = np.concatenate([[0], np.cumsum(self.rows_of)])
         yield from self._saved(begin, wanted)
         begin = max(begin, self.saved_rows)
-        if self.reading.html:
+        if self._costly:
             yield from self._kept.read(begin, int(starts[-1]))
             return
         skipped = np.clip(begin - starts[:-1], 0, self.rows_of)

@@ -39,11 +39,18 @@ class HeldTexts:
         self.chunks: list[Texts] = []
         self.n_bytes = 0
         self._starts: Int64Array | None = None
+        self._turn = threading.Lock()
 
     def append(self, texts: Texts) -> None:
         self.chunks.append(texts)
         self.n_bytes += texts.n_bytes
         self._starts = None
+
+    def put(self, place: int, texts: Texts) -> None:
+        """Hold a chunk in place of one of as many rows that is empty; threads may do so side by side."""
+        self.chunks[place] = texts
+        with self._turn:
+            self.n_bytes += texts.n_bytes
 
     def begin_with(self, chunks: list[Texts], n_rows: int) -> None:
         """Hold these chunks in place of those that have the first rows, so many."""

@@ -86,7 +86,7 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         clock.lap("opening")
         check_workers(engine)
         clock.lap("starting workers")
-    reading = reading_of(settings, n_references)
+    reading = reading_of(settings, splits, n_references)
     return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
 
 

@@ -1,0 +1,177 @@
+"""Texts of parquet files page by page: those that Arrow reads, whichever thread makes them."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.text import unpacked
+
+import lookalike as la
+from lookalike.formats import Columns, Limit, parquet_texts
+from lookalike.formats.sources import open_sources
+from lookalike.kernels.shingling import unpack_rows
+from lookalike.text.texts import Later
+
+CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
+KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Let no chunk be too small."""
+    monkeypatch.setattr(parquet_texts, "LEAST", 1)
+
+
+def rows_of(path, limit=None, **columns):
+    """All rows of a file, each with its number, text and other columns; and how many batches have texts that are made later."""
+    (split,) = open_sources([path])
+    rows, later = [], 0
+    for batch in dataclasses.replace(split, limit=limit or Limit()).batches(Columns(**columns)):
+        texts = batch.texts
+        if isinstance(texts, Later):
+            assert len(texts) == len(batch.numbers) and texts.n_bytes == 0
+            later, texts = later + 1, texts.make()
+        assert len(texts) == len(batch.numbers)
+        more = [*([batch.ids] if batch.ids is not None else []), *batch.others.values()]
+        columns_of = [batch.numbers.tolist(), map(texts.row, range(len(texts))), *(column.to_pylist() for column in more)]
+        rows += zip(*columns_of, strict=True)
+    return rows, later
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.binary(max_size=20)), max_size=30), st.integers(0, 3), st.booleans(), st.data()
+)  # fmt: skip
+def test_values_are_taken_apart_as_by_the_twin(rows, behind, in_place, data):
+    """In place too; wherever the data end before the values do, they are refused."""
+    packed = b"".join(len(value).to_bytes(4, "little") + value for there, value in rows if there)
+    cut = data.draw(st.integers(0, len(packed)) | st.just(len(packed)))
+    given_bytes = np.frombuffer(bytearray(packed[:cut] + b"\0" * (behind if cut == len(packed) else 0)), np.uint8)
+    out = given_bytes if in_place else np.empty(len(given_bytes), np.uint8)
+    there, offsets = np.array([there for there, _ in rows], np.int64), np.full(len(rows) + 1, -1)
+    wanted = unpacked(given_bytes.tobytes(), there.tolist())
+    used = unpack_rows(given_bytes, there, out, offsets)
+    if wanted is None:
+        assert used == -1 and cut < len(packed)
+    else:
+        assert used == len(packed)
+        assert [out[a:b].tobytes() for a, b in itertools.pairwise(offsets)] == wanted
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), min_size=1, max_size=80),
+    st.sampled_from(CODECS), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
+    st.integers(1, 40), st.sampled_from([1, 500, 1 << 20]), st.sampled_from([7, 1 << 15]),
+)  # fmt: skip
+def test_texts_are_those_that_arrow_reads(folder, values, codec, kind, dictionary, version, nullable, per_page, piece, most):
+    """For any compression, type, encoding, version of pages and number of values in them, beside other columns."""
+    if not nullable:
+        values = [value or "" for value in values]
+    texts, schema = pa.array(values, pa.string()).cast(kind), pa.schema([pa.field("text", kind, nullable), ("n", pa.int64())])
+    path = folder / "in.parquet"
+    pq.write_table(
+        pa.table([texts, range(len(values))], schema), path, compression=codec, use_dictionary=["text"] if dictionary else False,
+        data_page_version=version, write_batch_size=per_page, data_page_size=1, dictionary_pagesize_limit=100,
+        row_group_size=50,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("LEAST", 1), ("PIECE_BYTES", piece), ("ROWS", most)):
+            patch.setattr(parquet_texts, name, value)
+        for columns in ({}, {"id": "n", "others": ("n",)}):
+            found, later = rows_of(path, later=True, **columns)
+            assert (found, 0) == rows_of(path, **columns)
+            assert later or dictionary, "pages whose values are all in the dictionary are left to Arrow"
+    assert [text for _, text, *_ in found] == [(value or "").encode() for value in values]
+
+
+@pytest.mark.parametrize("per_page", [10, 1000])
+def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page):
+    """The first pages refer to it, and their texts take many times as much as they do: they are cut into pieces."""
+    texts = [*(["long " * 1000, None, "short"] * 300), *(f"{i} words of one text" * 20 for i in range(3000))]
+    pq.write_table(
+        pa.table({"text": texts}), tmp_path / "in.parquet", write_batch_size=per_page, data_page_size=1,
+        dictionary_pagesize_limit=10_000,
+    )  # fmt: skip
+    made = []
+    monkeypatch.setattr(
+        parquet_texts, "_gathered", lambda *some, of=parquet_texts._gathered: made.append(of(*some)) or made[-1]
+    )
+    monkeypatch.setattr(parquet_texts, "PIECE_BYTES", 100_000)
+    monkeypatch.setattr(parquet_texts.Texts.cut, "__defaults__", (100_000,))
+    found, later = rows_of(tmp_path / "in.parquet", later=True)
+    assert [text for _, text in found] == [(text or "").encode() for text in texts] and later >= 15
+    assert sum(map(len, made)) >= 900 and max(texts.n_bytes for texts in made) <= 100_000
+
+
+@pytest.mark.parametrize(("what", "table", "written", "asked"), [
+    ("a small chunk", {"text": ["word"] * 99}, {}, {}),
+    ("another encoding", {"text": ["word " * 1000] * 999}, {"column_encoding": {"text": "DELTA_BYTE_ARRAY"}}, {}),
+    ("a struct", {"text": [{"a": "word " * 1000}] * 999}, {}, {"text": "text.a"}),
+    ("all in the dictionary", {"text": ["word " * 1000] * 9999}, {"use_dictionary": True}, {}),
+    ("a text that is wanted twice", {"text": [f"{i} " * 1000 for i in range(999)]}, {}, {"others": ("text",)}),
+    ("lists beside it", {"text": ["word " * 1000] * 999, "n": [[1]] * 999}, {}, {"others": ("n",)}),
+    ("wide values beside it", {"text": ["word " * 1000] * 999, "n": ["n" * 5000] * 999}, {}, {"others": ("n",)}),
+    ("nobody asks", {"text": ["word " * 1000] * 999}, {}, {"later": False}),
+    ("a limit", {"text": ["word " * 1000] * 999}, {}, {"limit": Limit(1 << 20)}),
+])  # fmt: skip
+def test_what_arrow_reads(tmp_path, what, table, written, asked):
+    """What is not worth it, or not within the limits, goes as it did; each but the last three would be wrong, or hold too much."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table(table), path, **{"use_dictionary": False} | written)
+    assert rows_of(path, **{"later": True} | asked)[1] == 0
+    if what in ("nobody asks", "a limit"):
+        assert rows_of(path, later=True)[1] > 0
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("dictionary", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
+    """Wherever a byte is wrong: an error that names file and row, or a job that ends; the worst of it is another text."""
+    path, rng = tmp_path / "in.parquet", np.random.default_rng(1)
+    texts = [" ".join(map(str, rng.integers(0, 9999, 50))) for _ in range(300)]
+    pq.write_table(
+        pa.table({"text": texts}), path, compression=codec, use_dictionary=dictionary, write_batch_size=50, data_page_size=1,
+        dictionary_pagesize_limit=20_000,
+    )  # fmt: skip
+    assert rows_of(path, later=True)[1] > 0
+    whole, refused = path.read_bytes(), 0
+    for at in rng.integers(4, len(whole) * 9 // 10, 40).tolist():
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << int(rng.integers(8))]) + whole[at + 1 :])
+        try:
+            la.dedup(path, threads=threads, encoding_errors="replace")
+        except la.InputDataError as error:
+            assert str(error).startswith(str(path))
+            refused += 1
+    assert refused > 0 or codec == "none"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("memory", [None, "400MB"])
+def test_jobs_decide_the_same(tmp_path, threads, memory):
+    """As of the same texts in memory; a page whose documents are too large is refused, or these are left out."""
+    rng = np.random.default_rng(2)
+    words = np.array([f"w{i}" for i in range(3000)])
+    texts = [" ".join(words[rng.integers(0, 3000, 300)]) for _ in range(9000)]
+    texts[::7] = [f"{text} more" for text in texts[1::7]][: len(texts[::7])] + texts[::7][len(texts[1::7]) :]
+    texts[5], texts[-1] = None, texts[0]
+    path = tmp_path / "in.parquet"
+    pq.write_table(
+        pa.table({"text": texts, "name": [f"n{i}" for i in range(9000)]}), path, write_batch_size=500, data_page_size=1
+    )
+    assert rows_of(path, id="name", later=True)[1] > 1
+    found = la.dedup(path, id="name", threads=threads, memory=memory, work=None if memory is None else tmp_path / "work")
+    wanted = la.dedup([text or "" for text in texts])
+    assert found.keep.tolist() == wanted.keep.tolist()
+    assert found.removed["id"].to_pylist() == [f"n{i}" for i in wanted.removed["id"].to_pylist()]
+    assert found.removed["resemblance"].equals(wanted.removed["resemblance"])
