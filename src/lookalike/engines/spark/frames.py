@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,8 @@ import pyarrow as pa
 from ...errors import InputDataError, RowError
 from ...files.inputs import Place
 from ...files.urls import AnyPath
-from ...formats.memory import table_split
+from ...formats.format import Format
+from ...formats.memory import TABLES, table_split
 from ...formats.split import Limit, Split
 from ...inputs.read import Reading, read_split
 from ...inputs.sketch_rows import is_saved
@@ -44,6 +45,7 @@ class FrameInput:
     frame: Any
     limit: Limit = field(default_factory=Limit)
     places: tuple[Place, ...] = ()
+    form: ClassVar[Format] = TABLES  # that its rows are read as
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the frame behind: tasks have no use for it."""
