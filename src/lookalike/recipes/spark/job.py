@@ -59,7 +59,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     """Find near-duplicates on a cluster, and decide which documents to keep.
 
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
-    tried again. Nothing gathers on the driver but counts, until it is asked for.
+    tried again. No texts gather on the driver, and of numbers no more than ``engines.spark.tables`` says, until asked for.
     """
     opened, id_type = open_on_spark(data, settings, tell)
     with opened.workspace.left_on_error():
