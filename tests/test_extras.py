@@ -13,9 +13,9 @@ import pytest
 EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # What is imported of each package that an extra brings, and what else is optional; "" is nothing missing.
 OPTIONAL = {
-    "": [], "jinja2": ["report"], "markupsafe": ["report"], "trafilatura": ["html"], "lxml": ["html"],
+    "": [], "jinja2": ["report"], "markupsafe": ["report"], "trafilatura": ["html"], "lxml": ["html"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": [], "datasets": [],
+    "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": ["duckdb"], "datasets": [],
 }  # fmt: skip
 BLOCKED = """
 import sys
@@ -36,6 +36,8 @@ import lookalike as la
 from lookalike.cli.main import main
 
 open("in.jsonl", "w").write('{"text": "a b c d e f"}\\n' * 2 + '{"text": "<p>g h i j k l</p>"}\\n')
+open("paper.pdf", "w").write("%PDF")
+open("table.duckdb", "w").write("looked into only where DuckDB is")
 for name in ("a.txt", "b.txt"):
     open(name, "w").write("a b c d e f")
 names = {name: (lambda name=name: getattr(la, name)) for name in la.__all__}
@@ -50,8 +52,9 @@ lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
     "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
     "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
-    "serve there-is-none", "plan", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "index add --help",
+    "serve there-is-none", "plan", "dedup paper.pdf", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
+    *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
 ]
 said = {}
 for name, call in (names | calls).items():

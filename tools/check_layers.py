@@ -12,7 +12,7 @@ from pathlib import Path
 
 from house import Module, habits, homes, modules, rooms
 
-RANKS = (("wording",), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("sketches",), ("planner",),
+RANKS = (("wording",), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("extraction",), ("sketches",), ("planner",),
          ("search",), ("methods",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("settings",), ("results",), ("recipes",), ("report",), ("serve",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ONLY_NUMBA = "kernels/_jit.py"
@@ -25,16 +25,16 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3430, "kernels": 5140, "engines": 4550, "recipes": 3950, "results": 2300, "files": 3230, "formats": 4140, "inputs": 1300,
-    "steps": 2030, "index": 2072, "search": 1940, "serve": 2445, "report": 2200, "cli": 2190, "sketches": 1320, "values": 1540, "text": 1350,
-    "settings": 740, "methods": 540,
+    "theory": 3430, "kernels": 5230, "engines": 4670, "recipes": 3960, "results": 2300, "files": 3230, "formats": 4440, "inputs": 1320,
+    "steps": 2030, "index": 2080, "search": 1940, "serve": 2445, "report": 2200, "cli": 2215, "sketches": 1320, "values": 1540, "text": 1350,
+    "settings": 755, "methods": 540, "extraction": 460,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 52,
+    "files imported by exactly one other": 59,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

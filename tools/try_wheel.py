@@ -132,6 +132,27 @@ def try_html(fresh: Fresh) -> None:
     assert (fresh.work / "clean.jsonl").read_text().count("\n") == 1
 
 
+def try_pdf(fresh: Fresh) -> None:
+    """Compare two files of one page each, which say the same."""
+    page = b"/Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R"
+    drawn = b"BT /F1 10 Tf 40 780 Td (one two three four five six) Tj ET"
+    objects = (b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", b"<<%s>>" % page,
+               b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn))  # fmt: skip
+    content = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % (n, one) for n, one in enumerate(objects, 1))
+    for name in ("a", "b"):
+        (fresh.work / f"{name}.pdf").write_bytes(content + b"trailer<</Root 1 0 R>>\n%%%%EOF " + name.encode())
+    assert "exact duplicates removed             1" in fresh.run("dedup", "a.pdf", "b.pdf")
+
+
+def try_duckdb(fresh: Fresh) -> None:
+    """Read the rows of a query."""
+    fresh.run_python(
+        "-c",
+        "import duckdb; duckdb.connect('t.duckdb').execute(\"create table t as select 'a b c d e f' as body from range(2)\")",
+    )
+    assert "exact duplicates removed             1" in fresh.run("dedup", "t.duckdb", "--query", "select body as text from t")
+
+
 def try_features(fresh: Fresh) -> None:
     """Compare stems."""
     fresh.run_python("-c", STEMS)
@@ -180,6 +201,8 @@ def try_spark(fresh: Fresh) -> None:
 JOBS = {
     "report": try_report,
     "html": try_html,
+    "pdf": try_pdf,
+    "duckdb": try_duckdb,
     "features": try_features,
     "serve": try_serve,
     "jit": try_jit,

@@ -273,5 +273,3 @@ def test_a_document_that_is_too_large_is_named_or_left_out(tmp_path, capsys):
     assert code == 1 and "pages.jsonl, row 4: the document has more than the 2,000 bytes" in error
     assert run(*adding, "--on-error", "skip", "--replace").output.endswith("4 in all\n")
     assert "4 looked up" not in error and "1 left" not in run("index", "remove", tmp_path / "x.idx", "long").output
-    code, error = failure(capsys, *adding[:-2], "--on-error", "skip")
-    assert code == 2 and "needs max_document" in error

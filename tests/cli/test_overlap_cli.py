@@ -116,8 +116,6 @@ def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path
     code, _, err = run(capfd, *train, "--max-document", "2kB", "-o", "clean.jsonl", "--quiet")
     assert code == 1 and "train.jsonl, row 3: the document has more than the 2,000 bytes" in err
     assert not (tmp_path / "clean.jsonl").exists()
-    code, _, err = run(capfd, *train, "--on-error", "skip", "-o", "clean.jsonl")
-    assert code == 2 and "needs max_document" in err
     for annotate, kept in (([], ["u2"]), (["--annotate"], ["u1", "u2"])):
         skipping = ("--max-document", "2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
         code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)

@@ -30,7 +30,7 @@ def folder(tmp_path):
     (inside / ".git/config.txt").write_text("hidden")
     for name in ("_SUCCESS", ".b.jsonl"):
         (inside / name).write_text(line(B))
-    for name in ("paper.pdf", "Other.PDF", "old.tar.gz", "README"):
+    for name in ("paper.rtf", "Other.RTF", "old.tar.gz", "README"):
         (inside / name).write_text("other")
     (inside / "gone.jsonl").symlink_to("nowhere")
     (inside / "self.jsonl").symlink_to("self.jsonl")
@@ -51,8 +51,8 @@ def test_what_is_left_out_is_counted_and_named(folder):
     said = result.summary.to_dict()["skipped"]
     assert said["files"] == sum(EXPECTED.values()) and said["by_reason"] == EXPECTED
     assert len(said["names"]) == 10 and all(name.startswith(str(folder)) for name in said["names"])
-    assert said["by_suffix"] == {".pdf": 2, "": 1, ".tar.gz": 1}
-    listed = "files not read: 12 (2 .pdf, 1 without suffix, 1 .tar.gz: of no known text format; "
+    assert said["by_suffix"] == {".rtf": 2, "": 1, ".tar.gz": 1}
+    listed = "files not read: 12 (2 .rtf, 1 without suffix, 1 .tar.gz: of no known text format; "
     assert listed in str(result.summary) and "1 binary" in str(result.summary)
 
 
@@ -70,7 +70,7 @@ def test_every_command_says_so(folder, tmp_path, command, capfd):
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.jsonl").write_text(line(A))
-    (other / "notes.pdf").touch()
+    (other / "notes.rtf").touch()
     places = {"IN": str(folder), "OTHER": str(other), "IX": str(tmp_path / "ix")}
     with pytest.raises(SystemExit) as ended:
         main([places.get(word, word) for word in command.split()])
@@ -84,14 +84,14 @@ def test_every_command_says_so(folder, tmp_path, command, capfd):
 
 
 def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
-    (tmp_path / "notes.pdf").write_text("x")
+    (tmp_path / "notes.rtf").write_text("x")
     with pytest.raises(
         la.InputDataError,
-        match=r"no file with a known suffix .*skipped: 1 \(1 .pdf: of no known text format: .*notes\.pdf\); use --glob",
+        match=r"no file with a known suffix .*skipped: 1 \(1 .rtf: of no known text format: .*notes\.rtf\); use --glob",
     ):
         open_sources([tmp_path])
-    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 .pdf: of no known .* of .pdf: pdftotext"):
-        open_sources([tmp_path], glob="*.p*")
+    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 .rtf: of no known .* of .rtf: pandoc"):
+        open_sources([tmp_path], glob="*.r*")
     with pytest.raises(la.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
         open_sources([tmp_path], glob="*.x")
     (tmp_path / "x.txt").write_bytes(b"\0")

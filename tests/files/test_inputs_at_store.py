@@ -13,7 +13,7 @@ from lookalike.files.urls import Entry, Status, Url
 from lookalike.formats.sources import open_sources
 
 TREE = (
-    "a.parquet", "b.jsonl.gz", "notes.pdf", ".hidden.jsonl", "_also.jsonl", "_SUCCESS", "a.json_lookalike.json", "sub/a.parquet", "sub/c.csv", "sub/deep/d.jsonl",
+    "a.parquet", "b.jsonl.gz", "notes.rtf", ".hidden.jsonl", "_also.jsonl", "_SUCCESS", "a.json_lookalike.json", "sub/a.parquet", "sub/c.csv", "sub/deep/d.jsonl",
     ".git/x.jsonl", "sub/_tmp/y.jsonl", "e [1].jsonl", "Upper.JSONL", "sub.jsonl/z.jsonl",
 )  # fmt: skip
 
@@ -73,7 +73,7 @@ def test_files_by_their_names(both, bucket):
         open_sources([str(remote / "a.parquet"), str(remote)])
     with pytest.raises(InputDataError, match="s3://none-such/: no bucket of that name"):
         open_sources(["s3://none-such"])
-    (bucket / "empty/x.pdf").write_bytes(b"")
+    (bucket / "empty/x.rtf").write_bytes(b"")
     with pytest.raises(InputDataError, match=r"the folder holds no file with a known suffix .*use --glob"):
         open_sources([str(bucket / "empty")])
 

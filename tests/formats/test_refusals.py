@@ -109,7 +109,7 @@ def test_a_reader_that_stops_early_is_no_error(corpus):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("clean.pdf", "clean.pdf: unrecognized suffix .pdf: write clean.jsonl, or clean/ for a folder"),
+        ("clean.xlsx", "clean.xlsx: unrecognized suffix .xlsx: write clean.jsonl, or clean/ for a folder"),
         ("deep/clean.tar.gz", "unrecognized suffix .gz: write deep/clean.jsonl, or deep/clean/ for a folder"),
         ("2024.10", "2024.10: unrecognized suffix .10"),
         ("clean.txt", "a .txt file holds one document: write clean.jsonl, or clean/ for a folder"),
@@ -126,6 +126,6 @@ def test_a_new_folder_has_no_suffix(tmp_path, corpus, monkeypatch, name, said):
     assert sorted(p.name for p in (tmp_path / name).iterdir()) == ["_lookalike.json", "in.jsonl"]
 
 
-@pytest.mark.parametrize("name", ["clean", ".hidden", "v2.", "a.b/clean", "clean.pdf/"])
+@pytest.mark.parametrize("name", ["clean", ".hidden", "v2.", "a.b/clean", "clean.xlsx/"])
 def test_names_of_folders(tmp_path, name):
     check_output(f"{tmp_path}/{name}", force=False)

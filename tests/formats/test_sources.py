@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from formats.format_samples import packed, sample
+from formats.format_samples import SAMPLES, packed, sample
 
 import lookalike as la
 from lookalike.formats import Columns, txt
@@ -20,7 +20,8 @@ def line(text):
 
 
 def test_every_suffix_is_read(tmp_path):
-    for number, (suffix, form) in enumerate(formats_by_suffix().items()):
+    plain = {suffix: form for suffix, form in formats_by_suffix().items() if form.name in SAMPLES}
+    for number, (suffix, form) in enumerate(plain.items()):
         path = tmp_path / f"{number}{suffix}"
         path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))
         (split,) = open_sources([path])
@@ -65,7 +66,7 @@ def test_texts_of_mixed_inputs_are_found_again(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "way"),
-    [("a.pdf", "pdftotext"), ("a.docx", "pandoc"), ("A.WARC.GZ", "trafilatura"), ("a.zip", "--format txt")],
+    [("a.rtf", "pandoc"), ("a.xlsx", "libreoffice"), ("A.WARC.GZ", "trafilatura"), ("a.zip", "--format txt")],
 )
 def test_what_needs_a_parser_is_refused_with_a_way_to_its_text(tmp_path, name, way):
     (tmp_path / name).write_bytes(b"%PDF")

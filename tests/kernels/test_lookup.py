@@ -9,6 +9,16 @@ from lookalike.kernels.scratch import room_for
 NONE = np.empty((0, 0), np.uint32)
 
 
+def search(keys, codes, *how, near, query=0, room=400, ahead=lookup.AHEAD):
+    """Search in one file, or in several; return what the kernel returns, and query, file, row and score of the matches."""
+    *how, tables = how
+    files = [tables] if isinstance(tables, lookup.Tables) else tables
+    runs, hits = np.zeros((len(files), ahead, keys.shape[1], 2), np.int64), np.zeros((4, room), np.int64)
+    asked = lookup.Asked(keys, codes, np.zeros(len(keys), np.bool_), NONE)
+    after, count = lookup.search(asked, *how, lookup.places_of(files), np.zeros(near, np.int64), runs, query, hits)
+    return (after, count), hits[:, :count].T.tolist()
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 300])
 @pytest.mark.parametrize("prefix_bits", [1, 3, 16])
 def test_runs_start_where_prefixes_change(rng, n, prefix_bits):
@@ -55,9 +65,8 @@ def test_search_equals_a_plain_one(rng, lane, most, copies):
     query, found = 0, []
     stored = lookup.Tables(ordered, order.astype(np.uint32), starts, np.uint64(prefix_bits), codes, removed)
     while query < n:
-        out, near, runs = room_for(400), np.zeros(400, np.int64), np.zeros((lookup.AHEAD, tables, 2), np.int64)
-        query, count = lookup.search(keys, codes, NONE, radius, least, lane, most, stored, near, runs, query, out)
-        found += list(zip(*(array[:count].tolist() for array in out), strict=True))
+        (query, _), some = search(keys, codes, radius, least, lane, most, stored, near=400, query=query)
+        found += [(q, r, score) for q, _, r, score in some]
     expected = []
     for q in range(n):
         mine = []
@@ -70,13 +79,37 @@ def test_search_equals_a_plain_one(rng, lane, most, copies):
             candidate = distance <= radius if differing else bool((keys[q] == keys[r]).any())
             if candidate and score >= least and not removed[r]:
                 mine.append((q, r, score))
-        if most > 0:  # among what is found are the best; nothing else is promised
-            best = sorted(mine, key=lambda match: -match[2])[:most]
-            assert set(best) <= {match for match in found if match[0] == q} <= set(mine)
-        else:
-            expected += mine[:1] if most else mine
-    assert found == expected or most > 0
-    assert found == sorted(found) and len(found) > n // 3
+        expected += mine[:1] if most < 0 else sorted(mine, key=lambda match: -match[2])[: most or None]
+    assert found == expected and len(found) > n // 3
+
+
+@pytest.mark.parametrize("most", [0, -1, 1, 4])
+@pytest.mark.parametrize("ahead, room", [(1, 90), (8, 40)])
+def test_files_are_searched_as_one_after_the_other(rng, most, ahead, room):
+    """The best of all files, or the first of the first file that has one; a query without shingles finds nothing."""
+    codes, files, alone = rng.integers(0, 3, (40, 8)).astype(np.uint16), [], []
+    keys = rng.integers(0, 4, (40, 1)).astype(np.uint64)
+    for part in np.array_split(np.arange(40), [9, 9, 30]):
+        order = np.argsort(keys[part, 0], kind="stable")
+        starts = np.array([[0, len(part), len(part)]], np.uint32)
+        removed = rng.random(len(part)) < 0.3 if len(part) < 15 else np.zeros(0, np.bool_)
+        files.append(lookup.Tables(keys[part][order].T.copy(), order[None].astype(np.uint32), starts, np.uint64(1), codes[part],
+                                   removed))  # fmt: skip
+        alone.append(search(keys, codes, 0, 4, 16, 0, files[-1], near=40)[1])
+    query, found = 0, []
+    while query < 40:
+        (query, _), some = search(keys, codes, 0, 4, 16, most, files, near=40, query=query, room=room, ahead=ahead)
+        found += some
+    expected = []
+    for q in range(40):
+        mine = [[q, number, row, score] for number, one in enumerate(alone) for other, _, row, score in one if other == q]
+        firsts = [match for match in mine if match[1] == mine[0][1]]
+        expected += [min(firsts)] if most < 0 and mine else sorted(mine, key=lambda m: -m[3])[: max(most, 0) or None]
+    assert found == expected and len({match[1] for match in found}) > 1
+    asked = lookup.Asked(keys, codes, np.arange(40) % 2 == 0, NONE)
+    hits, runs = np.zeros((4, 2000), np.int64), np.zeros((4, ahead, 1, 2), np.int64)
+    _, count = lookup.search(asked, 0, 4, 16, most, lookup.places_of(files), np.zeros(40, np.int64), runs, 0, hits)
+    assert hits[:, :count].T.tolist() == [match for match in expected if match[0] % 2]
 
 
 def test_many_copies_cost_no_more_than_the_first_of_them(rng):
@@ -88,12 +121,9 @@ def test_many_copies_cost_no_more_than_the_first_of_them(rng):
     removed = np.arange(n) < 4
     tables = lookup.Tables(np.ones((2, n), np.uint64), np.tile(np.arange(n, dtype=np.uint32), (2, 1)), starts, np.uint64(1),
                            codes, removed)  # fmt: skip
-    asked, runs = np.ones((3, 2), np.uint64), np.zeros((lookup.AHEAD, 2, 2), np.int64)
     for most, rows in ((3, [4, 5, 6]), (-1, [4])):
-        out = room_for(40)
-        found = lookup.search(asked, codes[:3], NONE, 0, 2, 16, most, tables, np.zeros(20, np.int64), runs, 0, out)
-        assert found == (3, 3 * len(rows))
-        assert out.right[: found[1]].tolist() == 3 * rows
+        found, hits = search(np.ones((3, 2), np.uint64), codes[:3], 0, 2, 16, most, tables, near=20, room=40)
+        assert found == (3, 3 * len(rows)) and [row for _, _, row, _ in hits] == 3 * rows
 
 
 @pytest.mark.parametrize("rows, starts", [([1, 2, 0], [0, 3, 3]), ([1, 0, 9], [0, 3, 3]), ([1, 0, 1], [0, 7, 7]),
@@ -103,9 +133,9 @@ def test_a_damaged_table_is_reported_and_not_read_beyond(rows, starts):
     keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
     tables = lookup.Tables(keys, np.array([rows], np.uint32), np.array([starts], np.uint32), np.uint64(1), codes,
                            np.zeros(0, np.bool_))  # fmt: skip
-    after, _ = lookup.search(np.zeros((1, 1), np.uint64), codes[:1], NONE, 0, 0, 16, 0, tables, np.zeros(8, np.int64),
-                             np.zeros((1, 1, 2), np.int64), 0, room_for(8))  # fmt: skip
-    assert after == -1
+    whole = lookup.Tables(keys, np.array([[1, 0, 1]], np.uint32), np.array([[0, 3, 3]], np.uint32), *tables[3:])
+    for files, after in ((tables, -1), ([whole, tables], -2)):
+        assert search(np.zeros((1, 1), np.uint64), codes[:1], 0, 0, 16, 0, files, near=8, room=8)[0][0] == after
 
 
 @pytest.mark.parametrize("near, found", [(2, 8), (8, 2), (2, 2), (3, 3)])
@@ -114,13 +144,12 @@ def test_a_query_with_more_candidates_than_room_gets_no_answer(near, found):
     keys, codes = np.zeros((1, 3), np.uint64), np.zeros((3, 4), np.uint16)
     tables = lookup.Tables(keys, np.array([[2, 0, 1]], np.uint32), np.array([[0, 3, 3]], np.uint32), np.uint64(1), codes,
                            np.zeros(0, np.bool_))  # fmt: skip
-    asked, hits = np.array([[1 << 63], [0]], np.uint64), room_for(found)
+    asked = np.array([[1 << 63], [0]], np.uint64)
     for first, expected in ((0, 1), (1, 1)):
-        answer = lookup.search(asked, codes[:2], NONE, 0, 0, 16, 0, tables, np.zeros(near, np.int64),
-                               np.zeros((2, 1, 2), np.int64), first, hits)  # fmt: skip
+        answer, hits = search(asked, codes[:2], 0, 0, 16, 0, tables, near=near, query=first, room=found)
         assert answer == ((2, 3) if near == found == 3 else (expected, 0))
     if near == found == 3:
-        assert hits.right.tolist() == [0, 1, 2] and hits.counted.tolist() == [4] * 3
+        assert hits == [[1, 0, row, 4] for row in range(3)]
 
 
 def test_matches_of_rows_equal_set_arithmetic(rng):

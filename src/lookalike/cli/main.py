@@ -15,6 +15,7 @@ from ..errors import LookalikeError, ParameterError
 from ..wording import printable
 from .compare import compare
 from .dedup import dedup
+from .formats import formats
 from .groups import groups
 from .index import index
 from .messages import say, say_all
@@ -40,7 +41,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, groups, show, pairs, overlap, index, serve, compare, plan, tune, warmup):
+for command in (dedup, groups, show, pairs, overlap, index, serve, compare, plan, tune, formats, warmup):
     program.add_command(command)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
-    "skipped": "left out: it is larger than --max-document", "override": "removed by an override",
+    "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
 }  # fmt: skip
 _TOLD = ["position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
 Row = dict[str, Any]

@@ -136,6 +136,7 @@ REASONS = {
     "hidden": "hidden (named .x)",
     "hidden_folder": "hidden folders",
     "marker": "kept by lookalike or Spark beside data",
+    "no_extra": "of a format whose extra is not installed",
     "binary": "binary",
     "linked_twice": "links to files that are read",
     "broken_link": "broken links",

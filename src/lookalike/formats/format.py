@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from itertools import repeat
 from typing import Any, BinaryIO, TypeVar
 
@@ -146,6 +148,12 @@ class Format:
     compressible = True
     """The suffix of a name may say that the file is compressed as a whole."""
 
+    parsed = False
+    """Text comes out of a parser, at a cost, which a file can defeat: it is left out then, unless errors stop the job."""
+
+    extra, package = "", ""
+    """The extra that the format needs, and the package that this brings; empty: none."""
+
     holds_provenance = False
     """A file says itself how it was made; otherwise a file beside it does."""
 
@@ -153,12 +161,24 @@ class Format:
         """Pickle by name."""
         return format_named, (self.name,)
 
+    @property
+    def lacks(self) -> str:
+        """How to install what the format needs and is not there; empty: all is."""
+        with suppress(ModuleNotFoundError):
+            if not self.package or find_spec(self.package) is not None:
+                return ""
+        return f"pip install 'lookalike[{self.extra}]'"
+
     def sniff(self, head: bytes) -> bool:
         """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""
         return True
 
     def delimited(self, delimiter: str) -> Format:
         """Return the format whose fields a character separates that a user names; where nothing does, the same."""
+        return self
+
+    def queried(self, query: str) -> Format:
+        """Return the format of the rows that a query gives; where nothing can be queried, the same."""
         return self
 
     def splits(self, places: Sequence[Place]) -> list[Split]:

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.inputs import SNIFFED, Place, find_places
 from ..files.names import Skipped, describe_skipped, listed, suffix_of
 from ..files.streams import read_blocks
 from ..formats.split import Inputs
+from .database import queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split
 
 _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {
-    ".pdf": "pdftotext FILE", ".docx": _PANDOC, ".odt": _PANDOC, ".epub": _PANDOC, ".rtf": _PANDOC, ".pptx": _PANDOC,
+    ".rtf": _PANDOC, ".pptx": _PANDOC,
     ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
     ".ipynb": "jupyter nbconvert --to markdown FILE", ".warc": "warcio and trafilatura, in Python",
     ".warc.gz": "warcio and trafilatura, in Python",
@@ -27,7 +28,7 @@ _TEXT_OF = {
 
 def open_sources(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: str | None = None, query: str | None = None,
 ) -> Inputs:  # fmt: skip
     """Open files, folders, globs, pipes and "-" (standard input) for reading."""
     skipped = Skipped()
@@ -35,6 +36,9 @@ def open_sources(
     splits: list[Split] = []
     for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
         splits += form.splits([place for _, place in some])
+    if query is not None:
+        refuse_unused(query, splits)
+        splits = queried(splits, query)
     if not splits:
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
@@ -62,6 +66,10 @@ def _with_formats(
             skipped.add("other_suffix", place.name)
         elif form is None:
             raise _unknown(place)
+        elif place.found and form.lacks:
+            skipped.add("no_extra", f"{place.name}: {form.lacks}")
+        elif form.lacks:
+            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
         elif form.rows_are_files and place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
             skipped.add("binary", place.name)
         else:

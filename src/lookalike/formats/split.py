@@ -48,6 +48,7 @@ class Limit:
 
     most: int = MOST  # bytes of its text and, in formats of lines, of its line or record
     skip: bool = False  # larger ones are passed over; otherwise they are an error
+    leave: bool = True  # so are those that a parser can make nothing of
     room: int = 1 << 60  # bytes that all columns of rows may take, beside what is small
 
 
@@ -59,7 +60,8 @@ class Batch:
     numbers: Int64Array  # as a user counts them
     ids: list[Any] | pa.Array | None = None
     others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
-    skipped: NDArray[np.bool_] | None = None  # larger than the limit, with empty text; None: no row is
+    skipped: NDArray[np.bool_] | None = None  # larger than the limit or unreadable, with empty text; None: no row is
+    unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,6 +81,7 @@ class Split:
     limit: Limit = Limit()  # a format reads no more of a document
     groups: tuple[int, int] | None = None  # row groups, the first and the one after the last; None: all
     noted: Noted = None  # told how many bytes are read, as they are on the disk
+    threads: int = 1  # how many documents can be parsed at one time
 
     @property
     def format(self) -> str:

@@ -83,7 +83,7 @@ class TextFiles(Format):
         first, size = 1, 0
         contents: list[bytes | None] = []
         for number, place in enumerate(split.places, 1):
-            content = _content(place, split)
+            content = content_of(place, split)
             if columns.encoding_errors == "strict":
                 _check_text(place.name, content or b"")
             contents.append(content)
@@ -96,7 +96,7 @@ class TextFiles(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
         for number, place in enumerate(split.places, 1):
-            content = _content(place, split)
+            content = content_of(place, split)
             yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
@@ -114,7 +114,7 @@ class TextFiles(Format):
         selection.split.check_unchanged()
 
 
-def _content(place: Place, split: Split) -> bytes | None:
+def content_of(place: Place, split: Split) -> bytes | None:
     """Return a file's bytes, or None if they are too many and it is left out."""
     blocks, size = [], 0
     for block in read_blocks(place.path, noted=split.noted):

@@ -7,8 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from ..values import Float64Array, Int64Array
 from ..values.arrow import to_arrow
 from .kind import Kind, Sketches
 from .manifest import Manifest
-from .segments import MOST_ROWS, Room, Segment, hash_ids
+from .segments import MOST_ROWS, Segment, Segments, hash_ids
 
 ID_TYPES = {"int": pa.int64(), "str": pa.string(), None: pa.string()}
 NAMES = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
@@ -36,7 +35,7 @@ def sketch_texts(kind: Kind, given: Any, threads: int, asking: bool) -> tuple[Sk
     if threads < 1:
         raise ParameterError(f"threads must be at least 1; got {threads}")
     if isinstance(given, Sketches):
-        if given.kind != kind:
+        if given.kind is not kind and given.kind != kind:
             raise IncompatibleSketchError(f"this index was made with {kind}; the sketches with {given.kind}")
         return given, None
 
@@ -53,8 +52,7 @@ def sketch_texts(kind: Kind, given: Any, threads: int, asking: bool) -> tuple[Sk
     return Sketches(keys, codes, empty, kind, np.concatenate(margins) if margins else None), texts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """Matches: the query, the segment and row of what was found, and its score."""
 
     query: Int64Array
@@ -62,57 +60,21 @@ class Found:
     row: Int64Array
     score: Int64Array
 
-    def slice(self, begin: int, end: int) -> Found:
-        """Return some matches in a row."""
-        return Found(self.query[begin:end], self.segment[begin:end], self.row[begin:end], self.score[begin:end])
 
-
-def look_up(
-    kind: Kind,
-    segments: Sequence[Segment],
-    sketches: Sketches,
-    top: int | None,
-    first_only: bool,
-    threads: int,
-) -> Found:
+def look_up(kind: Kind, segments: Segments, sketches: Sketches, top: int | None, first_only: bool, threads: int) -> Found:
     """Look up sketches in all segments: the best matches of each query, in the order of the queries, the best first."""
-    asked = np.flatnonzero(~sketches.empty)
-    n_pieces = 1 if threads == 1 or len(asked) < FEW else min(4 * threads, len(asked) // (FEW // 2))
-    n_pieces = max(n_pieces, -(-len(asked) * (kind.probes or 0) // MOST_PREFIXES))
-    work = partial(_look_up_some, kind, segments, sketches, top, first_only)
+    most, n = -1 if first_only else 0 if top is None else min(top, MOST_ROWS), len(sketches)
+    n_pieces = 1 if threads == 1 or n < FEW else min(4 * threads, n // (FEW // 2))
+    n_pieces = max(n_pieces, -(-n * (kind.probes or 0) // MOST_PREFIXES))
     if n_pieces == 1:
-        return work(asked)
-    parts = list(in_order(work, np.array_split(asked, n_pieces), threads))
-    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in Found.__slots__)
-    return Found(*columns)
+        return Found(*segments.search(kind, sketches, most))
 
+    def work(rows: Int64Array) -> Int64Array:
+        found = segments.search(kind, sketches.take(rows), most)
+        found[0] = rows[found[0]]
+        return found
 
-def _look_up_some(
-    kind: Kind, segments: Sequence[Segment], sketches: Sketches, top: int | None, first_only: bool, asked: Int64Array
-) -> Found:
-    """Look up some of the sketches, one segment after the other."""
-    most = -1 if first_only else 0 if top is None else min(top, MOST_ROWS)
-    parts, some, room = [], sketches.take(asked), Room()
-    for number, segment in enumerate(segments):
-        if not len(asked):
-            break
-        found = segment.search(kind, some, most, room)
-        if found is None:
-            continue
-        place, row, score = found
-        parts.append((asked[place], np.full(len(place), number), row, score))
-        if first_only:
-            asked = np.delete(asked, place)
-            some = sketches.take(asked)
-    if not parts:
-        none = np.empty(0, np.int64)
-        return Found(none, none, none, none)
-    query, segment_of, row, score = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-    order = np.lexsort((row, segment_of, -score, query))
-    if top is not None:
-        asking = query[order]
-        order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < top]
-    return Found(query[order], segment_of[order], row[order], score[order])
+    return Found(*np.concatenate(list(in_order(work, np.array_split(np.arange(n), n_pieces), threads)), axis=1))
 
 
 def measure(kind: Kind, segments: Sequence[Segment], asked: Texts, found: Found) -> Float64Array:
@@ -163,8 +125,9 @@ class Answers:
     def to_table(self) -> pa.Table:
         """Return the same as the table of ``Index.query``."""
         exact = pa.nulls(len(self), pa.float64()) if self.resemblance is None else to_arrow(self.resemblance)
+        ids = to_arrow(np.array(self.id, np.int64)) if self.id_type == "int" else pa.array(self.id, pa.string())
         scores = to_arrow(self.estimated_resemblance), to_arrow(self.standard_error), exact
-        return pa.table([to_arrow(self.query), pa.array(self.id, ID_TYPES[self.id_type]), *scores], NAMES)
+        return pa.table([to_arrow(self.query), ids, *scores], NAMES)
 
 
 def texts_of(segment: Segment, rows: Int64Array) -> pa.Array:

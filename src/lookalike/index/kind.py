@@ -158,7 +158,8 @@ class Kind(ABC):
     def estimate(self, score: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Return (estimates, standard errors) of scores."""
         estimated, error = self.estimates
-        return estimated[score - self.lowest], error[score - self.lowest]
+        places = score - self.lowest if self.lowest else score
+        return estimated.take(places), error.take(places)
 
     def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
         """Return the exact scores of pairs of documents, all of which are given by their shingle hashes."""

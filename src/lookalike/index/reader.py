@@ -33,7 +33,7 @@ from .answers import (
 from .kind import Sketches
 from .kinds import check_rules
 from .manifest import Manifest, read_manifest, release_lock
-from .segments import Segment
+from .segments import Segment, Segments
 from .state import State, damage, open_segments
 
 
@@ -46,6 +46,7 @@ class Reader:
         self.damaged = damaged
         self._state = state
         self._rules = rules
+        self._is_current = rules == self.kind.shingling.to_dict().get("rules", 1)
         self._process = os.getpid()
         self._turn = threading.RLock()
         self._close = weakref.finalize(self, release_lock, lock, self._process) if lock is not None else None
@@ -144,7 +145,9 @@ class Reader:
     def _sketch(self, given: Any, threads: int, asking: bool = True) -> tuple[Sketches, list[Texts] | None]:
         """Return the sketches of texts, and the texts, gone through once (an iterator has them only once); ``asking``: to be
         looked up, too, and not only added."""
-        check_rules(self.path, self.kind, self._rules, self._now()[0].keep_text)
+        keep_text = self._now()[0].keep_text
+        if not self._is_current:
+            check_rules(self.path, self.kind, self._rules, keep_text)
         return sketch_texts(self.kind, given, threads, asking)
 
     def query(self, texts: Any, *, top: int | None = 10, threads: int = 1) -> pa.Table:
@@ -280,7 +283,7 @@ class Reader:
                     return [*self.damaged, *found]
                 manifest = newer  # a writer replaced what was being read
 
-    def _now(self) -> tuple[Manifest, tuple[Segment, ...]]:
+    def _now(self) -> tuple[Manifest, Segments]:
         """Return the state of this moment, which another thread may be replacing."""
         now = self._state.now
         self._check_open()  # after it was taken: closing empties it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,15 +16,16 @@ from ..files.arrays import ArrayFile
 from ..files.layout import is_count
 from ..kernels import lookup as kernel
 from ..kernels.hashing import digest_rows
-from ..kernels.scratch import room_for
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
-from ..values import Int64Array, UInt64Array
-from .kind import Kind, Sketches
+from ..values import Int64Array, UInt32Array, UInt64Array
+from .kind import NO_PREFIXES, Kind, Sketches
 
 MOST_ROWS = (1 << 32) - 1
 Cells = tuple[memoryview, memoryview]
 LEAST_ROOM = 1 << 12  # for candidates, and for matches
+MOST_KEPT = 8 << 20  # bytes, of a thread's room, until its next search
+_mine = threading.local()
 NONE = np.empty(0, np.bool_)
 
 
@@ -34,22 +37,27 @@ def hash_ids(ids: Texts) -> UInt64Array:
 
 
 class Room:
-    """What searches write into, one after the other: candidates, matches, and where runs begin and end."""
+    """What the searches of a thread write into, one after the other: candidates, matches, and where runs begin and end."""
 
     def __init__(self) -> None:
-        self._size, self._runs = LEAST_ROOM // 4, np.empty((0, 0, 0), np.int64)
+        self._size, self._runs = LEAST_ROOM // 4, np.empty((0, 0, 0, 0), np.int64)
         self.grow()
 
     def grow(self) -> None:
         """Make room for four times as many candidates and matches."""
         self._size *= 4
-        self.near, self.hits = np.empty(self._size, np.int64), room_for(self._size)
+        self.near, self.hits = np.empty(self._size, np.int64), np.empty((4, self._size), np.int64)
 
-    def runs(self, n: int) -> NDArray[np.int64]:
-        """Return room for so many runs of each query."""
-        if self._runs.shape[1] != n:
-            self._runs = np.empty((kernel.AHEAD, n, 2), np.int64)
+    def runs(self, *shape: int) -> Int64Array:
+        """Return room for the runs of some queries."""
+        if self._runs.shape != shape:
+            self._runs = np.empty(shape, np.int64)
         return self._runs
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its memory is not worth keeping."""
+        return 5 * self.near.nbytes + self._runs.nbytes > MOST_KEPT
 
 
 class Segment:
@@ -62,7 +70,7 @@ class Segment:
         rows: Any = self.file.meta.get("rows")
         full: Any = self.file.meta.get("full")
         if not is_count(rows, MOST_ROWS) or not is_count(full, rows):
-            raise self._damaged("its numbers of rows")
+            raise self.damaged("its numbers of rows")
         self.n_rows: int = rows
         self._n_tables = kind.n_keys
         self._check_shapes(kind, full, keep_text)
@@ -74,7 +82,7 @@ class Segment:
         tables = [("band", i, full, kind.prefix_bits) for i in range(kind.n_keys)] + [("id", 0, self.n_rows, 32)]
         parts = [f"{name}_{part}-{i:02}" for name, i, _, _ in tables for part in ("keys", "rows", "starts")]
         if list(self.file) != parts + names:
-            raise self._damaged("its arrays")
+            raise self.damaged("its arrays")
         shape = self.file.described
         starts: dict[str, int] = {}
         for name, i, count, most in tables:
@@ -87,15 +95,16 @@ class Segment:
                 or not 1 <= bits <= most
                 or starts.setdefault(name, bits) != bits
             ):
-                raise self._damaged(f"the {name} table {i}")
+                raise self.damaged(f"the {name} table {i}")
         for name in ("id", "text") if keep_text else ("id",):
             dtype, length = shape(f"{name}_bytes")
             if (dtype, len(length)) != ("|u1", 1) or shape(f"{name}_offsets") != ("<i8", (self.n_rows + 1,)):
-                raise self._damaged(f"its {name}s")
+                raise self.damaged(f"its {name}s")
         if shape("codes") != ("<u2", (self.n_rows, kind.n_codes)):
-            raise self._damaged("its codes")
+            raise self.damaged("its codes")
 
-    def _damaged(self, what: str) -> IndexFormatError:
+    def damaged(self, what: str) -> IndexFormatError:
+        """Return the error of a file that contradicts itself."""
         return IndexFormatError(f"{self.path}: damaged: {what} are not those of a segment of this index")
 
     def check(self) -> None:
@@ -105,19 +114,19 @@ class Segment:
             keys, rows, starts = (self.file.map(f"{name}_{part}-{i:02}") for part in ("keys", "rows", "starts"))
             seen, runs = np.zeros(self.n_rows, np.bool_), np.empty(len(starts), np.uint32)
             if len(rows) and int(rows.max()) >= self.n_rows:
-                raise self._damaged(f"the rows of {name} table {i}")
+                raise self.damaged(f"the rows of {name} table {i}")
             seen[rows] = True
             kernel.start_runs(keys, np.uint64((len(starts) - 1).bit_length() - 1), runs)
             if seen.sum() != len(rows) or (keys[1:] < keys[:-1]).any() or (runs != starts).any():
-                raise self._damaged(f"the keys of {name} table {i}")
+                raise self.damaged(f"the keys of {name} table {i}")
             self.file.let_go()
         for name in ("id", "text") if self.has_texts else ("id",):
             bounds = self.file.map(f"{name}_offsets")
             if bounds[0] != 0 or bounds[-1] != len(self.file.map(f"{name}_bytes")) or (np.diff(bounds) < 0).any():
-                raise self._damaged(f"the offsets of its {name}s")
+                raise self.damaged(f"the offsets of its {name}s")
         ids = Texts(self.file.map("id_bytes"), self.file.map("id_offsets"))
         if (hash_ids(ids)[self.file.map("id_rows-00")] != self.file.map("id_keys-00")).any() or ids.find_invalid():
-            raise self._damaged("its ids")
+            raise self.damaged("its ids")
         self.file.let_go()
 
     @cached_property
@@ -158,7 +167,7 @@ class Segment:
         for i in np.flatnonzero(end > begin).tolist():
             for row in rows[begin[i] : end[i]].tolist():
                 if row >= self.n_rows:
-                    raise self._damaged("the rows of its ids")
+                    raise self.damaged("the rows of its ids")
                 if not (len(self.removed) and self.removed[row]) and self.id(row) == ids.row(i):
                     out[i] = row
         return out
@@ -187,7 +196,7 @@ class Segment:
         bounds, data = cells
         begin, end = bounds[row], bounds[row + 1]
         if not 0 <= begin <= end <= len(data):
-            raise self._damaged(f"the offsets of its {name}s")
+            raise self.damaged(f"the offsets of its {name}s")
         return data[begin:end].tobytes()
 
     @property
@@ -195,38 +204,67 @@ class Segment:
         """Whether the texts are kept."""
         return "text_bytes" in self.file
 
-    def search(self, kind: Kind, asked: Sketches, most: int, room: Room) -> tuple[Int64Array, Int64Array, Int64Array] | None:
-        """Return (place in ``asked``, row, score) of the matches of one or more sketches; None where there are none. ``most``:
-        see ``kernels.lookup.search``; ``room``: is used, and can be used again."""
-        wanted = kind.prefixes(asked, self.prefix_bits)
-        runs = room.runs(wanted.shape[1] if len(wanted) else self._n_tables)
-        query, parts = 0, []
-        while query < len(asked):
-            after, count = kernel.search(
-                asked.keys, asked.codes, wanted, kind.radius, kind.least, kind.lane, most, self.tables, room.near, runs, query,
-                room.hits,
-            )  # fmt: skip
-            if after < 0:
-                raise self._damaged("the tables that a query needs")
-            if count:
-                parts.append(tuple(column[:count].copy() for column in room.hits))
-            if after == query:
-                room.grow()
-            query = after
-        if not parts:
-            return None
-        place, row, score = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-        return place, row, score
-
     def take(self, name: str, rows: Int64Array) -> Texts:
         """Copy the ids ("id") or texts ("text") of some rows together."""
         data, bounds = self.file.map(f"{name}_bytes"), self.file.map(f"{name}_offsets")
         begin, end = bounds[rows], bounds[rows + 1]
         unordered = (begin[1:] < end[:-1]).any()  # the rows ascend, and so do their bytes: no byte is copied twice
         if unordered or ((begin < 0) | (end < begin) | (end > len(data))).any():
-            raise self._damaged(f"the offsets of its {name}s")
+            raise self.damaged(f"the offsets of its {name}s")
         sizes = end - begin
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         out = np.empty(offsets[-1], np.uint8)
         gather_rows(np.asarray(data), np.asarray(bounds), rows, offsets, out)
         return Texts(out, offsets)
+
+
+class Segments(tuple[Segment, ...]):
+    """The segments of one state of an index."""
+
+    @cached_property
+    def places(self) -> Int64Array:
+        """Where their tables lie."""
+        return kernel.places_of([segment.tables for segment in self])
+
+    def search(self, kind: Kind, asked: Sketches, most: int) -> Int64Array:
+        """Return the matches of some sketches: their places, segments, rows and scores, in the order and number of
+        ``kernels.lookup.search``."""
+        few = kind.probes is None and len(asked) <= kernel.AHEAD
+        if few or len(self) < 2:
+            return self._search(kind, asked, kind.prefixes(asked, self[0].prefix_bits) if self else NO_PREFIXES, most)
+        parts: list[Int64Array] = []  # of many queries: starts of runs stay in a cache; prefixes are for tables of one size
+        for number, segment in enumerate(self):
+            found = Segments((segment,)).search(kind, asked, most)
+            found[1] = number
+            parts.append(found)
+            if most < 0:
+                asked = replace(asked, empty=asked.empty.copy())
+                asked.empty[found[0]] = True
+        query, number, row, score = all_found = np.concatenate(parts, axis=1)
+        order = np.lexsort((row, number, -score, query))
+        if most > 0:
+            asking = query[order]
+            order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < most]
+        return all_found[:, order]
+
+    def _search(self, kind: Kind, asked: Sketches, wanted: UInt32Array, most: int) -> Int64Array:
+        """Search with one set of prefixes, or none."""
+        room = getattr(_mine, "room", None) or Room()
+        n_runs = wanted.shape[1] if len(wanted) else kind.n_keys
+        runs = room.runs(len(self), min(kernel.AHEAD, len(asked)), n_runs, 2)
+        given = kernel.Asked(asked.keys, asked.codes, asked.empty, wanted)
+        parts: list[Int64Array] = []
+        query = 0
+        while query < len(asked):
+            after, count = kernel.search(
+                given, kind.radius, kind.least, kind.lane, most, self.places, room.near, runs, query, room.hits
+            )
+            if after < 0:
+                raise self[-1 - after].damaged("the tables that a query needs")
+            if count or not parts:
+                parts.append(room.hits[:, :count].copy())
+            if after == query:
+                room.grow()
+            query = after
+        _mine.room = None if room.is_large else room
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1) if parts else np.empty((4, 0), np.int64)

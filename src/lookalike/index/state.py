@@ -20,7 +20,7 @@ from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
 from .kind import Kind, Sketches
 from .manifest import Entry, Manifest, read_manifest
-from .segments import MOST_ROWS, NONE, Segment, hash_ids
+from .segments import MOST_ROWS, NONE, Segment, Segments, hash_ids
 
 MOST_SEGMENTS, MERGED = 10, 8
 Places = NDArray[np.integer[Any]]
@@ -103,7 +103,7 @@ class State:
     def __init__(self, folder: Path, kind: Kind, manifest: Manifest, segments: tuple[Segment, ...]) -> None:
         self.folder = folder
         self.kind = kind
-        self.now = manifest, segments
+        self.now = manifest, Segments(segments)
 
     @property
     def manifest(self) -> Manifest:
@@ -111,7 +111,7 @@ class State:
         return self.now[0]
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
+    def segments(self) -> Segments:
         """The segments it names."""
         return self.now[1]
 
@@ -172,7 +172,7 @@ class State:
         manifest = changed(manifest, segments=live)
         before = zip(self.manifest.segments, self.segments, strict=True)
         known = {(entry.file, entry.removed): segment for entry, segment in before}
-        opened = tuple(
+        opened = Segments(
             known.get((e.file, e.removed)) or open_segment(self.folder, self.kind, manifest, e, open_mask(self.folder, e))
             for e in live
         )

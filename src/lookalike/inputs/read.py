@@ -18,6 +18,7 @@ from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from ..wording import printable
 from .ids import column_keys, default_ids, group_codes, id_column
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
@@ -38,7 +39,7 @@ class Reading:
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
     n_references: int = 0  # how many inputs, at the front, hold reference documents
     unnamed: tuple[bool, bool] = (False, False)  # references, and others: have default ids while some inputs have a column
-    skip: bool = False  # documents that are too large are left out, and marked
+    skip: bool = False  # documents may be left out, and are marked
     prefix: str = ""  # of the options that name the text and the id
     once: bool = False  # no text is asked for again
     later: bool = False  # texts may be ``Later``, but those of web pages
@@ -63,6 +64,11 @@ class Reading:
         return None if self.unnamed[number >= self.n_references] else self.id
 
 
+def leaves_out(splits: Sequence[Split]) -> bool:
+    """Tell whether documents of some inputs may be left out: what is too large, and what a parser can make nothing of."""
+    return any(split.limit.skip or (split.form.parsed and split.limit.leave) for split in splits)
+
+
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
     invalid = texts.find_invalid()
     if invalid is not None:
@@ -84,8 +90,9 @@ def read_batches(source: Split, columns: Columns, html: bool, skipped: int = 0) 
             texts = Texts(batch.texts.data, batch.texts.offsets[skipped:])
             ids = None if batch.ids is None else batch.ids[skipped:]
             others = {name: values[skipped:] for name, values in batch.others.items()}
-            large = None if batch.skipped is None else batch.skipped[skipped:]
-            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, large), 0
+            left = None if batch.skipped is None else batch.skipped[skipped:]
+            why = {row - skipped: reason for row, reason in batch.unreadable.items() if row >= skipped}
+            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, left, why), 0
         if html:
             from ..text.html import extract_texts  # here, for what is not needed to start
 
@@ -148,8 +155,18 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
     if reading.skip:
+        _tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
+
+
+def _tell_unreadable(source: Split, batch: Batch) -> None:
+    """Say which documents are left out because they cannot be read."""
+    if batch.unreadable:
+        import logging  # here, for what is not needed to start
+
+        for place, why in batch.unreadable.items():
+            logging.getLogger("lookalike").warning(printable(f"left out: {source.label(int(batch.numbers[place]))} {why}"))
 
 
 def with_ids(source: Split, batch: Batch) -> Batch:
@@ -212,6 +229,7 @@ def read_with_ids(
         for batch in source.batches(columns):
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
+            _tell_unreadable(source, batch)
             batch = _without_skipped(batch)
             labels, some = label_rows(source, batch), batch.texts
             for begin, end in some.cut(n_bytes):

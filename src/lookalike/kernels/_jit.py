@@ -17,6 +17,7 @@ from numba.core import cgutils, event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, typeof_impl
+from numba.np.arrayobj import populate_array
 
 from ..wording import counted, printable
 
@@ -275,6 +276,20 @@ def lower_block(typingctx, data, index, out, place, fold_case):
         return builder.bitcast(builder.icmp_signed("<", block, _splat(32)), ir.IntType(64))
 
     return types.uint64(data, types.int64, out, types.int64, types.boolean), codegen
+
+
+@intrinsic
+def array_at(typingctx, address, size, dtype):
+    """What lies in memory at an address as an array, only to be read; the caller guarantees that it is there meanwhile."""
+    kind = types.Array(dtype.dtype, 1, "C", readonly=True)
+
+    def codegen(context, builder, signature, args):
+        array, width = context.make_array(kind)(context, builder), context.get_constant(types.intp, dtype.dtype.bitwidth // 8)
+        data = builder.inttoptr(args[0], array.data.type)
+        populate_array(array, data, shape=[args[1]], strides=[width], itemsize=width, meminfo=None)
+        return array._getvalue()
+
+    return kind(types.int64, types.int64, dtype), codegen
 
 
 @intrinsic

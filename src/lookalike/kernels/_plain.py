@@ -1,5 +1,6 @@
 """Machine instructions that Python has no operator for, as plain Python: what the compiled ones of ``_jit.py`` are held to."""
 
+import ctypes
 import struct
 
 import numpy as np
@@ -69,6 +70,13 @@ def trailing_zeros(value):
 def leading_zeros(value):
     """Number of zero bits above the highest set bit; 64 for zero."""
     return 64 - int(value).bit_length()
+
+
+def array_at(address, size, dtype):
+    """What lies in memory at an address as an array, only to be read; the caller guarantees that it is there meanwhile."""
+    found = np.ctypeslib.as_array((ctypes.c_uint8 * int(size * np.dtype(dtype).itemsize)).from_address(int(address)))
+    found.flags.writeable = False
+    return found.view(dtype)
 
 
 def prefetch(array, index):

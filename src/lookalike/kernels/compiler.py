@@ -52,7 +52,7 @@ try:
     _made: Any = import_module("._jit" if MODE == "jit" else "._plain", __package__)
 except ImportError as error:
     raise MissingExtraError(f"there is no compiler for kernels ({error}): pip install 'lookalike[jit]'") from None
-multiply_high, load64, store64 = _made.multiply_high, _made.load64, _made.store64
+multiply_high, load64, store64, array_at = _made.multiply_high, _made.load64, _made.store64, _made.array_at
 different_bytes, unequal_bytes = _made.different_bytes, _made.unequal_bytes
 fold_ascii, lower_block, prefetch = _made.fold_ascii, _made.lower_block, _made.prefetch
 popcount, leading_zeros, trailing_zeros = _made.popcount, _made.leading_zeros, _made.trailing_zeros

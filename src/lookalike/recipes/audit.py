@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
 from ..formats.split import Split
-from ..inputs.read import Reading, read_texts
+from ..inputs.read import Reading, leaves_out, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
 from ..kernels.threads import in_order
@@ -46,7 +46,7 @@ class Audit:
         self._decisions, self._sources, self._settings = decisions, sources, settings
         self._reading = Reading(
             text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, html=settings.html,
-            skip=settings.on_error == "skip",
+            skip=leaves_out(sources),
         )  # fmt: skip
         self._memory = Memory.wanted(settings.memory)
         self._hashing = KeyedHashes(settings.shingling, os.urandom(16))

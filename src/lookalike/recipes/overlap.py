@@ -19,13 +19,13 @@ from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
 from ..inputs.ids import Labels
-from ..inputs.read import Reading, check_documents, file_in_both
+from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.overlap import Corpus, Matches, OverlapResult
 from ..results.rows import collect
 from ..search.passages import Passages
-from ..settings.limits import check_skipping, limit_of
+from ..settings.limits import check_on_error, limit_of
 from ..settings.option import check_values, front_door
-from ..settings.options import OverlapOptions
+from ..settings.options import OPENING, OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
 from ..steps.totals import of_inputs
@@ -53,7 +53,7 @@ class OverlapSettings(OverlapOptions):
         check_values(self)
         if not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
             raise ParameterError(f"threshold must be a number in (0, 1]; got {self.threshold!r}")
-        check_skipping(self.on_error, self.max_document)
+        check_on_error(self.on_error)
         _ = self.shingling
 
     @cached_property
@@ -110,11 +110,12 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     """
     cap = Memory.wanted(settings.memory)
     limit = limit_of(settings.max_document, settings.on_error, cap)
-    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    how: Any = {name: getattr(settings, name) for name in OPENING}
     sources, others = (as_sources(given, **how) for given in (data, settings.against))
     check_documents([*sources, *others])
-    sources = [replace(source, limit=limit) for source in sources]
-    others = [replace(source, limit=replace(limit, skip=False)) for source in others]
+    threads = settings.threads or available_threads()
+    sources = [replace(source, limit=limit, threads=threads) for source in sources]
+    others = [replace(source, limit=replace(limit, skip=False, leave=False), threads=threads) for source in others]
     workspace, given = Workspace(), settings
     settings = _named(settings, sources, others)
     if settings.text == settings.against_text:
@@ -122,11 +123,11 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     strict = settings.encoding_errors == "strict"
     hashing: Any = {"shingling": settings.shingling, "key": os.urandom(16), "strict": strict}
     ours = Reading(
-        text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=limit.skip, once=True
+        text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
     theirs = replace(ours, text=str(settings.against_text), id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
-        report, threads = _Matching(said or no_progress), settings.threads or available_threads()
+        report = _Matching(said or no_progress)
         if on_spark(data, given):
             from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
 
@@ -145,7 +146,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     not_searchable = pa.table({"reference": named.ids(short), "tokens": short["tokens"]})
     rows = engine.rank(matched, ("position",), 0)
     counts = _by_order(rows, "n", documents.n)
-    skipped = _by_order(rows, "skipped", documents.n) if limit.skip else np.zeros(documents.n, np.bool_)
+    skipped = _by_order(rows, "skipped", documents.n) if ours.skip else np.zeros(documents.n, np.bool_)
     listed = Matches(engine, rows, documents, named, references, known, int(counts.sum()), settings.passage is None)
     return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, settings.to_dict(others), workspace)
 

@@ -20,11 +20,11 @@ from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split, skipped_in
 from ..inputs.ids import Labels
-from ..inputs.read import Reading, check_apart
+from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
-from ..settings.options import OverlapOptions
+from ..settings.options import OPENING, OverlapOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
@@ -95,7 +95,7 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     settings = settings.lasting()
     check_no_order(settings)
     memory = Memory.wanted(settings.memory)
-    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    how: Any = {name: getattr(settings, name) for name in OPENING}
     inputs = as_sources(data, **how)
     references = [] if against is None else as_references(against, trust=settings.trust, **how)
     check_apart(inputs, references)
@@ -107,9 +107,9 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
         saved = any(map(is_saved, references)) and all(is_saved(one) and one.data.saved.id is not None for one in references)
         unnamed = (theirs is None and not saved, own is None)
     limit = limit_of(settings.max_document, settings.on_error, memory)
-    splits = [replace(split, limit=limit) for split in (*references, *inputs)]
+    splits = [replace(split, limit=limit, threads=settings.n_threads) for split in (*references, *inputs)]
     _check_room(splits, settings, memory)
-    reading = replace(reading_of(settings, len(references)), id=id, unnamed=unnamed)
+    reading = replace(reading_of(settings, splits, len(references)), id=id, unnamed=unnamed)
     workspace = _open_workspace(splits, len(references), settings)
     reporting = Reporting(progress or no_progress)
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
@@ -118,12 +118,12 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 
 
-def reading_of(settings: Settings, n_references: int) -> Reading:
+def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -> Reading:
     """Return what is read of each document."""
     return Reading(
         text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
         encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
-        skip=settings.on_error == "skip", free=added_columns(settings, n_references > 0) if settings.annotate else (),
+        skip=leaves_out(splits), free=added_columns(settings, n_references > 0) if settings.annotate else (),
     )  # fmt: skip
 
 

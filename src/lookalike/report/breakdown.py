@@ -126,7 +126,7 @@ def lengths(told: Contents) -> dict[str, Any]:
             "dropped" if s.empty_dropped else "kept; they match nothing" if s.empty else "",
         ),
         ("below 64 bytes", f"{sum(small):,}", ", ".join(f"{n:,} {_outcome(name)}" for name, n in said.items())),
-        ("too large", f"{s.documents_skipped:,}", "left out: neither compared nor written" if s.documents_skipped else ""),
+        ("left out", f"{s.documents_skipped:,}", "not compared, not written" if s.documents_skipped else ""),
         ("files not read", f"{s.skipped['files']:,}", visible(describe_skipped(s.skipped)) if s.skipped["files"] else ""),
     ]
     picture = draw_lengths(

@@ -257,7 +257,7 @@ class OverlapResult(Brief):
             left_out=[
                 ("references without any token", s["empty_references"], "they match nothing"),
                 ("references shorter than a shingle", s["short_references"], "they match documents of exactly these words"),
-                ("documents too large", s["skipped"], "neither compared nor written"),
+                ("documents left out", s["skipped"], "too large or unreadable: neither compared nor written"),
             ],
             chosen=None, seconds={},
             warnings=["References were cut into passages; the texts are shown as a whole."] if passages else [],

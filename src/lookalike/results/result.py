@@ -121,7 +121,7 @@ class Result(Tables):
     def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
-        Documents left out as too large are not written.
+        Documents left out as too large or unreadable are not written.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Result(Tables):
         Parameters
         ----------
         annotate : bool
-            Return every row, with the columns of ``annotations`` added. Documents left out as too large are missing.
+            Return every row, with the columns of ``annotations`` added. Documents that were left out are missing.
 
         Returns
         -------

@@ -211,7 +211,7 @@ def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Tab
 
 
 def there_of(reasons: Rows) -> NDArray[np.bool_]:
-    """Return a mask of documents by their reasons: those that were read, not left out as too large."""
+    """Return a mask of documents by their reasons: those that were read, not left out."""
     there = [to_numpy(pc.not_equal(batch.column(0), string("skipped"))) for batch in reasons.batches()]
     return np.concatenate([np.empty(0, np.bool_), *there])
 

@@ -67,7 +67,7 @@ class Summary:
     skipped : dict
         Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
     documents_skipped : int
-        Documents that were larger than ``max_document``, and left out.
+        Documents that were left out: larger than ``max_document``, or unreadable.
     removed_by_override, kept_by_override : int
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
     audit : dict, optional
@@ -141,7 +141,7 @@ class Summary:
             what = "dropped" if self.empty_dropped else "no words: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
-            lines.append(f"  too large, skipped        {self.documents_skipped:>12,}   (more than --max-document)")
+            lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
         by_hand = f"   ({self.kept_by_override:,} named by overrides)" if self.kept_by_override else ""

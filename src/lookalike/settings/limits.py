@@ -10,16 +10,19 @@ LARGEST = 10  # of which the largest document is one: the part of the memory who
 ON_ERROR = ("stop", "skip")
 
 
-def check_skipping(on_error: str, max_document: int | str | None) -> None:
-    """Raise ParameterError unless it is clear which documents are left out."""
-    if on_error not in ON_ERROR:
+def check_on_error(on_error: str | None) -> None:
+    """Raise ParameterError unless it is known what an error leads to."""
+    if on_error is not None and on_error not in ON_ERROR:
         raise ParameterError(f"on_error must be one of {', '.join(ON_ERROR)}; got {on_error!r}")
-    if on_error == "skip" and max_document is None:
-        raise ParameterError("on_error='skip' needs max_document: its default depends on the memory, as no result may")
 
 
-def limit_of(max_document: int | str | None, on_error: str, memory: Memory) -> Limit:
-    """Return how large documents may be."""
+def skips_large(on_error: str | None, max_document: int | str | None) -> bool:
+    """Tell whether large documents are left out; never by the default limit, which depends on the memory, as no result may."""
+    return on_error == "skip" and max_document is not None
+
+
+def limit_of(max_document: int | str | None, on_error: str | None, memory: Memory) -> Limit:
+    """Return how large documents may be, and what becomes of those that are larger or cannot be parsed."""
     most = memory.cap // LARGEST
     wanted = most if max_document is None else parse_bytes(max_document, "max_document")
     if not 0 < wanted <= most:
@@ -27,4 +30,4 @@ def limit_of(max_document: int | str | None, on_error: str, memory: Memory) -> L
             f"max_document must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got {wanted:,} bytes: "
             "raise --memory (memory=) with it"
         )
-    return Limit(wanted, on_error == "skip", int((memory.cap - FLOOR) * ROOM))
+    return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", int((memory.cap - FLOOR) * ROOM))

@@ -28,6 +28,8 @@ from .option import (
 
 MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
+OPENING = ("glob", "format", "delimiter", "query")
+"""The options that say which files are opened, and as what."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
 
@@ -62,6 +64,12 @@ class TextOptions:
         help="What separates the fields of CSV and TSV, such as ';'.  [default: commas in CSV, tabs in TSV]",
         group=READ, metavar="CHARACTER", recorded="given",
     )] = None  # fmt: skip
+    query: Annotated[MaybeWord, Option(
+        doc='Which rows of a database (SQLite, DuckDB) are read, in SQL: "select id, body as text from pages order by id". '
+        "Default: the only table. Where the order is not settled by the query, it must be the same each time.",
+        help="Rows to read of a database (.sqlite, .duckdb): 'select id, body as text from pages'.  [default: the only table]",
+        group=READ, metavar="SQL", recorded="given",
+    )] = None  # fmt: skip
     encoding_errors: Annotated[Word, Option(
         doc="Whether invalid UTF-8 is an error, or separates words.",
         help="Whether invalid UTF-8 is an error or separates words.",
@@ -73,12 +81,15 @@ class TextOptions:
         help="Size of the largest document, such as 30MB; at most, and by default, a tenth of --memory.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
-    on_error: Annotated[Word, Option(
-        doc="What to do with a larger document: stop with an error that names it, or leave it out of the comparison and of "
-        'what is written. "skip" needs ``max_document``, or the result would depend on the memory.',
-        help="What to do with a larger document: stop, or leave it out; skip needs --max-document.",
+    on_error: Annotated[MaybeWord, Option(
+        doc="What to do with a document that is larger than ``max_document``, or that no parser can read, as a damaged PDF: "
+        'stop with an error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is '
+        'written ("skip"). Default: stop at one that is too large, leave out what cannot be parsed. Without ``max_document`` '
+        "one that is too large for the memory always stops the job, or the result would depend on the memory.",
+        help="What to do with a document that is larger than --max-document or cannot be parsed: stop, or leave it out.  "
+        "[default: stop at what is too large, leave out what cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
-    )] = "stop"  # fmt: skip
+    )] = None  # fmt: skip
     unit: Annotated[Word, Option(
         doc="What shingles are made of: see ``Shingling``, as for the next four.",
         help="What shingles are made of: a shingle is --width tokens of this kind in a row.",

@@ -17,7 +17,7 @@ from ..planner import Plan, check_targets, plan
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
-from .limits import check_skipping
+from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
 
@@ -55,7 +55,7 @@ class Settings(SearchOptions, DedupOptions):
             )
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
-        check_skipping(self.on_error, self.max_document)
+        check_on_error(self.on_error)
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
@@ -139,7 +139,7 @@ class Settings(SearchOptions, DedupOptions):
     def to_dict(self) -> dict[str, Any]:
         """Return what a result depends on, for provenance."""
         said = recorded(self) | {"shingling": self.shingling.to_dict()}
-        if self.on_error == "skip":
+        if skips_large(self.on_error, self.max_document):
             said["max_document"] = self.max_document
         if self.overrides is not None:
             said["overrides"] = self.overrides.to_dict()

@@ -9,11 +9,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+_type_of = cache(pa.from_numpy_dtype)
 
 
 def give_back() -> None:
@@ -25,13 +28,14 @@ def give_back() -> None:
 
 def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
     """Return an array of numbers or booleans as a column, null where ``missing``."""
-    data = (
-        np.packbits(values, bitorder="little")
-        if values.dtype == np.bool_
-        else np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-    )
+    if values.dtype == np.bool_:
+        data = np.packbits(values, bitorder="little")
+    elif values.flags.c_contiguous and values.dtype.isnative:
+        data = values
+    else:
+        data = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     valid = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, pa.py_buffer(data)])
+    return pa.Array.from_buffers(_type_of(values.dtype), len(values), [valid, pa.py_buffer(data)])
 
 
 def to_numpy(column: pa.Array | pa.ChunkedArray, missing: float = np.nan) -> NDArray[Any]:

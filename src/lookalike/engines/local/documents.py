@@ -26,7 +26,7 @@ PIECE_BYTES = 4 << 20
 
 
 class Documents(Lazy):
-    """The documents of all inputs; texts are held or read again, or, from web pages (costly to make again), written down."""
+    """The documents of all inputs; texts are held or read again, or, where costly to make again (web pages, PDF), kept."""
 
     def __init__(
         self, splits: Sequence[Split], reading: Reading, *, threads: int, workspace: Workspace,
@@ -41,6 +41,7 @@ class Documents(Lazy):
         self._kept = KeptTexts(workspace)
         self._n_saved = sum(map(is_saved, splits))
         self._fetched = np.zeros(0, np.bool_)
+        self._costly = reading.html or any(split.form.parsed for split in splits)
 
     @property
     def saved_rows(self) -> int:
@@ -73,7 +74,7 @@ class Documents(Lazy):
             self.rows_of[number] += len(texts)
             if self.held is not None:
                 self.held.append(texts)
-            elif self.reading.html and not self.reading.once:
+            elif self._costly and not self.reading.once:
                 self._kept.append(mark + rows, texts)
             rows += len(texts)
             self._tell()
@@ -95,7 +96,7 @@ class Documents(Lazy):
     def let_go(self) -> None:
         """Hold no texts any longer."""
         row = 0
-        for texts in self.held.chunks if self.held is not None and self.reading.html else ():
+        for texts in self.held.chunks if self.held is not None and self._costly else ():
             self._kept.append(row, texts)
             row += len(texts)
         self.held = None
@@ -105,7 +106,7 @@ class Documents(Lazy):
         starts = np.concatenate([[0], np.cumsum(self.rows_of)])
         yield from self._saved(begin, wanted)
         begin = max(begin, self.saved_rows)
-        if self.reading.html:
+        if self._costly:
             yield from self._kept.read(begin, int(starts[-1]))
             return
         skipped = np.clip(begin - starts[:-1], 0, self.rows_of)

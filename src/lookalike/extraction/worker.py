@@ -1,0 +1,103 @@
+"""The process that parses: reads documents from its standard input, answers with their texts.
+
+Nothing is imported but the parser that is asked for. A document that takes too much processor time or memory ends the process;
+the job starts another.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from typing import BinaryIO
+
+from . import UnreadableError
+
+SECONDS = 60
+"""Of processor time that a document may take."""
+MEMORY = 1 << 30
+"""Bytes of memory that a process may have."""
+ASKED = struct.Struct("<8sqq")  # the kind, the bytes of the document, the most bytes of its text
+ANSWERED = struct.Struct("<cq")  # what comes, and its bytes
+TEXT, UNREADABLE, MISSING = b"t", b"u", b"m"
+
+
+def _pdf(content: bytes) -> str:
+    from .pdf import text_of
+
+    return text_of(content)
+
+
+def _docx(content: bytes) -> str:
+    from .office import text_of_docx
+
+    return text_of_docx(content)
+
+
+def _odt(content: bytes) -> str:
+    from .office import text_of_odt
+
+    return text_of_odt(content)
+
+
+def _epub(content: bytes) -> str:
+    from .office import text_of_epub
+
+    return text_of_epub(content)
+
+
+def _eml(content: bytes) -> str:
+    from .mail import text_of
+
+    return text_of(content)
+
+
+KINDS: dict[str, Callable[[bytes], str]] = {"pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml}
+
+
+def answer(kind: str, content: bytes, most: int) -> tuple[bytes, bytes]:
+    """Return what comes of a document: its text, why it has none, or which package is missing."""
+    try:
+        text = KINDS[kind](content).encode("utf-8", "replace")
+    except UnreadableError as error:
+        return UNREADABLE, str(error).encode("utf-8", "replace")
+    except ModuleNotFoundError as error:
+        return MISSING, (error.name or str(error)).encode()
+    except MemoryError:
+        return UNREADABLE, b"needs too much memory to be parsed"
+    except RecursionError:
+        return UNREADABLE, b"is nested too deeply"
+    except Exception as error:  # whatever a parser makes of what others wrote
+        return UNREADABLE, f"the parser failed: {type(error).__name__}: {error}"[:300].encode("utf-8", "replace")
+    if len(text) > most:
+        return UNREADABLE, f"has {len(text):,} bytes of text, more than the {most:,} that a document may have".encode()
+    return TEXT, text
+
+
+def serve(asking: BinaryIO, answering: BinaryIO, seconds: float) -> None:
+    """Answer until there are no more questions."""
+    while len(head := asking.read(ASKED.size)) == ASKED.size:
+        kind, size, most = ASKED.unpack(head)
+        content = asking.read(size)
+        signal.setitimer(signal.ITIMER_PROF, seconds)  # its signal, which nothing handles, ends the process
+        what, payload = answer(kind.rstrip(b"\0").decode(), content, most)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        answering.write(ANSWERED.pack(what, len(payload)) + payload)
+        answering.flush()
+
+
+def main(seconds: float, memory: int) -> None:
+    """Answer on what was the standard output, to which nothing that parsers print must go."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the job ends it
+    answering = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    serve(sys.stdin.buffer, answering, seconds)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,5 @@
+"""Electronic books."""
+
+from .parsed import ParsedFiles
+
+FORMAT = ParsedFiles("epub", ".epub", extra="html", package="trafilatura")

@@ -1,0 +1,5 @@
+"""OpenDocument texts."""
+
+from .parsed import ParsedFiles
+
+FORMAT = ParsedFiles("odt", ".odt")

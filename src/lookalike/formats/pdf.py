@@ -1,0 +1,5 @@
+"""PDF files, of which PDFium gets the text."""
+
+from .parsed import ParsedFiles
+
+FORMAT = ParsedFiles("pdf", ".pdf", extra="pdf", package="pypdfium2")

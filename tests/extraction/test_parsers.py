@@ -1,0 +1,94 @@
+"""Processes that parse: their limits, their order, and what a document that ends one leaves behind."""
+
+import os
+import signal
+
+import pytest
+from document_files import docx, odt, pdf
+
+import lookalike as la
+from lookalike.extraction import UnreadableError, parsers, worker
+
+MOST = 1 << 20
+
+
+def test_order_and_threads():
+    """What takes long comes first nevertheless; what is left out stays in its place."""
+    documents = [(i, docx(f"number {i} " * (5000 if i % 7 == 0 else 1))) for i in range(40)]
+    documents[5:5] = [(-1, None), (-2, b"no zip")]
+    for threads in (1, 3):
+        found = dict(parsers.texts_of(iter(documents), "docx", MOST, threads))
+        assert list(found) == [key for key, _ in documents]
+        assert found.pop(-1) is None
+        assert str(found.pop(-2)).startswith("is no zip file")
+        assert [found[i].split()[:2] for i in range(40)] == [["number", str(i)] for i in range(40)]
+
+
+def alone(kind, content, **limits):
+    """Ask a process of its own; return why the document cannot be read."""
+    one = parsers._Worker(**limits)
+    try:
+        what, payload = one.text_of(kind, content, MOST)
+        return f"{what!r} {payload.decode()}"
+    except UnreadableError as error:
+        return str(error)
+    finally:
+        one.close()
+
+
+def test_time_is_limited():
+    slow = docx(*["some words"] * 400_000)
+    assert "takes more than 0.2 seconds of processor time" in alone("docx", slow, seconds=0.2)
+
+
+def test_memory_is_limited():
+    large = docx("a" * (120 << 20))
+    assert "too much memory" in alone("docx", large, memory=200 << 20)
+
+
+def test_deep_nesting():
+    deep = odt("<text:span>" * 50_000 + "x" + "</text:span>" * 50_000)
+    assert "is nested too deeply" in alone("odt", deep)
+
+
+def test_text_larger_than_a_document_may_be():
+    with pytest.raises(UnreadableError, match="has 2,097,152 bytes of text, more than the 1,048,576"):
+        parsers.text_of("docx", docx("a" * (2 << 20)), MOST)
+
+
+def test_a_crash_takes_one_document():
+    """A process that died is not used again, whether it died before the document or with it."""
+    assert parsers.text_of("docx", docx("one"), MOST) == "one"
+    taken = parsers._idle[-1]
+    os.kill(taken._process.pid, signal.SIGSEGV)
+    taken._process.wait()
+    with pytest.raises(UnreadableError, match=r"the parser crashed \(SIGSEGV\)"):
+        parsers.text_of("docx", docx("two"), MOST)
+    assert taken not in parsers._idle
+    assert parsers.text_of("docx", docx("three"), MOST) == "three"
+
+
+def test_prints_do_not_disturb(monkeypatch, tmp_path):
+    """A parser's own output does not get between the answers."""
+    (tmp_path / "pypdfium2.py").write_text(
+        "print('hello'); import os; os.write(1, b'x' * 100); raise ModuleNotFoundError(name='y')"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(parsers, "_idle", [])
+    with pytest.raises(la.MissingExtraError, match=r"y is not installed: pip install 'lookalike\[pdf\]'"):
+        parsers.text_of("pdf", pdf("x"), MOST, "pdf")
+    parsers.close_idle()
+
+
+def test_processes_of_a_parent_are_left_alone(monkeypatch):
+    parsers.text_of("docx", docx("one"), MOST)
+    before = parsers._idle[-1]
+    monkeypatch.setattr(before, "owner", before.owner + 1)
+    assert parsers.text_of("docx", docx("two"), MOST) == "two"
+    assert before not in parsers._idle
+    before.close()
+
+
+def test_any_failure_of_a_parser_is_told(monkeypatch):
+    monkeypatch.setitem(worker.KINDS, "docx", lambda content: {}["name"])
+    assert worker.answer("docx", b"", MOST) == (b"u", b"the parser failed: KeyError: 'name'")

@@ -1,0 +1,106 @@
+"""Documents of files that need a parser: compared, copied, converted, left out and named."""
+
+import logging
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+from document_files import docx, eml, epub, odt, pdf
+
+import lookalike as la
+from lookalike.formats import registry
+from lookalike.formats.parsed import ParsedFiles
+
+TEXT = "one two three four five six seven eight nine ten eleven twelve"
+OTHER = "quite another text that has nothing in common with the first of them at all"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder in which all files but two say the same."""
+    found = tmp_path / "in"
+    (found / "deeper").mkdir(parents=True)
+    files = {"a.pdf": pdf(TEXT), "b.docx": docx(TEXT), "c.odt": odt(TEXT), "d.txt": TEXT.encode(), "e.eml": eml(TEXT, subject=""),
+             "deeper/f.epub": epub(TEXT), "g.pdf": pdf(OTHER), "h.pdf": b"%PDF broken"}  # fmt: skip
+    for name, content in files.items():
+        (found / name).write_bytes(content)
+    return found
+
+
+@pytest.mark.parametrize("how", [{}, {"threads": 2}, {"memory": "400MB"}, {"work": "work"}])
+def test_a_folder_of_all_kinds(folder, tmp_path, how, caplog):
+    how = {name: tmp_path / value if name == "work" else value for name, value in how.items()}
+    with caplog.at_level(logging.WARNING, "lookalike"):
+        result = la.dedup(folder, **how)
+    decisions = {d["id"].rpartition("/in/")[2]: d for d in result.decisions.to_pylist()}
+    assert {name: d["reason"] for name, d in decisions.items()} == {
+        "a.pdf": "kept", "b.docx": "exact", "c.odt": "exact", "d.txt": "exact", "deeper/f.epub": "exact", "e.eml": "near",
+        "g.pdf": "kept", "h.pdf": "skipped",
+    }  # fmt: skip
+    assert [r.getMessage() for r in caplog.records] == [
+        f"left out: {folder}/h.pdf is no PDF that can be read: Failed to load document (PDFium: Data format error)."
+    ]
+    assert result.summary.documents_skipped == 1
+    result.write(tmp_path / "out")
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").rglob("*.pdf")} == {
+        name: (folder / name).read_bytes() for name in ("a.pdf", "g.pdf")
+    }
+
+
+def test_the_same_from_the_command_line(folder, tmp_path):
+    out = tmp_path / "kept.jsonl"
+    command = [sys.executable, "-m", "lookalike", "dedup", str(folder), "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "left out                             1   (too large or unreadable)" in done.stdout
+    assert f"left out: {folder}/h.pdf is no PDF" in done.stderr
+    assert out.read_text().count("\n") == 2 and OTHER in out.read_text()
+
+
+def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
+    with pytest.raises(la.InputDataError, match=r"h\.pdf: is no PDF that can be read: .*--on-error skip"):
+        la.dedup(folder, on_error="stop")
+
+
+def test_texts_are_read_again(folder, tmp_path):
+    """Saved sketches, saved results and audits meet the documents, and what was left out, in their places."""
+    la.dedup(folder).save_sketches(tmp_path / "sketches")
+    again = la.dedup([TEXT + " thirteen", "new"], against=tmp_path / "sketches", trust=folder)
+    assert [d["reason"] for d in again.decisions.to_pylist() if d["reason"] != "reference"] == ["near", "kept"]
+    result = la.dedup(folder)
+    assert result.audit(2)["missed"] == 0
+    result.save(tmp_path / "saved")
+    opened = la.Result.open(tmp_path / "saved", trust=folder)
+    assert list(opened.texts([1, 5, 7]).values()) == [TEXT.encode(), f"\n\n{TEXT}\r\n".encode(), b""]
+
+
+def test_columns_are_refused(folder):
+    with pytest.raises(la.ParameterError, match="pdf files have no columns; lang was asked for"):
+        la.dedup(folder / "a.pdf", within="lang")
+
+
+def test_too_large_a_file(folder):
+    (folder / "large.pdf").write_bytes(pdf("x" * 5000))
+    with pytest.raises(la.InputDataError, match=r"large\.pdf, the file: the document has more than the 4,000 bytes"):
+        la.dedup(folder, max_document=4000)
+    assert la.dedup(folder, max_document=4000, on_error="skip").summary.documents_skipped == 2
+
+
+def test_what_an_extra_is_missing_for(folder, monkeypatch):
+    """Files of a folder are counted and named; a file that is named itself is an error with the way out."""
+    lacking = ParsedFiles("pdf", ".pdf", extra="pdf", package="no_such_package")
+    usual = registry._loaded
+    monkeypatch.setattr(registry, "_loaded", lambda name, entry: lacking if name == "pdf" else usual(name, entry))
+    result = la.dedup(folder)
+    assert result.summary.skipped["by_reason"] == {"no_extra": 3}
+    assert "3 of a format whose extra is not installed" in str(result.summary)
+    with pytest.raises(la.MissingExtraError, match=r"no_such_package is not installed: pip install 'lookalike\[pdf\]'"):
+        la.dedup(folder / "a.pdf")
+
+
+def test_annotations_need_another_format(folder, tmp_path):
+    result = la.dedup(folder)
+    with pytest.raises(la.ParameterError, match="cannot be annotated"):
+        result.write(tmp_path / "out", annotate=True)
+    result.write(tmp_path / "out.parquet", annotate=True)
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 7
