@@ -14,13 +14,16 @@ from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
+from lookalike.engines.spark import tables as spark_tables
 from lookalike.engines.spark.engine import SparkEngine
 from lookalike.files.workspace import Workspace
 from lookalike.recipes import decide, preparation
 
 without_pyspark = pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+FEW = {"frames": -1, "driver": 32 << 20, "mixed": 2000}
+"""Kinds of the engine of clusters, and bytes of rows that the driver works on: tasks do all, by rounds; the driver; either."""
 FRAMES = pytest.param("frames", marks=without_pyspark)
-KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", FRAMES)
+KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", *(pytest.param(kind, marks=without_pyspark) for kind in FEW))
 WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
 
 WORK = "work [1] of é%20"
@@ -59,17 +62,29 @@ def spill(monkeypatch):
 
 
 def spark_engine(folder, partitions=2):
-    """An engine on the cluster of all tests."""
+    """An engine on the cluster of all tests, where tasks do all."""
     cluster = session()
     cluster.conf.set("spark.sql.shuffle.partitions", partitions)
-    return SparkEngine(cluster, Path(folder) / WORK)
+    engine = SparkEngine(cluster, Path(folder) / WORK)
+    engine.few_bytes = -1
+    return engine
 
 
-def frames_engine(folder, **how):
+def frames_engine(folder, kind="frames", **how):
     """The engine of clusters on data frames in plain Python; each task is run twice, as if it had failed."""
     from toy_frames import ToySession  # here, as it needs pyspark
 
-    return SparkEngine(ToySession(**{"fails_first": True, **how}), Path(folder) / WORK)
+    engine = SparkEngine(ToySession(**{"fails_first": True, **how}), Path(folder) / WORK)
+    engine.few_bytes = FEW[kind]
+    if kind == "frames":
+        engine.components = None
+    return engine
+
+
+def large_components(kind, monkeypatch):
+    """Where the driver and tasks work, most components are too large for a task."""
+    if kind == "mixed":
+        monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", 220)
 
 
 def prepare(kind, monkeypatch):
@@ -78,8 +93,9 @@ def prepare(kind, monkeypatch):
         monkeypatch.setattr(decide, "FEW", -1)  # the others verify few pairs at once
     if kind == "spark":
         return {"engine": spark_engine(tempfile.mkdtemp(prefix="lookalike-test-")), "threads": 1}
-    if kind == "frames":
-        return {"engine": frames_engine(tempfile.mkdtemp(prefix="lookalike-test-")), "threads": 1}
+    if kind in FEW:
+        large_components(kind, monkeypatch)
+        return {"engine": frames_engine(tempfile.mkdtemp(prefix="lookalike-test-"), kind), "threads": 1}
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)
@@ -95,8 +111,9 @@ def make(kind, folder, monkeypatch):
         return ToyEngine(7)
     if kind == "spark":
         return spark_engine(folder)
-    if kind == "frames":
-        return frames_engine(folder)
+    if kind in FEW:
+        large_components(kind, monkeypatch)
+        return frames_engine(folder, kind)
     if kind == "spilled":
         cut_small(monkeypatch)
         spill(monkeypatch)

@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(
 OPTIONAL = {
     "": [], "jinja2": ["report"], "markupsafe": ["report"], "trafilatura": ["html"], "lxml": ["html"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": [], "datasets": [],
+    "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": ["duckdb"], "datasets": [],
 }  # fmt: skip
 BLOCKED = """
 import sys
@@ -37,6 +37,7 @@ from lookalike.cli.main import main
 
 open("in.jsonl", "w").write('{"text": "a b c d e f"}\\n' * 2 + '{"text": "<p>g h i j k l</p>"}\\n')
 open("paper.pdf", "w").write("%PDF")
+open("table.duckdb", "w").write("looked into only where DuckDB is")
 for name in ("a.txt", "b.txt"):
     open(name, "w").write("a b c d e f")
 names = {name: (lambda name=name: getattr(la, name)) for name in la.__all__}
@@ -53,6 +54,7 @@ lines = [
     "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
     "serve there-is-none", "plan", "dedup paper.pdf", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
+    *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
 ]
 said = {}
 for name, call in (names | calls).items():

@@ -144,6 +144,15 @@ def try_pdf(fresh: Fresh) -> None:
     assert "exact duplicates removed             1" in fresh.run("dedup", "a.pdf", "b.pdf")
 
 
+def try_duckdb(fresh: Fresh) -> None:
+    """Read the rows of a query."""
+    fresh.run_python(
+        "-c",
+        "import duckdb; duckdb.connect('t.duckdb').execute(\"create table t as select 'a b c d e f' as body from range(2)\")",
+    )
+    assert "exact duplicates removed             1" in fresh.run("dedup", "t.duckdb", "--query", "select body as text from t")
+
+
 def try_features(fresh: Fresh) -> None:
     """Compare stems."""
     fresh.run_python("-c", STEMS)
@@ -193,6 +202,7 @@ JOBS = {
     "report": try_report,
     "html": try_html,
     "pdf": try_pdf,
+    "duckdb": try_duckdb,
     "features": try_features,
     "serve": try_serve,
     "jit": try_jit,

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from formats.format_samples import packed, sample
+from formats.format_samples import SAMPLES, packed, sample
 
 import lookalike as la
 from lookalike.formats import Columns, txt
@@ -20,7 +20,7 @@ def line(text):
 
 
 def test_every_suffix_is_read(tmp_path):
-    plain = {suffix: form for suffix, form in formats_by_suffix().items() if not form.parsed}
+    plain = {suffix: form for suffix, form in formats_by_suffix().items() if form.name in SAMPLES}
     for number, (suffix, form) in enumerate(plain.items()):
         path = tmp_path / f"{number}{suffix}"
         path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))

@@ -20,7 +20,7 @@ from lookalike.settings.settings import PairSettings
 
 PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
-OF_READING = {"text", "id", "glob", "format", "delimiter", "encoding_errors"}
+OF_READING = {"text", "id", "glob", "format", "delimiter", "query", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}
 FUNCTIONS = {
     "dedup": (
@@ -142,7 +142,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv", "delimiter": ";",
-        "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
+        "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",

@@ -67,7 +67,12 @@ def main():
     job = json.loads(sys.argv[1])
     session = _session(job["session"])
     import lookalike as la
+    from lookalike.engines.spark.engine import SparkEngine
     from lookalike.errors import LookalikeError
+
+    SparkEngine.few_bytes = -1  # tasks do all
+    if not job["frame"]:
+        SparkEngine.components = None  # and jobs on files go by rounds
 
     def progress(name, _):
         say(making=name)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..settings.option import RUN
-from ..settings.options import DedupOptions, SearchOptions
+from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
 from .messages import say, say_all, say_seed
 
@@ -69,7 +69,7 @@ def dedup(
     from .progress import progress
 
     work, against = given["work"], against or ()
-    how = {name: given[name] for name in ("glob", "format", "delimiter")}
+    how = {name: given[name] for name in OPENING}
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
     if engine == "spark":

@@ -125,7 +125,7 @@ def _threads(wanted: int | None) -> int:
 @options.memory
 def add(
     path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
-    delimiter: str | None, encoding_errors: str,
+    delimiter: str | None, query: str | None, encoding_errors: str,
     replace: bool, max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
@@ -143,7 +143,7 @@ def add(
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0
         limits = limit_of(max_document, on_error, cap), cap.batch(BATCH_BYTES)
-        how = {"glob": glob, "format": format, "delimiter": delimiter}
+        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
         try:
             for ids, texts in _documents(inputs, (text, id, encoding_errors), how, limits=limits):
                 if memory is not None:
@@ -175,7 +175,7 @@ def add(
 @threads
 def query(
     path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
-    delimiter: str | None, encoding_errors: str,
+    delimiter: str | None, query: str | None, encoding_errors: str,
     top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
 ) -> None:  # fmt: skip
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
@@ -193,7 +193,7 @@ def query(
         def look_up(texts: Any) -> pa.Table:
             return opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
 
-        how = {"glob": glob, "format": format, "delimiter": delimiter}
+        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
         tables, labels, integers, asked = [look_up([])], [], True, 0  # columns and their types, whatever is found
         for ids, texts in _documents(inputs, (text, id, encoding_errors), how, output):
             found = look_up(texts)

@@ -12,7 +12,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.option import GROUPS, RUN, WRITE, Entry, entries
-from ..settings.options import SearchOptions
+from ..settings.options import OPENING, SearchOptions
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -157,7 +157,7 @@ index_targets = apply(
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
 planning = of_jobs("permutations", "bands", "rows")
-choosing = (of_jobs("glob", "format", "delimiter"),)
+choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document", "on_error")
 seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")

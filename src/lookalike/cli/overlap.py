@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..settings.option import READ
-from ..settings.options import OverlapOptions
+from ..settings.options import OPENING, OverlapOptions
 from . import options
 from .messages import say
 
@@ -66,7 +66,7 @@ def overlap(
         check_output(output, force)
     if matches is not None:
         check_table(matches, force)
-    how = {name: given[name] for name in ("glob", "format", "delimiter")}
+    how = {name: given[name] for name in OPENING}
     sources, references = (open_sources(paths, **how) for paths in (inputs, against))
     page = (report,) if report is not None else ()
     for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):

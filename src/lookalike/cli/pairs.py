@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..settings.options import PairOptions, SearchOptions
+from ..settings.options import OPENING, PairOptions, SearchOptions
 from . import options
 from .messages import say, say_seed
 
@@ -48,7 +48,7 @@ def pairs(
         check_table(output, force)
     running = options.engine_of(engine, master, conf, given["threads"])
     beside = is_stdout(output)  # pairs are printed there
-    against, how = against or (), {name: given[name] for name in ("glob", "format", "delimiter")}
+    against, how = against or (), {name: given[name] for name in OPENING}
     sources = open_sources(inputs, **how)
     references = open_references(against, **how, trust=given["trust"]) or None
     if report is not None and given["verify"] == "none":

@@ -187,8 +187,10 @@ class Engine(Protocol):
         ...
 
     @property
-    def components(self) -> Callable[[Table], Table] | None:
+    def components(self) -> Callable[[Table], Table | None] | None:
         """From pairs to bundles without texts; None: the engine has no such, and jobs decide by rounds, with the same result.
+
+        Likewise if it returns None, of pairs that are too many.
 
         A bundle is a connected component, whole: columns bundle, order and partners (orders of all earlier documents of its
         pairs), grouped by bundle and sorted by order. Components may be left out.

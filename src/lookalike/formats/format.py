@@ -177,6 +177,10 @@ class Format:
         """Return the format whose fields a character separates that a user names; where nothing does, the same."""
         return self
 
+    def queried(self, query: str) -> Format:
+        """Return the format of the rows that a query gives; where nothing can be queried, the same."""
+        return self
+
     def splits(self, places: Sequence[Place]) -> list[Split]:
         """Return what files are read as: a split each, or all in one."""
         return [Split(form=self, name=place.name, relative=place.relative, places=(place,)) for place in places]

@@ -12,6 +12,7 @@ from ..files.inputs import SNIFFED, Place, find_places
 from ..files.names import Skipped, describe_skipped, listed, suffix_of
 from ..files.streams import read_blocks
 from ..formats.split import Inputs
+from .database import queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split
@@ -27,7 +28,7 @@ _TEXT_OF = {
 
 def open_sources(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: str | None = None, query: str | None = None,
 ) -> Inputs:  # fmt: skip
     """Open files, folders, globs, pipes and "-" (standard input) for reading."""
     skipped = Skipped()
@@ -35,6 +36,9 @@ def open_sources(
     splits: list[Split] = []
     for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
         splits += form.splits([place for _, place in some])
+    if query is not None:
+        refuse_unused(query, splits)
+        splits = queried(splits, query)
     if not splits:
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")

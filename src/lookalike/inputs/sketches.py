@@ -26,6 +26,7 @@ from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
 from ..files.urls import AnyPath, Status, Url, as_url, is_inside, path_of
+from ..formats.database import queried
 from ..formats.format import Format
 from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
@@ -96,7 +97,7 @@ class _Sketches(Struct):
 
 def as_references(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    trust: Trusted = (),
+    query: str | None = None, trust: Trusted = (),
 ) -> list[Split]:  # fmt: skip
     """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
     items = list(data) if isinstance(data, list | tuple) else [data]
@@ -105,13 +106,14 @@ def as_references(
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
     if not found:
-        return as_sources(data, glob=glob, format=format, delimiter=delimiter)
-    return open_references(items, glob=glob, format=format, delimiter=delimiter, trust=trust)
+        sources = as_sources(data, glob=glob, format=format, delimiter=delimiter)
+        return sources if query is None else queried(sources, query)
+    return open_references(items, glob=glob, format=format, delimiter=delimiter, query=query, trust=trust)
 
 
 def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None, but: str | None = None, trust: Trusted = (),
+    delimiter: str | None = None, query: str | None = None, but: str | None = None, trust: Trusted = (),
 ) -> Inputs:  # fmt: skip
     """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` does."""
     replaced = None if but is None else path_of(but)
@@ -127,6 +129,8 @@ def open_references(
     )
     others = [path for path, found in folders if not found]
     rest = open_sources(others, glob=glob, format=format, delimiter=delimiter) if others else Inputs()
+    if query is not None:
+        rest = Inputs(queried(rest, query), rest.skipped)
     trusted = places_named(trust)
     return Inputs([*(split for folder in saved for split in open_saved(folder, trusted)), *rest], rest.skipped)
 

@@ -72,15 +72,18 @@ class Decider:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
         self._others: dict[float, Decider] = {}
 
+    @property
+    def _documents(self) -> Table:
+        """What documents are compared by: their texts, or what was kept for estimates."""
+        return self.found.documents if self.settings.method.exact else self.found.sketches.select(["order", "estimate"])
+
     @cached_property
     def _content(self) -> Table:
-        """What documents are compared by: their texts, or what was kept for estimates."""
-        found, engine = self.found, self.engine
-        if not self.settings.method.exact:
-            return found.sketches.select(["order", "estimate"])
-        if engine.joins_in_place:
-            return found.documents
-        return engine.store(engine.join(self._members, found.documents, "order", "inner"), "texts")  # of many, few are compared
+        """The same where it is asked for again and again."""
+        engine = self.engine
+        if engine.joins_in_place or not self.settings.method.exact:
+            return self._documents
+        return engine.store(engine.join(self._members, self._documents, "order", "inner"), "texts")  # of many, few are compared
 
     def _compared(self, rows: Table) -> Table:
         """Add what documents are compared by."""
@@ -101,7 +104,10 @@ class Decider:
         """Return the matches inside bundles: of removed documents with kept ones, or all."""
         walking = partial(walk, all_pairs=all_pairs, **self._comparing)
         stem = "matches-of-all" if all_pairs else "matches"
-        return self.engine.store(self.engine.map(self._compared(closed), walking, MATCHES), f"{stem}{self.label}")
+        rows = self.engine.join(closed, self._documents, "order", "inner")
+        if not self.engine.joins_in_place:
+            rows = self.engine.meet(rows, "bundle", "order")
+        return self.engine.store(self.engine.map(rows, walking, MATCHES), f"{stem}{self.label}")
 
     @cached_property
     def matches(self) -> Table:
@@ -122,15 +128,15 @@ class Decider:
     def _decided(self, all_pairs: bool) -> Table:
         """Walk bundles where the engine has them, else go by rounds; once, as later fewer components may fit the memory."""
         engine, pairs = self.engine, self.found.pairs
-        rest_of = self._all_kept if all_pairs else self._kept
-        if engine.components is None:
-            return rest_of(pairs)
-        closed = engine.components(pairs)
+        closed = None if engine.components is None else engine.components(pairs)
+        if closed is None:
+            return self._all_kept(pairs) if all_pairs else self._kept(pairs)
         walked = self._walked(closed, all_pairs)
         rest = engine.join(pairs, closed, "left", "anti")
         if not any(len(batch) for batch in rest.batches()):
             return walked
-        return engine.union(walked, rest_of(rest))
+        others = Decider(engine, replace(self.found, pairs=rest), self.settings, self.key, self.label)
+        return engine.union(walked, others._all_kept(rest) if all_pairs else others._kept(rest))
 
     def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""

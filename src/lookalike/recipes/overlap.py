@@ -25,7 +25,7 @@ from ..results.rows import collect
 from ..search.passages import Passages
 from ..settings.limits import check_on_error, limit_of
 from ..settings.option import check_values, front_door
-from ..settings.options import OverlapOptions
+from ..settings.options import OPENING, OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
 from ..steps.totals import of_inputs
@@ -110,7 +110,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     """
     cap = Memory.wanted(settings.memory)
     limit = limit_of(settings.max_document, settings.on_error, cap)
-    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    how: Any = {name: getattr(settings, name) for name in OPENING}
     sources, others = (as_sources(given, **how) for given in (data, settings.against))
     check_documents([*sources, *others])
     threads = settings.threads or available_threads()

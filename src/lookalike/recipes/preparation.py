@@ -24,7 +24,7 @@ from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
-from ..settings.options import OverlapOptions
+from ..settings.options import OPENING, OverlapOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
@@ -95,7 +95,7 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     settings = settings.lasting()
     check_no_order(settings)
     memory = Memory.wanted(settings.memory)
-    how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+    how: Any = {name: getattr(settings, name) for name in OPENING}
     inputs = as_sources(data, **how)
     references = [] if against is None else as_references(against, trust=settings.trust, **how)
     check_apart(inputs, references)

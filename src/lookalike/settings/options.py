@@ -28,6 +28,8 @@ from .option import (
 
 MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
+OPENING = ("glob", "format", "delimiter", "query")
+"""The options that say which files are opened, and as what."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
 
@@ -61,6 +63,12 @@ class TextOptions:
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
         help="What separates the fields of CSV and TSV, such as ';'.  [default: commas in CSV, tabs in TSV]",
         group=READ, metavar="CHARACTER", recorded="given",
+    )] = None  # fmt: skip
+    query: Annotated[MaybeWord, Option(
+        doc='Which rows of a database (SQLite, DuckDB) are read, in SQL: "select id, body as text from pages order by id". '
+        "Default: the only table. Where the order is not settled by the query, it must be the same each time.",
+        help="Rows to read of a database (.sqlite, .duckdb): 'select id, body as text from pages'.  [default: the only table]",
+        group=READ, metavar="SQL", recorded="given",
     )] = None  # fmt: skip
     encoding_errors: Annotated[Word, Option(
         doc="Whether invalid UTF-8 is an error, or separates words.",

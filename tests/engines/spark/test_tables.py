@@ -10,6 +10,7 @@ from engine_kinds import frames_engine
 
 from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
+from lookalike.engines.spark import tables as spark_tables
 from lookalike.engines.spark import texts as spark_texts
 from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
 from lookalike.engines.spark.files import rows_of as rows_of_file
@@ -184,3 +185,78 @@ def test_texts_of_inputs_are_joined_and_stored(engine, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("path", "pattern"), [("/a b/é", "file:///a b/é"), ("/a[1]{b}*?%20", r"file:///a\[1\]\{b\}\*\?%20")])
 def test_paths_are_no_patterns(path, pattern, tmp_path):
     assert pattern_of(type(tmp_path)(path)) == pattern
+
+
+@pytest.fixture
+def small(engine, monkeypatch):
+    """The same engine, whose driver works on small tables itself; and how many times tasks were asked for."""
+    engine.few_bytes, asked = 1 << 20, []
+    run_on = engine.run_on
+    monkeypatch.setattr(engine, "run_on", lambda *given: asked.append(given) or run_on(*given))
+    return engine, asked
+
+
+def test_small_tables_need_no_tasks(small):
+    engine, asked = small
+    some = engine.store(engine.rows(table(9)), "some")
+    joined = engine.join(
+        engine.meet(some.select(["order", "x"]), "x", "order"), some.select(["order", "position"]), "order", "inner"
+    )
+    both = engine.store(engine.union(joined, engine.map(joined, iter, joined.schema)), "both")
+    assert rows_of(both) == sorted(2 * [(i, i, i) for i in range(9)])
+    assert engine.fold(both, N_ROWS).tolist() == [18]
+    assert [row["order"] for batch in engine.meet(both, None, ("order", "x")).batches() for row in batch.to_pylist()] == [
+        i // 2 for i in range(18)
+    ]
+    assert rows_of(engine.rank(some.select(["position"]), ("-position",), 0)) == [(i, 8 - i) for i in range(9)]
+    assert not asked
+
+
+def test_what_the_driver_has_made_is_joined_with_what_tasks_make(small):
+    """Sums of widths decide which is which: 9 rows of 24 bytes, or 90."""
+    engine, asked = small
+    engine.few_bytes = 9 * 24
+    few, many = engine.store(engine.rows(table(9)), "few"), engine.store(engine.rows(table(90)), "many")
+    assert few.here and not many.here and many.select(["x"]).here is False and engine.store(few, "few").select(["x"]).here
+    met = engine.meet(few, "x", "order")
+    assert met.here and not asked[1:]
+    assert rows_of(engine.join(met.select(["order"]), many, "order", "inner")) == [(i, i, i) for i in range(9)]
+    assert rows_of(engine.join(many, met.select(["order"]), "x", "semi")) == [(i, i, i) for i in range(9)]
+    assert rows_of(engine.union(met, many)) == sorted([(i, i, i) for i in range(9)] + [(i, i, i) for i in range(90)])
+    assert len(asked) > 3
+
+
+def test_only_tasks_read_texts(small, tmp_path):
+    engine, asked = small
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "text {i}"}}\n' for i in range(9)))
+    documents = engine.source(open_sources([tmp_path / "a.jsonl"]), Reading())
+    assert not documents.here
+    ranked = engine.rank(engine.store(documents.select(["position"]), "sketches"), ("position",), 0)
+    joined = engine.join(ranked.select(["order"]), documents, "order", "inner")
+    assert ranked.here and not joined.here and not engine.meet(joined, "order", "order").here
+    before = len(asked)
+    assert rows_of(joined) == [(i, f"text {i}".encode()) for i in range(9)]
+    assert len(asked) > before
+
+
+@pytest.mark.parametrize("most", [72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1])
+def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, monkeypatch):
+    monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
+    ranked(engine, bytes=[100] * 6)
+    pairs = engine.store(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
+    closed = SparkEngine.components.__get__(engine)(pairs)
+    if most < 72 * 3 + 32 * 6:
+        assert closed is None
+    else:
+        assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
+        assert rows_of(engine.join(pairs, closed, "left", "anti")) == []
+
+
+@pytest.mark.parametrize("most", [300, 299])
+def test_a_component_too_large_for_a_task_is_left_out(engine, most, monkeypatch):
+    monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
+    ranked(engine, bytes=[100] * 6)
+    pairs = engine.store(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
+    closed = SparkEngine.components.__get__(engine)(pairs)
+    assert {row[0] for row in rows_of(closed)} == ({0, 3} if most == 300 else {3})
+    assert rows_of(engine.join(pairs, closed, "left", "anti")) == ([] if most == 300 else [(0, 1), (1, 2)])

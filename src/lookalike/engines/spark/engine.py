@@ -1,6 +1,7 @@
 """The engine for a cluster: steps run in Spark's tasks, which read and write files of their own; rows meet by Spark's shuffles.
 
-Nothing comes to the driver but sums, names of files, and rows that a caller asks for by ``batches``, read from files.
+Nothing comes to the driver but sums, names of files, rows that a caller asks for by ``batches``, read from files, and what one
+task would do alone: tables of few rows without texts are made there; so are components, where the pairs fit its memory.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -28,21 +29,22 @@ from ..progress import Progress
 from .columns import spark_schema
 from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
-from .order import (
-    PLACED,
-    Inputs,
-    Ranking,
-    Sizes,
-    between,
-    key_fields,
-    number_rows,
-    ordered,
-    ordered_by_place,
-    with_ranking,
-)
+from .order import Inputs, Sizes, between, ordered_by_place, position_of, ranked_by_sorting
 from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
 from .session import settings_for, usual_tasks
-from .tables import SparkTable, StoredTable, TextTable, derived, of_frame, of_numbers, some_fields, union
+from .tables import (
+    Closed,
+    SparkTable,
+    StoredTable,
+    TextTable,
+    closed_of,
+    derived,
+    of_driver,
+    of_frame,
+    of_numbers,
+    some_fields,
+    union,
+)
 from .tasks import FOLDED, Task, add_up, given, on_checked, raised_again, read_units, some_columns
 from .texts import WHERE, InputTexts, TextFiles, TextsOfJob, located, read_wanted, spool, units_of
 
@@ -61,7 +63,8 @@ class SparkEngine:
     """
 
     joins_in_place = False
-    components = slices = None
+    slices = None
+    few_bytes = 32 << 20  # of rows that the driver works on itself: a stage of Spark takes some tenths of a second to begin
 
     def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:
         self.session, self.folder = session, path_of(folder)
@@ -121,6 +124,8 @@ class SparkEngine:
     def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
         """Bring rows of equal ``by`` together by a shuffle, each partition sorted."""
         rows, names = own(rows), (sort,) if isinstance(sort, str) else tuple(sort)
+        if by is None and rows.here:
+            return self.together_by(rows, names[0], 1, names)
         if by is None:
             return of_frame(self, rows.frame.repartition(1).sortWithinPartitions(*names), rows.schema, rows.rows)
         kind, n_rows = rows.schema.field(by).type, rows.rows
@@ -136,10 +141,12 @@ class SparkEngine:
     ) -> SparkTable:
         """Bring rows to the tasks of their buckets, where they are sorted: see ``Packing``."""
         parted = sort[0] if once and sort[0] != by else None  # nothing but equal rows must be together
-        packing = Packing(by=by, cut=cut, schema=rows.schema, key=self._key, parted=parted)
-        packs = rows.mapped(partial(packed, settings=packing), PACKED).frame
-        frame = self._to_buckets(packs, cut if isinstance(cut, int) else len(cut) + 1)
+        packing = Packing(by=by, cut=1 if rows.here else cut, schema=rows.schema, key=self._key, parted=parted)
+        packs = rows.mapped(partial(packed, settings=packing), PACKED)
         step = partial(unpacked, settings=packing, sort=sort, once=once)
+        if rows.here:
+            return of_driver(self, lambda: step(packs.batches()), rows.schema, rows.rows)
+        frame = self._to_buckets(packs.frame, cut if isinstance(cut, int) else len(cut) + 1)
         return of_frame(self, frame.sortWithinPartitions("bucket"), PACKED, rows.rows).mapped(step, rows.schema)
 
     def _to_buckets(self, packs: Any, n: int) -> Any:
@@ -149,6 +156,8 @@ class SparkEngine:
 
     def join(self, left: Table, right: Table, on: str, how: str) -> SparkTable:
         left, right = own(left), own(right)
+        if isinstance(right, Closed) and how == "anti":
+            return right.left_out(left, on)
         prefix = "" if on == "order" else f"{on}_"
         if right is self._source or (isinstance(right, TextTable) and right.stored):
             where, texts = self._texts_of(right)
@@ -175,7 +184,8 @@ class SparkEngine:
 
     def with_texts(self, rows: TextTable) -> SparkTable:
         """Let rows go where their texts are, sorted as these lie there, and read these."""
-        there = self.together_by(rows.where, "unit", self.tasks_for(rows.rows, self.texts_of_a_task), ("place",))
+        where = SparkTable(self, rows.where.schema, lambda: rows.where.stages, rows.rows)  # not here: tasks read texts
+        there = self.together_by(where, "unit", self.tasks_for(rows.rows, self.texts_of_a_task), ("place",))
         return there.mapped(partial(read_wanted, texts=rows.texts, name=rows.name, schema=rows.schema), rows.schema)
 
     def _joined(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
@@ -188,25 +198,40 @@ class SparkEngine:
                 return rows
             return rows.mapped(partial(some_columns, names=tuple(names)), some_fields(some.schema, names))
 
-        return SparkTable(self, settings.schema, lambda: self._joined_packs(left, right, settings).stages, left.rows, pick)
+        return SparkTable(
+            self, settings.schema, lambda: self._joined_packs(left, right, settings).stages, left.rows, pick,
+            left.here and right.here,
+        )  # fmt: skip
 
     def _joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
+        here = left.here and right.here
         n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
-        n = self.tasks_for(n_rows, ROWS_OF_A_TASK)
-        packs = []
+        n, packs = 1 if here else self.tasks_for(n_rows, ROWS_OF_A_TASK), []
         for rows, by, side in ((right, "order", RIGHT), (left, settings.on, LEFT)):
             packing = Packing(by=by, cut=n, schema=rows.schema, side=side)
-            packs.append(rows.mapped(partial(packed, settings=packing), PACKED).frame)
-        frame = self._to_buckets(packs[0].union(packs[1]), n).sortWithinPartitions("bucket", "side")
-        return of_frame(self, frame, PACKED, left.rows).mapped(partial(join_packs, settings=settings), settings.schema)
+            packs.append(rows.mapped(partial(packed, settings=packing), PACKED))
+        step = partial(join_packs, settings=settings)
+        if here:
+            return of_driver(self, lambda: step(chain(*(some.batches() for some in packs))), settings.schema, left.rows)
+        frame = self._to_buckets(packs[0].frame.union(packs[1].frame), n).sortWithinPartitions("bucket", "side")
+        return of_frame(self, frame, PACKED, left.rows).mapped(step, settings.schema)
+
+    def components(self, pairs: Table) -> Closed | None:
+        """Let the driver connect pairs that fit its memory; components too large for a task are left out."""
+        assert self._ranked is not None
+        return closed_of(own(pairs), self._ranked, int(self._sizes.sum()))
 
     def union(self, first: Table, second: Table) -> SparkTable:
         return union(own(first), own(second).select(first.schema.names))
 
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
-        start = fold.start()
-        sums = own(rows).mapped(partial(add_up, fold=fold), FOLDED)
+        rows, start = own(rows), fold.start()
+        if rows.here:
+            for batch in rows.batches():
+                fold.add(start, batch)
+            return start
+        sums = rows.mapped(partial(add_up, fold=fold), FOLDED)
         for n in (1,) if start.nbytes <= SMALL else (COMBINED_BY, 1):
             few = of_frame(self, sums.frame.repartition(n), FOLDED)
             sums = few.mapped(partial(add_up, fold=fold, again=True), FOLDED)
@@ -231,42 +256,15 @@ class SparkEngine:
             )  # fmt: skip
             self._ranked = derived(rows, ("position",), placing, schema, "order")
         else:
-            self._ranked = self._ranked_by_sorting(rows, by, boundary, schema)
+            self._ranked = ranked_by_sorting(rows, by, boundary, schema)
         return self._ranked
-
-    def _ranked_by_sorting(self, rows: SparkTable, by: Sequence[str], boundary: int, schema: pa.Schema) -> SparkTable:
-        ranking = Ranking(tuple(by), boundary)
-        keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
-        with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
-        numbered, before = self.numbered(with_keys, ranking.keys, "ranked", rows.schema)
-        return derived(numbered, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
-
-    def numbered(
-        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
-    ) -> tuple[StoredTable, Int64Array]:
-        """Sort rows over all tasks and store some columns, task and index; also return how many rows all earlier tasks have."""
-        names, ascending = zip(*keys, strict=True)
-        frame = rows.frame.orderBy(*names, ascending=list(ascending))
-        schema = pa.schema([*kept, *PLACED])
-        rows = of_frame(self, frame, kept).mapped(partial(number_rows, schema=schema), schema)
-        files = self.write(rows, name, adaptive=True)
-        counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
-        for file, n in zip(files.names, files.counts, strict=True):
-            counts[TableFiles.task_of(file)] = n
-        return StoredTable(self, files, schema), np.cumsum(counts) - counts
 
     def by_position(self, table: SparkTable, begin: int, end: int) -> SparkTable:
         total = int(self._sizes.sum())
         if begin <= 0 and end >= total:
             return table
-        positions = [self._position(place) if place < total else 1 << 62 for place in (begin, max(begin, end))]
+        positions = [position_of(self._sizes, place) if place < total else 1 << 62 for place in (begin, max(begin, end))]
         return derived(table, ("position",), partial(between, begin=positions[0], end=positions[1]), table.schema)
-
-    def _position(self, place: int) -> int:
-        """Return the position of the document at a place in the input."""
-        ends = np.cumsum(self._sizes)
-        source = int(np.searchsorted(ends, place, side="right"))
-        return (source << SOURCE_BITS) + place - int(ends[source] - self._sizes[source])
 
     def by_input(self, rows: Table) -> SparkTable:
         """Return a row of each document, cut into runs of positions, each sorted by them."""
@@ -278,7 +276,7 @@ class SparkEngine:
         total = int(self._sizes.sum())
         wanted = self.tasks_for(total, self.texts_of_a_task if "text" in rows.schema.names else ROWS_OF_A_TASK)
         each = -(-total // wanted)
-        return np.array([self._position(place) for place in range(each, total, each)] if total else [], np.int64)
+        return np.array([position_of(self._sizes, place) for place in range(each, total, each)] if total else [], np.int64)
 
     def store(self, rows: Table, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""
@@ -304,15 +302,17 @@ class SparkEngine:
         done, folder = self.folder / f"{name}.done", self.folder / name
         if not again and (known := TableFiles.load(done, folder)) is not None:
             return known
-        if self._progress is not None:
+        if self._progress is not None and not again:
             self._progress(name, 0)
+        writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
         try:
             folder_of(folder).clear()
+            told = [tuple(row.values()) for batch in writing.batches() for row in batch.to_pylist()] if rows.here else None
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
-        writing = rows.mapped(partial(write_rows, folder=folder, schema=rows.schema), WRITTEN)
-        found = sorted((row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect, adaptive))
-        names, counts, sizes = zip(*found, strict=True) if found else ((), (), ())
+        if told is None:
+            told = [(row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect, adaptive)]
+        names, counts, sizes = zip(*sorted(told), strict=True) if told else ((), (), ())
         files = TableFiles(folder, tuple(names), tuple(counts), tuple(sizes))
         if not again:
             files.save(done)
@@ -330,6 +330,10 @@ class SparkEngine:
         yield from StoredTable(self, files, rows.schema).batches()
         (self.folder / f"{name}.done").unlink(missing_ok=True)
         folder_of(files.folder).remove()
+
+    def sent(self, rows: SparkTable) -> StoredTable:
+        """Write rows that the driver makes, for tasks to read."""
+        return StoredTable(self, self.write(rows, f"sent-{next(self._names)}", again=True), rows.schema)
 
     def close(self) -> None:
         """Remove what was kept; first what says that tables are whole, lest parts of them count if this is interrupted."""

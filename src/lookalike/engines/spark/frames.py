@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,8 @@ import pyarrow as pa
 from ...errors import InputDataError, RowError
 from ...files.inputs import Place
 from ...files.urls import AnyPath
-from ...formats.memory import table_split
+from ...formats.format import Format
+from ...formats.memory import TABLES, table_split
 from ...formats.split import Limit, Split
 from ...inputs.read import Reading, read_split
 from ...inputs.sketch_rows import is_saved
@@ -28,7 +29,7 @@ from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Step
 from .columns import encoded, wire_schema
-from .order import Sizes, frame_keys, key_fields, with_frame_keys
+from .order import Sizes, frame_keys, key_fields, numbered, with_frame_keys
 from .tables import Cluster, SparkTable, Stage, StoredTable, of_numbers, union
 from .tasks import explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
@@ -44,6 +45,7 @@ class FrameInput:
     frame: Any
     limit: Limit = field(default_factory=Limit)
     places: tuple[Place, ...] = ()
+    form: ClassVar[Format] = TABLES  # that its rows are read as
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the frame behind: tasks have no use for it."""
@@ -107,9 +109,9 @@ class FrameSource(SparkTable):
         keys = frame_keys(rows.schema)
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
-        numbered, before = engine.numbered(with_keys, keys, name, rows.schema)
+        in_order, before = numbered(with_keys, keys, name, rows.schema)
         sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))[0]
-        placed = numbered.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
+        placed = in_order.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
         if self._saved is None:
             return placed
         return union(StoredTable(engine, engine.write(self._saved, f"{name}-saved"), rows.schema), placed)

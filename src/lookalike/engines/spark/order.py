@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,8 @@ from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches
-from .files import partition
+from .files import TableFiles, partition
+from .tables import SparkTable, StoredTable, derived, of_frame
 
 PLACED = pa.schema([("part", pa.int64()), ("index", pa.int64())])
 _MOST = np.iinfo(np.int64).max
@@ -36,6 +38,35 @@ class Ranking:
             column = name.removeprefix("-")
             found += [(f"__without_{column}", True), (column, column == name)]
         return found
+
+
+def position_of(sizes: Int64Array, place: int) -> int:
+    """Return the position of the document at a place in the inputs, of which there are the numbers of rows."""
+    ends = np.cumsum(sizes)
+    source = int(np.searchsorted(ends, place, side="right"))
+    return (source << SOURCE_BITS) + place - int(ends[source] - sizes[source])
+
+
+def ranked_by_sorting(rows: SparkTable, by: Sequence[str], boundary: int, schema: pa.Schema) -> SparkTable:
+    """Add the order to rows that Spark sorts."""
+    ranking = Ranking(tuple(by), boundary)
+    keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
+    with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
+    sorted_rows, before = numbered(with_keys, ranking.keys, "ranked", rows.schema)
+    return derived(sorted_rows, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
+
+
+def numbered(rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema) -> tuple[StoredTable, Int64Array]:
+    """Sort rows over all tasks and store some columns, task and index; also return how many rows all earlier tasks have."""
+    names, ascending = zip(*keys, strict=True)
+    frame = rows.frame.orderBy(*names, ascending=list(ascending))
+    schema = pa.schema([*kept, *PLACED])
+    indexed = of_frame(rows.engine, frame, kept).mapped(partial(number_rows, schema=schema), schema)
+    files = rows.engine.write(indexed, name, adaptive=True)
+    counts = np.zeros(1 + max(map(TableFiles.task_of, files.names), default=0), np.int64)
+    for file, n in zip(files.names, files.counts, strict=True):
+        counts[TableFiles.task_of(file)] = n
+    return StoredTable(rows.engine, files, schema), np.cumsum(counts) - counts
 
 
 def with_ranking(batches: Batches, ranking: Ranking, schema: pa.Schema) -> Batches:

@@ -1,6 +1,7 @@
 """Tables on a cluster: rows of Spark's, rows that steps make in a task, rows in files, rows whose texts are read when needed.
 
-Steps that follow each other run in one task; rows become Spark's own only where Spark has to move or join them.
+Steps that follow each other run in one task; rows become Spark's own only where Spark has to move or join them. Tables of a few
+rows are ``here``: the driver runs their steps itself, as a task takes longer to begin.
 """
 
 from __future__ import annotations
@@ -11,16 +12,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.urls import AnyPath, Url
-from ...values import Int64Array
+from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches, Fold, Step, Table
-from .columns import spark_schema
+from ..local.bundles import CLOSED, Division, all_pairs, find_roots, linked
+from ..local.joins import filtered
+from ..progress import Counted
+from .columns import decoded, spark_schema
 from .files import TableFiles, read_rows, rows_of
 from .tasks import NUMBERS, Task, one_after_the_other, run_step, some_columns
 from .texts import TextFiles, TextsOfJob
+
+VARYING = 64
+"""Bytes that a value of no fixed width counts for."""
+DRIVER_BYTES, PAIR_BYTES, DOCUMENT_BYTES = 1 << 30, 72, 32
+"""What the driver may take to find components, and what each pair and each document takes of it."""
+COMPONENT_BYTES = 64 << 20
+"""Bytes of the texts of a component that a task walks; its sets take about five times as many."""
 
 
 class Cluster(Protocol):
@@ -28,6 +40,7 @@ class Cluster(Protocol):
 
     session: Any
     folder: AnyPath
+    few_bytes: int  # of rows that the driver works on itself
 
     def run_on(self, frame: Any, task: Task, schema: pa.Schema) -> Any:
         """Return what a task makes of the parts of a data frame."""
@@ -49,18 +62,16 @@ class Cluster(Protocol):
         """Bring rows to the driver."""
         ...
 
+    def sent(self, rows: SparkTable) -> StoredTable:
+        """Write rows that the driver makes, for tasks to read."""
+        ...
+
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up into a small array."""
         ...
 
     def write(self, rows: SparkTable, name: str, again: bool = False, adaptive: bool = False) -> TableFiles:
         """Let the tasks write rows to files, unless they are there."""
-        ...
-
-    def numbered(
-        self, rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
-    ) -> tuple[StoredTable, Int64Array]:
-        """Sort rows over all tasks and store some columns; also return how many rows all earlier tasks have."""
         ...
 
     def discard_texts(self, files: TextFiles, name: str) -> None:
@@ -70,10 +81,13 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Steps that run one after the other in the tasks of a data frame; ``run`` is told them as ``step``, and their schema."""
+    """Steps that run one after the other in the tasks of a data frame; ``run`` is told them as ``step``, and their schema.
+
+    A number stands for the frame of the numbers below it. Without ``run`` the steps are for the driver alone.
+    """
 
     frame: Any
-    run: Callable[..., Iterator[Any]]
+    run: Callable[..., Iterator[Any]] | None
     steps: tuple[Step, ...] = ()
 
 
@@ -81,14 +95,14 @@ class SparkTable:
     """Rows that stages make when they are asked for; steps that follow run in the same tasks.
 
     ``make`` returns the stages, whose rows are put together; ``pick`` the table of some columns, where these can be had without
-    the others; ``rows``: about how many, where that is known.
+    the others; ``rows``: about how many, where that is known. The stages of what is ``here`` are of numbers.
     """
 
     def __init__(
         self, engine: Cluster, schema: pa.Schema, make: Callable[[], tuple[Stage, ...]], rows: int | None = None,
-        pick: Callable[[Sequence[str]], SparkTable] | None = None,
+        pick: Callable[[Sequence[str]], SparkTable] | None = None, here: bool = False,
     ) -> None:  # fmt: skip
-        self.engine, self.schema, self.rows = engine, schema, rows
+        self.engine, self.schema, self.rows, self.here = engine, schema, rows, here
         self._make, self._pick = make, pick
 
     @property
@@ -104,14 +118,22 @@ class SparkTable:
         return whole
 
     def _frame_of(self, stage: Stage) -> Any:
+        if stage.run is None:
+            return self.engine.sent(SparkTable(self.engine, self.schema, lambda: (stage,), here=True)).frame
+        frame = self.engine.numbers(stage.frame) if isinstance(stage.frame, int) else stage.frame
         if not stage.steps:
-            return stage.frame
+            return frame
         chain = partial(one_after_the_other, steps=stage.steps)
-        return self.engine.run_on(stage.frame, partial(stage.run, step=chain, after=self.schema), self.schema)
+        return self.engine.run_on(frame, partial(stage.run, step=chain, after=self.schema), self.schema)
 
     def batches(self) -> Batches:
-        """Bring the rows to the driver: they are written, and read from there file by file."""
-        yield from self.engine.read_back(self)
+        """Make the rows on the driver, or let tasks write them, and read them from there file by file."""
+        if not self.here:
+            yield from self.engine.read_back(self)
+            return
+        for stage in self.stages:
+            numbers = pa.RecordBatch.from_arrays([to_arrow(np.arange(stage.frame))], schema=NUMBERS)
+            yield from decoded(one_after_the_other(iter([numbers]), stage.steps), self.schema)
 
     def select(self, names: Sequence[str]) -> SparkTable:
         if self._pick is not None:
@@ -126,7 +148,7 @@ class SparkTable:
     def mapped(self, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on all rows, a partition at a time."""
         stages = tuple(replace(stage, steps=(*stage.steps, step)) for stage in self.stages)
-        return SparkTable(self.engine, schema, lambda: stages, self.rows)
+        return SparkTable(self.engine, schema, lambda: stages, self.rows, here=self.here)
 
 
 def of_frame(engine: Cluster, frame: Any, schema: pa.Schema, rows: int | None = None) -> SparkTable:
@@ -139,7 +161,25 @@ def of_frame(engine: Cluster, frame: Any, schema: pa.Schema, rows: int | None = 
 
 def of_numbers(engine: Cluster, n: int, step: Step, schema: pa.Schema, rows: int | None = None) -> SparkTable:
     """Return what a step makes of the numbers below n, each in a task of its own."""
-    return SparkTable(engine, schema, lambda: (Stage(engine.numbers(n), partial(run_step, before=NUMBERS), (step,)),), rows)
+    here = are_few(engine, rows, schema)
+    return SparkTable(engine, schema, lambda: (Stage(n, partial(run_step, before=NUMBERS), (step,)),), rows, here=here)
+
+
+def are_few(engine: Cluster, rows: int | None, schema: pa.Schema) -> bool:
+    """Tell whether the driver works on so many rows itself."""
+    return rows is not None and rows * sum(map(_width, schema.types)) <= engine.few_bytes
+
+
+def _width(kind: pa.DataType) -> int:
+    """Return the bytes of a value, about."""
+    if pa.types.is_fixed_size_list(kind):
+        return int(kind.list_size) * _width(kind.value_type)
+    return max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) or pa.types.is_fixed_size_binary(kind) else VARYING
+
+
+def of_driver(engine: Cluster, make: Callable[[], Batches], schema: pa.Schema, rows: int | None = None) -> SparkTable:
+    """Return rows that the driver makes when they are asked for."""
+    return SparkTable(engine, schema, lambda: (Stage(1, None, (lambda _: make(),)),), rows, here=True)
 
 
 def derived(
@@ -157,7 +197,9 @@ def derived(
         read = dict.fromkeys([*(name for name in names if name != added), *needed])
         return derived(rows.select(list(read)), needed, step, some_fields(schema, names), added)
 
-    return SparkTable(rows.engine, schema, lambda: rows.mapped(partial(step, schema=schema), schema).stages, rows.rows, pick)
+    return SparkTable(
+        rows.engine, schema, lambda: rows.mapped(partial(step, schema=schema), schema).stages, rows.rows, pick, rows.here
+    )
 
 
 def union(first: SparkTable, second: SparkTable) -> SparkTable:
@@ -165,7 +207,7 @@ def union(first: SparkTable, second: SparkTable) -> SparkTable:
     rows = None if first.rows is None or second.rows is None else first.rows + second.rows
     return SparkTable(
         first.engine, first.schema, lambda: first.stages + second.stages, rows,
-        lambda names: union(first.select(names), second.select(names)),
+        lambda names: union(first.select(names), second.select(names)), first.here and second.here,
     )  # fmt: skip
 
 
@@ -173,7 +215,7 @@ class StoredTable(SparkTable):
     """Rows in files of Parquet, which tasks read themselves where steps come next."""
 
     def __init__(self, engine: Cluster, files: TableFiles, schema: pa.Schema) -> None:
-        super().__init__(engine, schema, self._read, files.rows)
+        super().__init__(engine, schema, self._read, files.rows, here=are_few(engine, files.rows, schema))
         self.files = files
 
     def _read(self) -> tuple[Stage, ...]:
@@ -196,6 +238,44 @@ class StoredTable(SparkTable):
 
     def select(self, names: Sequence[str]) -> StoredTable:
         return StoredTable(self.engine, self.files, some_fields(self.schema, names))
+
+
+class Closed(SparkTable):
+    """Bundles of whole components, which the driver makes; ``present``: orders in one; ``whole``: no component is left out."""
+
+    def __init__(self, engine: Cluster, division: Division, make: Callable[[], Batches]) -> None:
+        made = of_driver(engine, make, CLOSED, int(division.present.sum()))
+        super().__init__(engine, CLOSED, lambda: made.stages, made.rows, here=True)
+        self.present, self.whole = division.present, bool((division.of_order < division.n_closed).all())
+
+    def left_out(self, rows: SparkTable, on: str) -> SparkTable:
+        """Return the rows whose order is in no bundle."""
+        if self.whole:
+            return of_driver(self.engine, lambda: iter(()), rows.schema, 0)
+        return self.engine.sent(of_driver(self.engine, lambda: filtered(on, self.present, False, rows.batches()), rows.schema))
+
+
+def connectable(pairs: int, n: int) -> bool:
+    """Tell whether the driver finds the components of so many pairs of n documents."""
+    return PAIR_BYTES * pairs + DOCUMENT_BYTES * n <= DRIVER_BYTES
+
+
+def closed_of(pairs: SparkTable, documents: SparkTable, n: int) -> Closed | None:
+    """Connect pairs of n documents of which there are order and bytes; None: they do not fit the driver's memory."""
+    assert isinstance(pairs, StoredTable)
+    if not connectable(pairs.files.rows, n):
+        return None
+    sizes = np.zeros(n, np.int64)
+    for batch in documents.select(["order", "bytes"]).batches():
+        sizes[to_numpy(batch.column("order"))] = to_numpy(batch.column("bytes"))
+    division = Division(*linked(find_roots(pairs, n)), n, sizes.__getitem__, 1 << 60, COMPONENT_BYTES)
+    counting = partial(Counted, None, "", division.n_bytes, "bytes", 1)
+
+    def bundles() -> Batches:
+        for piece in division.pieces(partial(all_pairs, pairs), sizes.__getitem__, counting, 0):
+            yield from piece.make()
+
+    return Closed(pairs.engine, division, bundles)
 
 
 class TextTable(SparkTable):

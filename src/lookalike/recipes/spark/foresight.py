@@ -1,7 +1,7 @@
 """What a job on Spark will take, before it is run: bytes shuffled, kept and written, memory, tasks, and a cluster for it.
 
 Sizes of tables follow from the job. Shuffles were measured by Spark's event log: compressed, random bits stay and ascending
-numbers take little. Joins are taken to shuffle both sides, as they do where tables are too large to be broadcast.
+numbers take little. Joins are taken to shuffle both sides; of tables that the driver makes nothing is shuffled.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from math import ceil
 from typing import Any
 
 from ...engines.memory import parse_bytes
+from ...engines.spark.engine import SparkEngine
+from ...engines.spark.tables import connectable
 from ...engines.spark.texts import UNIT_BYTES
 from ...settings.settings import Settings
 from ...wording import counted, spelled
@@ -22,6 +24,8 @@ SHARE = 1.03
 """Of random bits, on their way: what frames and rows add."""
 NUMBER = 5
 """Bytes of an integer on its way, about, or of a missing one: most have high bytes in common."""
+STORED = 2
+"""Bytes of an integer in a file, about."""
 KEY_ROW = 10
 """Bytes of a key and the document that has it."""
 DECIDED = 160
@@ -31,9 +35,9 @@ TEXT = 0.6
 LINKS_PER_PAIR = 4
 """Links on their way for each candidate pair: several bands find it, and the cut drops others."""
 TEXTS_SENT = 1.5
-"""How often the text of a document in pairs is sent: rounds compare few pairs."""
-PAIRS_SENT = 25
-"""How often a pair is sent, over all rounds and joins."""
+"""How often the text of a document in pairs is sent in rounds, which compare few pairs; where components are walked: once."""
+PAIRS_SENT, WALKED_SENT = 25, 2
+"""How often a pair is sent, over all rounds and joins; where components are walked."""
 HEAP_PER_CORE = 1 << 30
 PARTITION = 64 << 20
 """Bytes of the largest shuffle that a task is to take."""
@@ -123,7 +127,7 @@ class ClusterForesight:
             "  address space, which mapped files take too)",
             f"  assumed: {self.duplicates:.0%} of documents have a near-duplicate (--duplicates), {self.family:g} resemble",
             f"    each other on average (--family), hence {counted(self.pairs, 'candidate pair')}; numbers of documents as the",
-            "    metadata and the beginnings of files suggest; no join broadcasts a table; processor time: "
+            "    metadata and the beginnings of files suggest; small tables are made by the driver; processor time: "
             f"{SHUFFLED_BYTE:g} ns per byte",
             "    shuffled, all else on a reference core; writing the cleaned files is not counted",
         ]
@@ -169,24 +173,34 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
     halves = SHARE * codes / 4 + 2 * NUMBER
     content = 0 if not corpus.exact else int(TEXT * corpus.content)
     each = TEXT * text if corpus.exact else 4 * method.n_estimates
+    walked = connectable(corpus.pairs, n)
+    texts_sent, pairs_sent = (1.0, WALKED_SENT) if walked else (TEXTS_SENT, PAIRS_SENT)
+
+    def sent(size: float, width: int) -> int:
+        """Return what is sent of a table of all documents, some bytes wide; the driver makes small ones."""
+        return 0 if n * width <= SparkEngine.few_bytes else int(size)
+
     found = [
         Step(name="read and sketch", does="in the tasks, from the files", kept=sketch * n),
         Step(name="order", does=f"keep order, by the policy {settings.keep}", shuffled=ranked, kept=ranked),
-        Step(name="exact duplicates", does="documents of equal digests meet", shuffled=int(n * (16 * SHARE + 2 * NUMBER)),
-             kept=NUMBER * n // 10),
+        Step(name="exact duplicates", does="documents of equal digests meet", shuffled=sent(n * (16 * SHARE + 2 * NUMBER), 25),
+             kept=STORED * n // 10),
         Step(name="candidates", does=f"documents meet by {method.n_keys} keys",
-             shuffled=int(n * (whole + KEY_ROW * method.n_keys) + NUMBER * 2 * links),
-             kept=2 * NUMBER * links),
+             shuffled=sent(n * (whole + KEY_ROW * method.n_keys) + NUMBER * 2 * links, keys + 8),
+             kept=2 * STORED * links),
         Step(name="crowds", does=f"documents in buckets of more than {settings.max_bucket}",
-             shuffled=int(n * 2 * (whole + SHARE * codes))),  # where they are searched, and recall is vouched for
+             shuffled=sent(n * 2 * (whole + SHARE * codes), codes + 8)),  # where they are searched, and recall is vouched for
         Step(name="cut", does="pairs meet their codes, 4 bits of each",
-             shuffled=int(n * (whole + 2 * halves) + links * (halves / 2 + 3 * NUMBER)), kept=2 * NUMBER * corpus.pairs),
-        Step(name="texts", does="of documents in pairs, read and written once",
-             shuffled=int(n * 2 * NUMBER + 5 * NUMBER * corpus.compared) if corpus.exact else 0, kept=content),
-        Step(name="verify", does="in rounds, each text to the pivots that it is compared with",
-             shuffled=int(TEXTS_SENT * corpus.compared * each + PAIRS_SENT * NUMBER * corpus.pairs),
-             kept=6 * NUMBER * corpus.pairs),
-        Step(name="decisions", does="a row for each document", shuffled=int(n * (DECIDED + 3 * named)), kept=(32 + named) * n),
+             shuffled=sent(n * (whole + 2 * halves) + links * (halves / 2 + 3 * NUMBER), codes + 8),
+             kept=2 * STORED * corpus.pairs),
+        Step(name="texts", does="of documents in pairs, read once" if walked else "of documents in pairs, read and kept",
+             shuffled=sent(n * 2 * NUMBER, 16) + 5 * NUMBER * corpus.compared if corpus.exact else 0,
+             kept=0 if walked else content),
+        Step(name="verify", does="by components, each text once" if walked else "in rounds, each text to its partners",
+             shuffled=int(texts_sent * corpus.compared * each + pairs_sent * NUMBER * corpus.pairs),
+             kept=(2 if walked else 6) * STORED * corpus.pairs),
+        Step(name="decisions", does="a row for each document", shuffled=sent(n * (DECIDED + 3 * named), 42 + named),
+             kept=(32 + named) * n),
     ]  # fmt: skip
     return found
 

@@ -25,6 +25,7 @@ from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
+from ...settings.options import OPENING
 from ...settings.settings import PairSettings, Settings
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
@@ -58,7 +59,7 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
     """Find near-duplicates on a cluster, and decide which documents to keep.
 
     The decisions are those of one machine, whatever the number of workers and partitions, and whichever of them fail and are
-    tried again. Nothing gathers on the driver but counts, until it is asked for.
+    tried again. No texts gather on the driver, and of numbers no more than ``engines.spark.tables`` says, until asked for.
     """
     opened, id_type = open_on_spark(data, settings, tell)
     with opened.workspace.left_on_error():
@@ -122,7 +123,7 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
         if is_frame(against):
             raise ParameterError(_KINDS)
         check_no_order(settings)
-        how: Any = {"glob": settings.glob, "format": settings.format, "delimiter": settings.delimiter}
+        how: Any = {name: getattr(settings, name) for name in OPENING}
         inputs = as_sources(data, **how)
         references = [] if against is None else as_references(against, trust=settings.trust, **how)
         check_apart(inputs, references)

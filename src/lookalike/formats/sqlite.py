@@ -1,0 +1,55 @@
+"""SQLite databases."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote_from_bytes
+
+from ..errors import InputDataError
+from ..files.names import shown
+from .database import Database
+from .split import Record, Split
+
+_TABLES = "select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
+
+
+class SQLite(Database):
+    """A database of SQLite, opened so that nothing in it can be changed."""
+
+    name = "sqlite"
+    suffixes = (".sqlite", ".sqlite3", ".db")
+
+    def failures(self) -> tuple[type[Exception], ...]:
+        return (sqlite3.Error,)
+
+    def selected(self, path: Path, split: Split, encoding_errors: str) -> Iterator[Record]:
+        """Yield the rows that the query gives; what is kept as bytes is text, too, if it is UTF-8."""
+        uri = f"file:{quote_from_bytes(bytes(path.absolute()))}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as opened:
+            opened.text_factory = bytes
+            opened.execute("pragma query_only = on")
+            opened.execute("pragma trusted_schema = off")
+            tables = [(name.decode("utf-8", "replace"),) for (name,) in opened.execute(_TABLES)]
+            cursor = opened.execute(self.statement(split, tables))
+            names = [column[0] for column in cursor.description or ()]
+            for number, row in enumerate(cursor, 1):
+                yield {name: _text(v, split, number, name, encoding_errors) for name, v in zip(names, row, strict=True)}
+
+
+def _text(value: object, split: Split, number: int, name: str, encoding_errors: str) -> object:
+    """Return a value, bytes as text."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode("utf-8", encoding_errors)
+    except UnicodeDecodeError as error:
+        raise InputDataError(
+            f"{shown(split.name)}, row {number}, column {name!r}: invalid UTF-8 at byte {error.start}; leave the column out "
+            "(--query), or pass --encoding-errors replace to continue"
+        ) from None
+
+
+FORMAT = SQLite()

@@ -1,0 +1,132 @@
+"""Rows of databases: of the only table, of a query, of a query that fails; read again alike."""
+
+import pickle
+import sqlite3
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+import lookalike as la
+from lookalike.formats.registry import format_named
+from lookalike.formats.sources import open_sources
+
+A = "one two three four five six seven eight nine ten eleven twelve"
+PAGES = [
+    (1, A, 0.5),
+    (2, f"{A} thirteen", None),
+    (3, "quite another text, which has nothing in common with these", 2.0),
+    (4, None, 1.0),
+]
+
+
+def sqlite(path, rows=PAGES, name="pages"):
+    """Write rows into a table."""
+    with sqlite3.connect(path) as opened:
+        opened.execute(f"create table [{name}] (id integer, text text, score real)")
+        opened.executemany(f"insert into [{name}] values (?, ?, ?)", rows)
+    opened.close()
+    return path
+
+
+def duck(path, rows=PAGES, name="pages"):
+    """Write rows into a table."""
+    with duckdb.connect(path) as opened:
+        opened.execute(f'create table "{name}" (id integer, text text, score double)')
+        opened.executemany(f'insert into "{name}" values (?, ?, ?)', rows)
+    return path
+
+
+both = pytest.mark.parametrize(("make", "suffix"), [(sqlite, ".sqlite"), (duck, ".duckdb")])
+
+
+@both
+def test_the_only_table(tmp_path, make, suffix):
+    path = make(tmp_path / f"in{suffix}", name="some pages")
+    result = la.dedup(path, id="id")
+    assert result.decisions.select(["id", "reason", "duplicate_of"]).to_pylist() == [
+        {"id": "1", "reason": "kept", "duplicate_of": None}, {"id": "2", "reason": "near", "duplicate_of": "1"},
+        {"id": "3", "reason": "kept", "duplicate_of": None}, {"id": "4", "reason": "kept", "duplicate_of": None},
+    ] or result.decisions["reason"].to_pylist() == ["kept", "near", "kept", "kept"]  # fmt: skip
+    result.write(tmp_path / "out")
+    (written,) = (tmp_path / "out").glob("*.parquet")
+    assert pq.read_table(written).to_pylist() == [
+        {"id": i, "text": text, "score": score} for i, text, score in (PAGES[0], PAGES[2], PAGES[3])
+    ]
+    result.write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text().splitlines()[0] == f'{{"id":1,"text":"{A}","score":0.5}}'
+
+
+@both
+def test_a_query(tmp_path, make, suffix):
+    path = make(tmp_path / f"in{suffix}")
+    how = {"query": "select id as number, text as body, score from pages where id < 4 order by score desc", "text": "body"}
+    for more in ({}, {"threads": 2}, {"work": tmp_path / "work"}, {"keep": "largest:score"}):
+        result = la.dedup(path, **how, **more, id="number")
+        assert [int(i) for i in result.decisions["id"].to_pylist()] == [3, 1, 2]
+        assert result.summary.near_duplicates == 1 and len(result) == 3
+        assert result.settings.query == how["query"]
+    result.save(tmp_path / "saved")
+    assert len(la.Result.open(tmp_path / "saved", trust=path).texts([0, 1, 2])) == 3
+
+
+@both
+def test_splits_pickle_with_their_query(tmp_path, make, suffix):
+    (split,) = open_sources([make(tmp_path / f"in{suffix}")], query="select text from pages limit 1")
+    again = pickle.loads(pickle.dumps(split))
+    assert [row for _, row in again.records()] == [{"text": A}]
+    assert format_named(split.form.name).query == "select text from pages limit 1"
+
+
+@both
+def test_what_is_not_as_it_should_be(tmp_path, make, suffix):
+    path = make(tmp_path / f"in{suffix}")
+    with pytest.raises(la.InputDataError, match=rf"in{suffix}: .*nowhere.*\(query: 'select text from nowhere'\)"):
+        la.dedup(path, query="select text from nowhere")
+    with pytest.raises(
+        la.InputDataError, match=rf"in{suffix}, row 1: field 'body' is missing; fields found: id, text, score; name ano"
+    ):
+        la.dedup(path, text="body")
+    with pytest.raises(la.InputDataError, match=rf"in{suffix}, row 1: field 'text' must be a string or null; found 1"):
+        la.dedup(path, query="select id as text from pages")
+    bad = tmp_path / f"bad{suffix}"
+    for content in (b"this is no database" * 300, path.read_bytes()[:2000]):
+        bad.write_bytes(content)
+        with pytest.raises(la.InputDataError, match=f"bad{suffix}"):
+            la.dedup(bad)
+    make(tmp_path / f"two{suffix}")
+    make(tmp_path / f"two{suffix}", name="other")
+    with pytest.raises(la.InputDataError, match="has 2 tables: other, pages; say which rows with --query"):
+        la.dedup(tmp_path / f"two{suffix}")
+
+
+@both
+def test_nothing_is_changed(tmp_path, make, suffix):
+    path = make(tmp_path / f"in{suffix}")
+    before = path.read_bytes()
+    with pytest.raises(la.InputDataError, match="(?i)read.?only"):
+        la.dedup(path, query="delete from pages")
+    assert path.read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == [path.name]
+
+
+def test_bytes_are_text_where_they_are_utf8(tmp_path):
+    path = sqlite(tmp_path / "in.db", [(1, A.encode(), 0.5), (2, b"a \xff b", 0.5)])
+    assert [row["text"] for _, row in open_sources([path], query="select text from pages limit 1")[0].records()] == [A]
+    with pytest.raises(la.InputDataError, match=r"in.db, row 2, column 'text': invalid UTF-8 at byte 2"):
+        la.dedup(path)
+    assert len(la.dedup(path, encoding_errors="replace")) == 2
+
+
+def test_references_can_be_databases_and_inputs_not(tmp_path):
+    path = sqlite(tmp_path / "in.sqlite")
+    free = tmp_path / "a.jsonl"
+    free.write_text('{"text": "a b c"}\n')
+    given = {"query": "select text from pages", "against": path}
+    with pytest.raises(la.ParameterError, match="query is for databases"):
+        la.dedup(free, **given)
+    new = sqlite(tmp_path / "new.sqlite", [(1, A, 0.0), (2, "new", 0.0)])
+    assert la.dedup(new, **given).keep.tolist() == [False, True]
+
+
+def test_an_empty_table(tmp_path):
+    assert len(la.dedup(sqlite(tmp_path / "in.sqlite", []))) == 0
