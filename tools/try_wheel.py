@@ -130,6 +130,11 @@ def try_html(fresh: Fresh) -> None:
     (fresh.work / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     fresh.run("dedup", "pages.jsonl", "--html", "-o", "clean.jsonl")
     assert (fresh.work / "clean.jsonl").read_text().count("\n") == 1
+    (fresh.work / "site").mkdir()
+    for number, row in enumerate(rows):
+        (fresh.work / f"site/{number}.html").write_text(row["text"])
+    fresh.run("dedup", "site", "-o", "kept/")
+    assert len(list((fresh.work / "kept").glob("*.html"))) == 1
 
 
 def try_pdf(fresh: Fresh) -> None:

@@ -31,14 +31,14 @@ def test_every_suffix_is_read(tmp_path):
 
 def test_inputs_keep_the_order_in_which_they_are_given(tmp_path):
     """Text files that follow one another are one source, and what is first is kept, whatever its format."""
-    for name in ("m/a.txt", "m/c.md", "m/d.html", "z.txt"):
+    for name in ("m/a.txt", "m/c.md", "m/d.rst", "z.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{A} {name}")
     for name in ("m/b.jsonl", "z.jsonl"):
         (tmp_path / name).write_text(line(f"{A} m/a.txt"))
     sources = open_sources([tmp_path / "z.jsonl", tmp_path / "m", tmp_path / "z.txt"])
     names = [[str(p.path.relative_to(tmp_path)) for p in source.places] for source in sources]
-    assert names == [["z.jsonl"], ["m/a.txt"], ["m/b.jsonl"], ["m/c.md", "m/d.html", "z.txt"]]
+    assert names == [["z.jsonl"], ["m/a.txt"], ["m/b.jsonl"], ["m/c.md", "m/d.rst", "z.txt"]]
     for first, second in (("z.jsonl", "m/a.txt"), ("m/a.txt", "z.jsonl")):
         result = la.dedup([tmp_path / first, tmp_path / second])
         assert result.keep.tolist() == [True, False]

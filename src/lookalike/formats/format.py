@@ -181,6 +181,14 @@ class Format:
         """Return the format of the rows that a query gives; where nothing can be queried, the same."""
         return self
 
+    def with_boilerplate(self) -> Format:
+        """Return the format that keeps menus and the like of web pages; where there are none, the same."""
+        return self
+
+    def detailed(self, detail: str) -> Format:
+        """Return the format that a name means with a detail after a colon."""
+        return self.delimited(detail).queried(detail)
+
     def splits(self, places: Sequence[Place]) -> list[Split]:
         """Return what files are read as: a split each, or all in one."""
         return [Split(form=self, name=place.name, relative=place.relative, places=(place,)) for place in places]

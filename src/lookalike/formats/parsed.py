@@ -1,4 +1,4 @@
-"""Files of a document each that need a parser: PDF, DOCX, ODT, EPUB, e-mail. A kept file is copied as it is."""
+"""Files of a document each that need a parser: web pages, PDF, DOCX, ODT, EPUB, e-mail. A kept file is copied as it is."""
 
 from __future__ import annotations
 

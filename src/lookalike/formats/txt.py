@@ -1,4 +1,4 @@
-"""Text files, source code and pages among them: each file is a document, and a kept file is copied as it is."""
+"""Text files, source code among them: each file is a document, and a kept file is copied as it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .split import Batch, Columns, Record, Split, marked, numbers_from
 
 BATCH_FILES = 1024
 _SUFFIXES = (
-    ".txt", ".md", ".rst", ".html", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".htm", ".xhtml", ".pyi", ".c", ".h",
+    ".txt", ".md", ".rst", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".pyi", ".c", ".h",
     ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".java", ".kt", ".scala", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs",
     ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
     ".sql", ".css", ".scss",
