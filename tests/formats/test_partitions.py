@@ -30,7 +30,7 @@ def test_columns_of_folders(crawl, tmp_path):
         2 * TEXTS
     )
     assert la.dedup(crawl, within="dump").kept.num_rows == 6, "null is a group, too"
-    largest = la.dedup(crawl, keep="largest:dump").kept["file"].to_pylist()
+    largest = la.dedup(crawl, keep="largest:dump").kept["id"].to_pylist()
     assert len(largest) == 2 and all("/dump=10/" in name for name in largest), "they are numbers"
 
 
