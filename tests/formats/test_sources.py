@@ -95,3 +95,30 @@ def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkey
     batches = list(split.batches(Columns()))
     assert [len(batch.texts) for batch in batches] == sizes
     assert [number for batch in batches for number in batch.numbers.tolist()] == list(range(1, 8))
+
+
+@pytest.mark.parametrize("form", ["txt", "eml"])
+def test_pieces_of_a_folder_are_its_files_by_their_numbers(tmp_path, form, monkeypatch):
+    """As tasks of a cluster read them, and texts are read again: no piece holds the files of others."""
+    for n in range(40):
+        (tmp_path / f"n={n % 3}").mkdir(exist_ok=True)
+        (tmp_path / f"n={n % 3}/{n:02}.{form}").write_text(f"Subject: {n}\n\n{A} {n}" * (n % 5 + 1))
+    (split,) = open_sources([tmp_path])
+    monkeypatch.setattr(txt, "OPENED", 100)
+    columns = Columns(others=("n",))
+
+    def read(split):
+        batches = list(split.batches(columns))
+        return [
+            (n, batch.texts.row(i), batch.others["n"][i], split.label(n))
+            for batch in batches for i, n in enumerate(batch.numbers.tolist())
+        ]  # fmt: skip
+
+    whole = read(split)
+    assert [row[0] for row in whole] == list(range(1, 41)) and {row[2] for row in whole} == {0, 1, 2}
+    pieces = split.pieces(1000)
+    assert len(pieces) > 9 and max(len(piece.places) for _, piece in pieces) < 9
+    assert [row for _, piece in pieces for row in read(piece)] == whole
+    assert [first for first, _ in pieces] == [read(piece)[0][0] - 1 for _, piece in pieces]
+    assert [row for _, piece in pieces for row in piece.records()] == list(split.records())
+    assert [split.label(number) for number in range(1, 41)] == [row[3] for row in whole]

@@ -91,7 +91,7 @@ class Split:
     named: bool = False  # though its rows are in memory: ids have the name, not the row alone
     data: Any = None  # rows that are in memory
     limit: Limit = Limit()  # a format reads no more of a document
-    groups: tuple[int, int] | None = None  # row groups, the first and the one after the last; None: all
+    groups: tuple[int, int] | None = None  # row groups, or files, the first and the one after the last; None: all
     noted: Noted = None  # told how many bytes are read, as they are on the disk
     threads: int = 1  # how many documents can be parsed at one time
 
@@ -99,6 +99,15 @@ class Split:
     def format(self) -> str:
         """The name of the format."""
         return self.form.name
+
+    @property
+    def numbered(self) -> Iterator[tuple[int, Place]]:
+        """The files that are read, each with its number among all of the input; where rows are files."""
+        return enumerate(self.places, 1 if self.groups is None else self.groups[0] + 1)
+
+    def place_of(self, number: int) -> Place:
+        """Return the file of a number, from 1."""
+        return self.places[number - 1 if self.groups is None else number - 1 - self.groups[0]]
 
     @property
     def place(self) -> Place:
@@ -117,7 +126,8 @@ class Split:
             columns = replace(columns, others=tuple(name for name in columns.others if name not in partitions))
         for batch in self.form.read(self, columns):
             if partitions:
-                of_files = batch.numbers - 1 if self.form.rows_are_files else np.zeros(len(batch.numbers), np.int64)
+                first = 1 if self.groups is None else self.groups[0] + 1
+                of_files = batch.numbers - first if self.form.rows_are_files else np.zeros(len(batch.numbers), np.int64)
                 given = {name: [values[place] for place in of_files.tolist()] for name, values in partitions.items()}
                 batch = replace(batch, others=batch.others | given)
             yield self._limited(batch)
