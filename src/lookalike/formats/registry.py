@@ -17,7 +17,23 @@ if TYPE_CHECKING:
     from .format import Format
 
 GROUP = "lookalike.formats"
-OWN = ("parquet", "jsonl", "json", "csv", "tsv", "txt", "html", "sqlite", "duckdb", "pdf", "docx", "odt", "epub", "eml")
+OWN = (
+    "parquet",
+    "jsonl",
+    "json",
+    "csv",
+    "tsv",
+    "txt",
+    "html",
+    "arrow",
+    "sqlite",
+    "duckdb",
+    "pdf",
+    "docx",
+    "odt",
+    "epub",
+    "eml",
+)
 """The formats of this folder, in the order of help and messages; those of other packages follow."""
 
 

@@ -1,0 +1,151 @@
+"""Files of Arrow: Feather, as which a file begins with its name, and streams, as data sets of Hugging Face are."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..files.urls import Url
+from ..values.arrow import without_views
+from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .format import EXPANSION, Selection
+from .frames import ROWS
+from .merged_parquet import row_groups, together
+from .split import Batch, Columns, Split
+
+BYTES = 32 << 20  # of rows that are handed on together
+_MAGIC = b"ARROW1"
+_CODECS = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}  # how what they compress begins
+
+
+class Arrow(ColumnarFormat):
+    """Files and streams of Arrow. Rows are numbered from 1; a file that is not compressed is not copied into memory."""
+
+    name = "arrow"
+    suffixes = (".arrow", ".feather", ".ipc")
+    compressible = False
+
+    @contextmanager
+    def _open(self, split: Split, names: Sequence[str] | None = None) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
+        """Give the schema and the batches of a file, with all columns or some."""
+        path = split.place.path
+        try:
+            with path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source:
+                schema, batches = _batches(source, None)
+                if names is not None:
+                    schema, batches = _batches(source, [schema.get_field_index(name) for name in outer(schema, names)])
+                yield schema, batches
+        except InputDataError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
+            raise InputDataError(f"{split.name}: not a readable Arrow file: {error}") from None
+
+    def schema(self, split: Split) -> pa.Schema:
+        with self._open(split) as (schema, _):
+            return _plain(schema.empty_table()).schema
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Judge (rows, bytes of text) by the size of the file."""
+        return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        with self._open(split) as (schema, _):
+            check_columns(split, schema, columns)
+        first = 1
+        with self._open(split, columns.wanted) as (_, batches):
+            for batch in batches:
+                _check(batch, split, first)
+                for some in _cut(pa.Table.from_batches([batch])):
+                    (part,) = _plain(some).combine_chunks().to_batches() or [None]
+                    if part is not None:
+                        yield table_batch(part, first, columns, split.name)
+                        first += len(part)
+                if split.noted is not None:
+                    split.noted(min(batch.nbytes, split.place.size))
+                del batch  # not held while the next is read
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns again, a few rows at a time."""
+        first = 1
+        with self._open(split) as (_, batches):
+            for batch in batches:
+                _check(batch, split, first)
+                first += len(batch)
+                yield from map(_plain, _cut(pa.Table.from_batches([batch])))
+                del batch  # not held while the next is read
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: dict[str, Any]) -> None:
+        """Write tables: a stream, and compressed as it was, where the first input is one of these files; else a file."""
+        schema, tables, _ = together(selections)
+        schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
+        streamed, codec = False, None
+        if selections[0].split.form is self:
+            streamed, codec = _kind(selections[0].split)
+        writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
+        with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
+            for table in row_groups(tables, None):
+                out.write_table(table if table.schema.equals(schema) else table.cast(schema))
+                del table  # not held while the next is read
+
+
+def _batches(source: pa.NativeFile, fields: list[int] | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    options = pa.ipc.IpcReadOptions(included_fields=fields)
+    source.seek(0)
+    if source.read(len(_MAGIC)) == _MAGIC:
+        file = pa.ipc.open_file(source, options=options)
+        return file.schema, (file.get_batch(number) for number in range(file.num_record_batches))
+    source.seek(0)
+    stream = pa.ipc.open_stream(source, options=options)
+    return stream.schema, iter(stream)
+
+
+def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
+    """Refuse values that lie outside of what a file holds; whether texts are UTF-8 is seen later."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        plain = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}.get(column.type)
+        try:
+            (column if plain is None else column.view(plain)).validate(full=True)
+        except pa.ArrowInvalid as error:
+            where = f"rows {first} to {first + len(batch) - 1}"
+            raise InputDataError(f"{split.name}, {where}: column {name!r} is damaged: {error}") from None
+
+
+def _cut(table: pa.Table) -> Iterator[pa.Table]:
+    """Cut rows into tables of a bounded size, by their average."""
+    rows = max(1, min(ROWS, BYTES * len(table) // max(1, table.nbytes)))
+    for first in range(0, len(table), rows):
+        yield table.slice(first, rows)
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return a table whose texts are no views."""
+    for place, column in enumerate(table.columns):
+        if (plain := without_views(column)) is not column:
+            table = table.set_column(place, table.field(place).with_type(plain.type), plain)
+    return table
+
+
+def _kind(split: Split) -> tuple[bool, str | None]:
+    """Tell whether a file is a stream, and by what its first batch is compressed."""
+    path = split.place.path
+    with path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source:
+        streamed = source.read(len(_MAGIC)) != _MAGIC
+        source.seek(0 if streamed else 8)
+        messages, head = pa.ipc.MessageReader.open_stream(source), b""
+        try:
+            while (message := messages.read_next_message()).type != "record batch":
+                pass
+            head = message.body[:4096].to_pybytes()
+        except (StopIteration, pa.ArrowException, OSError):  # there are no rows
+            pass
+    # a buffer that is compressed begins with its size in eight bytes; the first can be one of the bits that tell nulls
+    return streamed, next((codec for at in range(8, len(head), 8) if (codec := _CODECS.get(head[at : at + 4]))), None)
+
+
+FORMAT = Arrow()
