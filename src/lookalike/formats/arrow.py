@@ -124,9 +124,10 @@ def _cut(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return a table whose texts are no views."""
+    """Return a table whose texts are no views: of these Arrow selects no rows, and writes the values of all."""
     for place, column in enumerate(table.columns):
-        if (plain := without_views(column)) is not column:
+        kind = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(column.type)
+        if (plain := without_views(column) if kind is None else column.cast(kind)) is not column:
             table = table.set_column(place, table.field(place).with_type(plain.type), plain)
     return table
 
