@@ -91,3 +91,9 @@ def test_a_saved_data_set_of_hugging_face(tmp_path):
     result = la.dedup(saved)
     assert result.summary.documents == 320 and result.kept.num_rows == 150
     assert result.summary.skipped["by_reason"] == {"marker": 5}
+    result.write(tmp_path / "out/")
+    found = datasets.load_from_disk(str(tmp_path / "out"))
+    assert {name: len(part) for name, part in found.items()} == {"train": 140, "test": 10}
+    assert found["train"]._fingerprint != split._fingerprint and found["train"].features == split.features
+    la.dedup(saved / "train").write(tmp_path / "one/")
+    assert datasets.load_from_disk(str(tmp_path / "one"))["id"][:3] == [0, 2, 4]

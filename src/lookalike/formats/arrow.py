@@ -6,11 +6,13 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..files.disk import NewFolder
 from ..files.urls import Url
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
@@ -92,6 +94,26 @@ class Arrow(ColumnarFormat):
             for table in row_groups(tables, None):
                 out.write_table(table if table.schema.equals(schema) else table.cast(schema))
                 del table  # not held while the next is read
+
+    def write_alike(self, folder: NewFolder, selection: Selection, provenance: dict[str, Any]) -> None:
+        """Write the selected rows, and what Hugging Face's data sets say of themselves beside their files."""
+        super().write_alike(folder, selection, provenance)
+        place = selection.split.place
+        inside = PurePosixPath(place.relative).parent
+        described = [(place.path.parent / name, inside / name) for name in ("state.json", "dataset_info.json")]
+        if inside.name:
+            described.append((place.path.parent.parent / "dataset_dict.json", inside.parent / "dataset_dict.json"))
+        for source, target in described:
+            if str(target) not in folder.files and isinstance(source, Path) and source.exists():
+                with folder.file(str(target)) as stream:
+                    stream.write(json.dumps(_described_anew(json.loads(source.read_bytes())), indent=2).encode())
+
+
+def _described_anew(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a description without sizes, which are others now, and as one of other data, which are kept by this name."""
+    sizes = {"dataset_size", "size_in_bytes"} | ({"splits"} if isinstance(described.get("splits"), dict) else set())
+    kept = {name: value for name, value in described.items() if name not in sizes}
+    return kept | ({"_fingerprint": os.urandom(8).hex()} if "_fingerprint" in kept else {})
 
 
 def _batches(source: pa.NativeFile, fields: list[int] | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
