@@ -67,8 +67,21 @@ def _whole_html(content: bytes) -> str:
     return html_to_text(page_of(content), boilerplate=True)
 
 
+def _record(content: bytes, boilerplate: bool = False) -> str:
+    """Return the text of a record of WARC, whose first byte says whether it is a page."""
+    from ..text.html import html_to_text, page_of
+
+    text = page_of(content[1:])
+    return html_to_text(text, boilerplate=boilerplate) if content[:1] == b"h" else text
+
+
+def _whole_record(content: bytes) -> str:
+    return _record(content, boilerplate=True)
+
+
 KINDS: dict[str, Callable[[bytes], str]] = {
-    "pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml, "html": _html, "html:all": _whole_html
+    "pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml, "html": _html, "html:all": _whole_html,
+    "warc": _record, "warc:all": _whole_record,
 }  # fmt: skip
 
 

@@ -13,6 +13,11 @@ from .split import Batch, Columns, Record, Split, marked, numbers_from
 from .txt import BATCH_FILES, TextFiles, content_of
 
 
+def unreadable_file(name: str, why: UnreadableError) -> InputDataError:
+    """Return the error for a document that has no text, where that is one."""
+    return InputDataError(f"{name}: {why}; repair or remove it, or leave it out: --on-error skip (on_error='skip')")
+
+
 class ParsedFiles(TextFiles):
     """A document in each file, parsed in a process of its own; the default id is the file's path."""
 
@@ -39,10 +44,7 @@ class ParsedFiles(TextFiles):
         for number, text in self._texts(split):
             if isinstance(text, UnreadableError):
                 if not split.limit.leave:
-                    raise InputDataError(
-                        f"{split.place_of(number).name}: {text}; repair or remove the file, or leave it out: "
-                        "--on-error skip (on_error='skip')"
-                    )
+                    raise unreadable_file(split.place_of(number).name, text)
                 unreadable[len(texts)] = str(text)
             texts.append(text if isinstance(text, str) else None)
             size += len(texts[-1] or "")

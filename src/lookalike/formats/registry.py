@@ -26,6 +26,7 @@ OWN = (
     "txt",
     "html",
     "arrow",
+    "warc",
     "sqlite",
     "duckdb",
     "pdf",

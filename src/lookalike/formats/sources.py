@@ -21,8 +21,7 @@ _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {
     ".rtf": _PANDOC, ".pptx": _PANDOC,
     ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
-    ".ipynb": "jupyter nbconvert --to markdown FILE", ".warc": "warcio and trafilatura, in Python",
-    ".warc.gz": "warcio and trafilatura, in Python",
+    ".ipynb": "jupyter nbconvert --to markdown FILE",
 }  # fmt: skip
 
 
