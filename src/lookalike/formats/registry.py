@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .format import Format
 
 GROUP = "lookalike.formats"
-OWN = ("parquet", "jsonl", "json", "csv", "tsv", "txt", "sqlite", "duckdb", "pdf", "docx", "odt", "epub", "eml")
+OWN = ("parquet", "jsonl", "json", "csv", "tsv", "txt", "arrow", "sqlite", "duckdb", "pdf", "docx", "odt", "epub", "eml")
 """The formats of this folder, in the order of help and messages; those of other packages follow."""
 
 
