@@ -77,6 +77,8 @@ def stage(tmp_path_factory):
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
     (folder / "site/index.html").write_text(pages[0])
+    (folder / "corpus/documents").mkdir(parents=True)
+    (folder / "corpus/documents/0.json.gz").write_bytes(gzip.compress(lines.encode()))
     for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md"):
         (folder / name).write_text(notes[0])
     return folder

@@ -13,7 +13,7 @@ import pytest
 EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # What is imported of each package that an extra brings, and what else is optional; "" is nothing missing.
 OPTIONAL = {
-    "": [], "jinja2": ["report"], "markupsafe": ["report"], "trafilatura": ["html"], "lxml": ["html"], "pypdfium2": ["pdf"],
+    "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
     "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": ["duckdb"], "datasets": [],
 }  # fmt: skip

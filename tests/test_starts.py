@@ -23,13 +23,12 @@ LARGE = {
     "uvicorn",
     "asyncio",
     "msgspec",
-    "trafilatura",
-    "lxml",
+    "resiliparse",
 }
 METADATA = {"importlib.metadata", "importlib.resources", "email", "pkg_resources"}
 # What a small job on lines or texts has no use for.
 NO_JOB = {
-    "pandas", "polars", "duckdb", "rich", "trafilatura", "lxml", "snowballstemmer", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.csv",
+    "pandas", "polars", "duckdb", "rich", "resiliparse", "snowballstemmer", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.csv",
     "pyarrow.fs", "pyarrow.pandas_compat", "lookalike.text.html", "lookalike.text.features", "lookalike.index.index",
     "lookalike.search.banding", "lookalike.search.hamming", "lookalike.search.fingerprint_file", "lookalike.sketches.packed",
     "lookalike.sketches.weighted", "lookalike.sketches.simhash", "lookalike.methods.simhash", "lookalike.theory.choose",

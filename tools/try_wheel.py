@@ -130,6 +130,11 @@ def try_html(fresh: Fresh) -> None:
     (fresh.work / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     fresh.run("dedup", "pages.jsonl", "--html", "-o", "clean.jsonl")
     assert (fresh.work / "clean.jsonl").read_text().count("\n") == 1
+    (fresh.work / "site").mkdir()
+    for number, row in enumerate(rows):
+        (fresh.work / f"site/{number}.html").write_text(row["text"])
+    fresh.run("dedup", "site", "-o", "kept/")
+    assert len(list((fresh.work / "kept").glob("*.html"))) == 1
 
 
 def try_pdf(fresh: Fresh) -> None:
@@ -141,7 +146,7 @@ def try_pdf(fresh: Fresh) -> None:
     content = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % (n, one) for n, one in enumerate(objects, 1))
     for name in ("a", "b"):
         (fresh.work / f"{name}.pdf").write_bytes(content + b"trailer<</Root 1 0 R>>\n%%%%EOF " + name.encode())
-    assert "exact duplicates removed             1" in fresh.run("dedup", "a.pdf", "b.pdf")
+    assert json.loads(fresh.run("dedup", "a.pdf", "b.pdf", "--json", "--quiet"))["exact_duplicates"] == 1
 
 
 def try_duckdb(fresh: Fresh) -> None:
@@ -150,7 +155,8 @@ def try_duckdb(fresh: Fresh) -> None:
         "-c",
         "import duckdb; duckdb.connect('t.duckdb').execute(\"create table t as select 'a b c d e f' as body from range(2)\")",
     )
-    assert "exact duplicates removed             1" in fresh.run("dedup", "t.duckdb", "--query", "select body as text from t")
+    said = fresh.run("dedup", "t.duckdb", "--query", "select body as text from t", "--json", "--quiet")
+    assert json.loads(said)["exact_duplicates"] == 1
 
 
 def try_features(fresh: Fresh) -> None:

@@ -14,8 +14,8 @@ HERE = Path(__file__).parent
 SAMPLES = sorted(path.stem for path in (HERE / "samples").glob("*.py"))
 
 TESTED = {
-    "parquet": [".parquet"], "arrow": [".arrow", ".feather"], "jsonl": [".jsonl", ".jsonl.gz", ".jsonl.zst"], "json": [".json", ".json.xz"],
-    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "ssv": [".ssv", ".ssv.gz"],
+    "parquet": [".parquet"], "jsonl": [".jsonl", ".jsonl.gz", ".jsonl.zst"], "json": [".json", ".json.xz"],
+    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "arrow": [".arrow", ".feather"], "ssv": [".ssv", ".ssv.gz"],
 }  # fmt: skip
 """Some suffixes of each format; all of them are read alike."""
 

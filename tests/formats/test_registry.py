@@ -32,7 +32,7 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
         assert isinstance(form, Format) and form.name == name and known_suffixes()[name] == list(form.suffixes)
         assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in form.suffixes)
     plain = [suffix for suffix in formats_by_suffix() if not suffix.endswith(PACKED)]
-    assert plain[:10] == [".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".md", ".rst", ".html"]
+    assert plain[:10] == [".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".md", ".rst", ".py"]
     alone = [suffix for suffix in plain if suffix + ".gz" not in formats_by_suffix()]
     assert {".parquet", ".pdf", ".sqlite"} <= set(alone) and ".jsonl" not in alone
     assert len(formats_by_suffix()) == 5 * len(plain) - 4 * len(alone), "all others can be compressed"

@@ -31,14 +31,14 @@ def test_every_suffix_is_read(tmp_path):
 
 def test_inputs_keep_the_order_in_which_they_are_given(tmp_path):
     """Text files that follow one another are one source, and what is first is kept, whatever its format."""
-    for name in ("m/a.txt", "m/c.md", "m/d.html", "z.txt"):
+    for name in ("m/a.txt", "m/c.md", "m/d.rst", "z.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{A} {name}")
     for name in ("m/b.jsonl", "z.jsonl"):
         (tmp_path / name).write_text(line(f"{A} m/a.txt"))
     sources = open_sources([tmp_path / "z.jsonl", tmp_path / "m", tmp_path / "z.txt"])
     names = [[str(p.path.relative_to(tmp_path)) for p in source.places] for source in sources]
-    assert names == [["z.jsonl"], ["m/a.txt"], ["m/b.jsonl"], ["m/c.md", "m/d.html", "z.txt"]]
+    assert names == [["z.jsonl"], ["m/a.txt"], ["m/b.jsonl"], ["m/c.md", "m/d.rst", "z.txt"]]
     for first, second in (("z.jsonl", "m/a.txt"), ("m/a.txt", "z.jsonl")):
         result = la.dedup([tmp_path / first, tmp_path / second])
         assert result.keep.tolist() == [True, False]
@@ -95,3 +95,30 @@ def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkey
     batches = list(split.batches(Columns()))
     assert [len(batch.texts) for batch in batches] == sizes
     assert [number for batch in batches for number in batch.numbers.tolist()] == list(range(1, 8))
+
+
+@pytest.mark.parametrize("form", ["txt", "eml"])
+def test_pieces_of_a_folder_are_its_files_by_their_numbers(tmp_path, form, monkeypatch):
+    """As tasks of a cluster read them, and texts are read again: no piece holds the files of others."""
+    for n in range(40):
+        (tmp_path / f"n={n % 3}").mkdir(exist_ok=True)
+        (tmp_path / f"n={n % 3}/{n:02}.{form}").write_text(f"Subject: {n}\n\n{A} {n}" * (n % 5 + 1))
+    (split,) = open_sources([tmp_path])
+    monkeypatch.setattr(txt, "OPENED", 100)
+    columns = Columns(others=("n",))
+
+    def read(split):
+        batches = list(split.batches(columns))
+        return [
+            (n, batch.texts.row(i), batch.others["n"][i], split.label(n))
+            for batch in batches for i, n in enumerate(batch.numbers.tolist())
+        ]  # fmt: skip
+
+    whole = read(split)
+    assert [row[0] for row in whole] == list(range(1, 41)) and {row[2] for row in whole} == {0, 1, 2}
+    pieces = split.pieces(1000)
+    assert len(pieces) > 9 and max(len(piece.places) for _, piece in pieces) < 9
+    assert [row for _, piece in pieces for row in read(piece)] == whole
+    assert [first for first, _ in pieces] == [read(piece)[0][0] - 1 for _, piece in pieces]
+    assert [row for _, piece in pieces for row in piece.records()] == list(split.records())
+    assert [split.label(number) for number in range(1, 41)] == [row[3] for row in whole]

@@ -81,13 +81,13 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
         return [option, r.choice(choices)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "within": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "overrides": "overrides.jsonl", "fail_if_removed": "1"}  # fmt: skip
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
 
 
 def arguments(r: Random, path: list[str], command) -> list[str]:
     """A command with what it needs, some options, and up to three odd values."""
-    odd = {parameter.name for parameter in r.choices(command.params, k=r.choice([0, 1, 1, 2, 3]))}
+    odd = {parameter.name for parameter in r.choices(command.params or [None], k=r.choice([0, 1, 1, 2, 3])) if parameter}
     likely = {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
     out = list(path)
     for parameter in command.params:

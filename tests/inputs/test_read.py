@@ -103,12 +103,12 @@ def test_references_may_have_the_columns_that_annotation_adds(splits):
     assert len(rows_of(read_documents(splits, Reading(free=("n",), n_references=4)))) == len(ALL)
 
 
-@pytest.mark.parametrize("html", [False, True])
-def test_bytes_that_are_not_utf8_are_named_by_row(html):
+@pytest.mark.parametrize("pages", ["", "main"])
+def test_bytes_that_are_not_utf8_are_named_by_row(pages):
     column = pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], pa.binary())
     sources = open_sources_in_memory(column)
-    batches = read_documents(sources, Reading(html=html))
-    if html:  # else steps find it, which know the whole text
+    batches = read_documents(sources, Reading(pages=pages))
+    if pages:  # else steps find it, which know the whole text
         with pytest.raises(la.InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
             list(batches)
     else:

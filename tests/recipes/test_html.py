@@ -55,6 +55,8 @@ WORDS = "These words are the text of the page, and none of them may be lost. "
         f'<html><head><meta charset="utf-16"></head><body><p>{WORDS}</p></body></html>',
         f'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><p>&e; {WORDS}</p>',
         f"<p x='{'a' * 20_000_000}'>{WORDS}</p>",
+        f"<html><head><noscript><iframe src='x' style='display:none'/></noscript></head><body><p>{WORDS}</p></body></html>",
+        f"<html><body style='display:none'><p>{WORDS}</p></body></html>",
         "<div>" * 300 + WORDS + "</div>" * 300,
         "<div>" * 100_000 + WORDS + "</div>" * 100_000,
         "<table><tr><td>" * 5000 + WORDS,
@@ -63,7 +65,7 @@ WORDS = "These words are the text of the page, and none of them may be lost. "
         "<" * 100_000 + f"<p>{WORDS}</p>",
         "<html><body><p>intro</p>" + "<div>" * 5000 + "</div>" * 5000 + f"<p>{WORDS}</p></body></html>",
     ],
-    ids=range(18),
+    ids=range(20),
 )
 def test_no_text_of_a_page_is_lost(page):
     """Fragments, pages of odd encodings, and pages that a parser gives up on have the text that they show."""
@@ -73,20 +75,18 @@ def test_no_text_of_a_page_is_lost(page):
         assert "root:" not in text
 
 
-def test_text_without_a_parser_leaves_out_scripts_and_comments():
-    deep = "<div>" * 5000
-    text = la.html_to_text(
-        f"<SCRIPT>var a = '<p>';</SCRIPT><style>p {{}}</style>{deep}<!-- <p>no</p> -->One &amp; two<br/>three<script>x"
-    )
-    assert text == "One & two three"
-
-
-def test_tags_without_an_end_take_linear_time():
-    """A million letters after a "<" are read once, not once for each letter."""
-    deep = "<div>" * 5000
+def test_depth_takes_linear_time():
+    """To find the main text all elements around each are looked at: half an hour for a million nested ones, were it tried."""
     begin = time.process_time()
-    assert "words" in la.html_to_text(deep + ("<" + "a" * 1_000_000) + "<" * 100_000 + "<p>words")
-    assert time.process_time() - begin < 600  # some seconds; hours if each letter began anew
+    for page in (
+        "<div>" * 1_000_000 + "words",
+        "<div>" * 5000 + "<p>words</p>" * 100_000,
+        "<" + "a" * 1_000_000 + "<" * 100_000 + "<p>words",
+    ):
+        assert "words" in la.html_to_text(page)
+    assert time.process_time() - begin < 300  # some seconds
+    frame = "<nav>menu</nav>" + "<br><p>a<li>b" * 5000
+    assert "menu" not in la.html_to_text(f"<html><body>{frame}{ARTICLE}</body></html>"), "what has no end does not nest"
 
 
 def test_a_page_without_text_has_none():
@@ -95,7 +95,7 @@ def test_a_page_without_text_has_none():
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    monkeypatch.setitem(sys.modules, "resiliparse.extract.html2text", None)
     with pytest.raises(la.MissingExtraError, match=r"lookalike\[html\]"):
         la.html_to_text("<p>x</p>")
 
@@ -107,3 +107,9 @@ def test_versions_of_real_pages_become_equal(data):
     raw, text = la.dedup(versions).summary, la.dedup(versions, html=True).summary
     assert raw.exact_duplicates == 0 and text.exact_duplicates > 0
     assert text.kept < raw.kept
+
+
+def test_menus_count_if_asked():
+    pages = [page("a", "Home About"), page("a", " ".join(f"Entry {i}" for i in range(99)))]
+    assert la.dedup(pages, html=True).keep.tolist() == [True, False]
+    assert la.dedup(pages, html=True, boilerplate=True).keep.tolist() == [True, True]

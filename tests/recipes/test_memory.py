@@ -89,7 +89,7 @@ def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
     whole = la.dedup(path, html=True)
     count = []
     extract = html.html_to_text
-    monkeypatch.setattr(html, "html_to_text", lambda page: count.append(1) or extract(page))
+    monkeypatch.setattr(html, "html_to_text", lambda page, **_: count.append(1) or extract(page))
     assert la.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
     assert len(count) <= len(pages)
     count.clear()

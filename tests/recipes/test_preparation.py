@@ -32,7 +32,7 @@ def test_references_come_first_and_all_settings_reach_the_reading(files):
     opened = open_job(inputs, replace(settings, against=reference), None)
     assert [split.name for split in opened.splits] == [reference, *inputs]
     reading = opened.reading
-    assert (reading.id, reading.priority, reading.within, reading.html) == ("id", "n", "n", True)
+    assert (reading.id, reading.priority, reading.within, reading.pages) == ("id", "n", "n", "main")
     assert (reading.encoding_errors, reading.n_references) == ("replace", 1)
     assert reading.free == ("keep", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance", "cluster",
                             "cluster_is_reference")  # fmt: skip

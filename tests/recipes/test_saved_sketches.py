@@ -301,7 +301,7 @@ def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
 
 def test_web_pages(tmp_path):
     """Their texts are extracted again from files; from anywhere else they cannot be."""
-    pytest.importorskip("trafilatura", reason="the extra html is not installed")
+    pytest.importorskip("resiliparse", reason="the extra html is not installed")
     article = "<article>" + "".join(f"<p>The river number {i} falls into the sea after {7 * i} miles.</p>" for i in range(30))
     pages = [
         f"<html><body><nav>menu {i}</nav>{article.replace('river', word)}</body></html>"
@@ -317,7 +317,7 @@ def test_web_pages(tmp_path):
     run(tmp_path / "0.parquet", save=tmp_path / "seen", **given)
     found = run(tmp_path / "1.parquet", against=tmp_path / "seen", **given)
     assert found[2]["kept"] == 0 and found[2]["exact_duplicates"] == 2
-    texts, _ = read_again(as_references(tmp_path / "seen"), Reading(html=True), np.array([0, 1]))
+    texts, _ = read_again(as_references(tmp_path / "seen"), Reading(pages="main"), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
     with pytest.raises(la.ParameterError, match="web pages can be saved only if the pages are in files"):

@@ -141,7 +141,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         )
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
-        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "glob": "*", "format": "csv", "delimiter": ";",
+        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",

@@ -29,6 +29,8 @@ from .messages import say, say_all, say_seed
 @options.reporting
 @options.own("--audit", type=click.IntRange(1), default=None, metavar="N",
              help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
+@options.own("--attributes", is_flag=True,
+             help="Write to the folder -o, in place of rows, a line of JSON about each, in files as Dolma has.")  # fmt: skip
 @options.quiet
 @options.as_json
 @options.on_a_cluster
@@ -38,7 +40,7 @@ from .messages import say, say_all, say_seed
 def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, save_sketches: str | None, save: str | None,
     fail_if_removed: float | None, report: str | None, report_texts: str, audit: int | None, quiet: bool, as_json: bool,
-    master: str | None, conf: tuple[str, ...], dry_run: bool, duplicates: float, family: float,
+    master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
     against: tuple[str, ...] | None, engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
@@ -78,6 +80,7 @@ def dedup(
         from ..formats.writers import check_output as check_where
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=given["annotate"],
+        attributes=attributes,
         texts=report_texts,
         done=written_before(work, (output, report, save, save_sketches)) if work and given["resume"] else (),
     )  # fmt: skip

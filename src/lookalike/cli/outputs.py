@@ -91,6 +91,7 @@ class Outputs:
     force: bool
     done: Collection[str] = ()  # what this job has written already, before it was resumed, and which it can write again
     annotate: bool = False
+    attributes: bool = False  # of rows, in place of them
     texts: str  # how the report shows them
 
     @property
@@ -127,6 +128,8 @@ class Outputs:
 
         if self.output is not None and not is_stdout(self.output):
             check_before(self.output, sources, references, but(self.output))
+        if self.attributes:
+            self._check_attributes(sources)
         if self.save is not None:
             from ..results.saved import check_folder
 
@@ -141,6 +144,15 @@ class Outputs:
 
             force = self.may_replace(self.save_sketches)
             check_saving(self.save_sketches, force, sources, references, html, but(self.save_sketches))
+
+    def _check_attributes(self, sources: Sequence[Split]) -> None:
+        from ..formats.writers import check_attributes
+
+        if self.output is None or self.annotate:
+            raise ParameterError(
+                "--attributes writes a folder beside that of the documents, without --annotate: name it with -o"
+            )
+        check_attributes(self.output, sources)
 
     def write(
         self,
@@ -166,7 +178,7 @@ class Outputs:
             put(self.save, "saving", result.save)
         guard()
         first = None if is_stdout(self.output) else self.output
-        put(first, "writing", result.write, annotate=self.annotate)
+        put(first, "writing", result.write, annotate=self.annotate, attributes=self.attributes)
         put(self.save_sketches, "saving sketches", result.save_sketches)
         if first is None:  # the pipe may break
             put(self.output, "writing", result.write, annotate=self.annotate)

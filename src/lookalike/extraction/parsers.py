@@ -10,13 +10,15 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import MissingExtraError
 from . import UnreadableError
 from .worker import ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them
 Key = TypeVar("Key")
@@ -117,6 +119,7 @@ def texts_of(
     documents: Iterable[tuple[Key, bytes | None]], kind: str, most: int, threads: int = 1, extra: str = ""
 ) -> Iterator[tuple[Key, str | UnreadableError | None]]:
     """Yield what comes of each document, in their order, some parsed at the same time; None stays None."""
+    from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
     def parsed(content: bytes | None) -> str | UnreadableError | None:
         try:

@@ -55,7 +55,21 @@ def _eml(content: bytes) -> str:
     return text_of(content)
 
 
-KINDS: dict[str, Callable[[bytes], str]] = {"pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml}
+def _html(content: bytes) -> str:
+    from ..text.html import html_to_text, page_of
+
+    return html_to_text(page_of(content))
+
+
+def _whole_html(content: bytes) -> str:
+    from ..text.html import html_to_text, page_of
+
+    return html_to_text(page_of(content), boilerplate=True)
+
+
+KINDS: dict[str, Callable[[bytes], str]] = {
+    "pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml, "html": _html, "html:all": _whole_html
+}  # fmt: skip
 
 
 def answer(kind: str, content: bytes, most: int) -> tuple[bytes, bytes]:

@@ -96,7 +96,21 @@ def _in_folder(folder: Path, patterns: Sequence[str], suffixes: Collection[str],
     except OSError as error:
         raise InputDataError(f"{shown(error.filename or folder)}: cannot be read: {error.strerror}") from None
     found.sort(key=lambda place: place.relative.split("/"))
-    return found
+    return _without_descriptions(found, skipped)
+
+
+def _without_descriptions(places: list[Place], skipped: Skipped) -> list[Place]:
+    """Leave out, and count, what Hugging Face's data sets keep beside their .arrow files: they are no documents."""
+    holding = {os.path.dirname(place.relative) for place in places if place.relative.endswith(".arrow")}
+    over = {os.path.dirname(folder) for folder in holding}
+    told = [
+        place for place in places
+        if ((name := os.path.split(place.relative))[1] in ("state.json", "dataset_info.json") and name[0] in holding)
+        or (name[1] == "dataset_dict.json" and name[0] in over)
+    ]  # fmt: skip
+    for place in told:
+        skipped.add("marker", str(place.path))
+    return [place for place in places if place not in told] if told else places
 
 
 def _visible(folder: Path, all_names: bool, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:

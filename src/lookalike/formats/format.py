@@ -83,6 +83,12 @@ class Selection:
         for line, added in self._selected(raw_rows):
             yield line if self.added is None else annotate(line, added)
 
+    def added_rows(self) -> Iterator[Record]:
+        """Yield what is added to each of the selected rows, which are not read."""
+        assert self.added is not None
+        self.split.check_unchanged()
+        yield from (row for row, wanted in zip(self._additions(self.added), self.mask.tolist(), strict=True) if wanted)
+
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield the rows as dictionaries, each with its number, additions appended."""
         for (number, record), added in self._selected(self.split.records(self.encoding_errors)):
@@ -180,6 +186,14 @@ class Format:
     def queried(self, query: str) -> Format:
         """Return the format of the rows that a query gives; where nothing can be queried, the same."""
         return self
+
+    def with_boilerplate(self) -> Format:
+        """Return the format that keeps menus and the like of web pages; where there are none, the same."""
+        return self
+
+    def detailed(self, detail: str) -> Format:
+        """Return the format that a name means with a detail after a colon."""
+        return self.delimited(detail).queried(detail)
 
     def splits(self, places: Sequence[Place]) -> list[Split]:
         """Return what files are read as: a split each, or all in one."""

@@ -17,7 +17,23 @@ if TYPE_CHECKING:
     from .format import Format
 
 GROUP = "lookalike.formats"
-OWN = ("parquet", "jsonl", "json", "csv", "tsv", "txt", "arrow", "sqlite", "duckdb", "pdf", "docx", "odt", "epub", "eml")
+OWN = (
+    "parquet",
+    "jsonl",
+    "json",
+    "csv",
+    "tsv",
+    "txt",
+    "html",
+    "arrow",
+    "sqlite",
+    "duckdb",
+    "pdf",
+    "docx",
+    "odt",
+    "epub",
+    "eml",
+)
 """The formats of this folder, in the order of help and messages; those of other packages follow."""
 
 
@@ -58,13 +74,13 @@ def _loaded(name: str, entry: Any) -> Format:
 
 
 def format_named(name: str) -> Format:
-    """Return the format of a name; after a colon, by what fields are separated ("csv:;"), or a query."""
+    """Return the format of a name; after a colon, what else is known of it ("csv:;")."""
     found = _found(tuple(sys.path))
     known, colon, detail = name.partition(":")
     if known not in found:
         raise ParameterError(f"format must be one of {', '.join(found)}; got {name!r}")
     form = _loaded(known, found[known])
-    return form.delimited(detail).queried(detail) if colon else form
+    return form.detailed(detail) if colon else form
 
 
 def formats_by_suffix() -> dict[str, Format]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +65,17 @@ class Batch:
     unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
 
 
+def _partition(name: str, column: str) -> tuple[str | int | None, ...]:
+    """Return what the innermost folder of a name says about a column, as Hive and Spark write it; nothing: ()."""
+    for folder in reversed(name.split("/")[:-1]):
+        key, equals, value = folder.partition("=")
+        if equals and unquote(key) == column:
+            text = unquote(value)
+            whole = text.isdecimal() and text.isascii() and str(int(text)) == text if len(text) < 19 else False
+            return (int(text) if whole else None if text == "__HIVE_DEFAULT_PARTITION__" else text,)
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
     """Rows of one format, read together; they can be read again, to be written out as they were.
@@ -79,7 +91,7 @@ class Split:
     named: bool = False  # though its rows are in memory: ids have the name, not the row alone
     data: Any = None  # rows that are in memory
     limit: Limit = Limit()  # a format reads no more of a document
-    groups: tuple[int, int] | None = None  # row groups, the first and the one after the last; None: all
+    groups: tuple[int, int] | None = None  # row groups, or files, the first and the one after the last; None: all
     noted: Noted = None  # told how many bytes are read, as they are on the disk
     threads: int = 1  # how many documents can be parsed at one time
 
@@ -89,14 +101,35 @@ class Split:
         return self.form.name
 
     @property
+    def numbered(self) -> Iterator[tuple[int, Place]]:
+        """The files that are read, each with its number among all of the input; where rows are files."""
+        return enumerate(self.places, 1 if self.groups is None else self.groups[0] + 1)
+
+    def place_of(self, number: int) -> Place:
+        """Return the file of a number, from 1."""
+        return self.places[number - 1 if self.groups is None else number - 1 - self.groups[0]]
+
+    @property
     def place(self) -> Place:
         """The file, where there is only one."""
         (place,) = self.places
         return place
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
-        """Read the columns wanted, in batches of rows."""
+        """Read the columns wanted, in batches of rows; a folder such as ``lang=de`` is a column of what is in it."""
+        partitions: dict[str, list[Any]] = {}
+        for name in columns.others:
+            found = [_partition(place.name, name) for place in self.places]
+            if found and all(found):
+                partitions[name] = [value for one in found for value in one]
+        if partitions:
+            columns = replace(columns, others=tuple(name for name in columns.others if name not in partitions))
         for batch in self.form.read(self, columns):
+            if partitions:
+                first = 1 if self.groups is None else self.groups[0] + 1
+                of_files = batch.numbers - first if self.form.rows_are_files else np.zeros(len(batch.numbers), np.int64)
+                given = {name: [values[place] for place in of_files.tolist()] for name, values in partitions.items()}
+                batch = replace(batch, others=batch.others | given)
             yield self._limited(batch)
             del batch  # not held while the next is read
 

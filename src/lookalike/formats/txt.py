@@ -1,4 +1,4 @@
-"""Text files, source code and pages among them: each file is a document, and a kept file is copied as it is."""
+"""Text files, source code among them: each file is a document, and a kept file is copied as it is."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from ..files.inputs import Place
 from ..files.names import packed
 from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
 from ..text.texts import Texts
+from ..values.arrays import runs
 from .format import EXPANSION, Format, Selection
 from .split import Batch, Columns, Record, Split, marked, numbers_from
 
 BATCH_FILES = 1024
+OPENED = 1 << 16  # bytes that take as long to read as a file to open, about
 _SUFFIXES = (
-    ".txt", ".md", ".rst", ".html", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".htm", ".xhtml", ".pyi", ".c", ".h",
+    ".txt", ".md", ".rst", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".pyi", ".c", ".h",
     ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".java", ".kt", ".scala", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs",
     ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
     ".sql", ".css", ".scss",
@@ -47,11 +49,19 @@ class TextFiles(Format):
 
     def label(self, split: Split, number: int) -> Any:
         """Return the path of the file of a number, from 1."""
-        return split.places[number - 1].name
+        return split.place_of(number).name
 
     def file(self, split: Split, number: int) -> str:
         """Return the path of the file of a number, from 1."""
-        return split.places[number - 1].name
+        return split.place_of(number).name
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return runs of files, each of which counts as ``OPENED`` bytes more."""
+        sizes = np.array([place.size + OPENED for place in split.places], np.int64)
+        return [
+            (begin, replace(split, places=split.places[begin:end], groups=(begin, end)))
+            for begin, end in runs((np.cumsum(sizes) - sizes) // n_bytes)
+        ]
 
     def names_in_folder(self, split: Split) -> list[str]:
         return [place.relative for place in split.places]
@@ -80,22 +90,22 @@ class TextFiles(Format):
                 f"text files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others with --glob "
                 "(glob=), or do without the column"
             )
-        first, size = 1, 0
+        size = 0
         contents: list[bytes | None] = []
-        for number, place in enumerate(split.places, 1):
+        for number, place in split.numbered:
             content = content_of(place, split)
             if columns.encoding_errors == "strict":
                 _check_text(place.name, content or b"")
             contents.append(content)
             size += len(content or b"")
             del content
-            if len(contents) == BATCH_FILES or size > BLOCK or number == len(split.places):
-                yield _batch(contents, first)
-                first, size = number + 1, 0
+            if len(contents) == BATCH_FILES or size > BLOCK or place is split.places[-1]:
+                yield _batch(contents, number + 1 - len(contents))
+                size = 0
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
-        for number, place in enumerate(split.places, 1):
+        for number, place in split.numbered:
             content = content_of(place, split)
             yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
 

@@ -196,6 +196,43 @@ def write_rows(
         describe(folder, provenance)
 
 
+def _attributes_name(split: Split) -> str:
+    """Return the name of the file that takes what was found about the rows of an input: its own, if such a file holds JSON."""
+    if split.form.rows_are_files:
+        raise OutputError(
+            f"attributes are written beside files of rows; {split.name} is a document itself: write -o annotated.jsonl with "
+            "--annotate (annotate=)"
+        )
+    known = known_suffixes()  # the files of Dolma, which are lines, end in .json.gz
+    return split.relative if suffix_of(split.relative, known["jsonl"] + known["json"]) else f"{split.relative}.jsonl"
+
+
+def check_attributes(output: str | Path, splits: Sequence[Split]) -> None:
+    """Check, before any work, that attributes of all inputs can be written to an output."""
+    if not means_folder(output):
+        raise OutputError(
+            f"attributes are a file for each input: name a folder, such as {folder_like(output)}/; got {shown(output)}"
+        )
+    check_names([_attributes_name(split) for split in splits])
+
+
+def write_attributes(
+    output: str | Path, selections: Sequence[Selection], provenance: Record, *, sources: Sequence[Split], force: bool
+) -> None:
+    """Write for each input a file of JSON lines, ``{"id": ..., "attributes": {...}}``, made of what is added to each row."""
+    import msgspec  # here, for what is not needed to start
+
+    check_attributes(output, [selection.split for selection in selections])
+    path = check_output(output, force)
+    check_apart(output, sources)
+    with atomic_directory(path, replace=force) as folder:
+        for selection in selections:
+            with folder.file(_attributes_name(selection.split)) as stream:
+                for row in selection.added_rows():
+                    stream.write(msgspec.json.encode({"id": row.pop("id"), "attributes": row}) + b"\n")
+        describe(folder, provenance)
+
+
 def table_of(selections: Sequence[Selection]) -> pa.Table:
     """Return selected rows as one Arrow table, which is held in memory."""
     schema, tables, _ = together(selections)

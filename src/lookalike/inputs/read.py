@@ -35,7 +35,7 @@ class Reading:
     order_by: str | None = None  # takes the place of positions where rows have none
     within: str | None = None  # groups
     encoding_errors: str = "strict"
-    html: bool = False  # texts are web pages, of which the main text is compared
+    pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
     n_references: int = 0  # how many inputs, at the front, hold reference documents
     unnamed: tuple[bool, bool] = (False, False)  # references, and others: have default ids while some inputs have a column
@@ -80,7 +80,7 @@ def not_utf8(place: int) -> str:
     return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to continue"
 
 
-def read_batches(source: Split, columns: Columns, html: bool, skipped: int = 0) -> Iterator[Batch]:
+def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) -> Iterator[Batch]:
     """Yield the batches of a source beyond some rows, web pages turned into their text."""
     for batch in source.batches(columns):
         if skipped >= len(batch.texts):
@@ -93,12 +93,12 @@ def read_batches(source: Split, columns: Columns, html: bool, skipped: int = 0) 
             left = None if batch.skipped is None else batch.skipped[skipped:]
             why = {row - skipped: reason for row, reason in batch.unreadable.items() if row >= skipped}
             batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, left, why), 0
-        if html:
+        if pages and not source.form.parsed:
             from ..text.html import extract_texts  # here, for what is not needed to start
 
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
-            batch = replace(batch, texts=extract_texts(batch.texts))
+            batch = replace(batch, texts=extract_texts(batch.texts, pages))
         yield batch
         del batch  # not held while the next is read
 
@@ -130,9 +130,9 @@ def read_texts(
     given = (reading.priority, reading.order_by, reading.within)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
-    later = reading.later and not reading.html and not row
+    later = reading.later and not reading.pages and not row
     columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors, reading.prefix, later)
-    for batch in read_batches(source, columns, reading.html, row):
+    for batch in read_batches(source, columns, reading.pages, row):
         documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
         row += len(texts)
         del batch

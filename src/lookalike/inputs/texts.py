@@ -90,13 +90,13 @@ class TextReader:
     """The texts of an input, or of some of its ascending ``rows``, read again; they are asked for in ascending order.
 
     ``pieces`` come with their first rows; those without a row that is wanted are passed over. Places count in ``rows``.
-    ``html``: web pages are turned into their texts.
+    ``pages``: texts are web pages, of which this is read, "main" or "all".
     """
 
     def __init__(
-        self, pieces: Sequence[tuple[int, Split]], columns: Columns, rows: Int64Array | None = None, html: bool = False
+        self, pieces: Sequence[tuple[int, Split]], columns: Columns, rows: Int64Array | None = None, pages: str = ""
     ) -> None:
-        self._pieces, self._columns, self._rows, self._html = pieces, columns, rows, html
+        self._pieces, self._columns, self._rows, self._pages = pieces, columns, rows, pages
         self._firsts = np.array([first for first, _ in pieces], np.int64)
         self._piece, self._row = -1, 0
         self._batches: Iterator[Batch] = iter(())
@@ -141,10 +141,10 @@ class TextReader:
         if self._rows is not None:
             begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
             first, batch = begin, _chosen(batch, self._rows[begin:end] - first)
-        if self._html:
+        if self._pages and not split.form.parsed:
             from ..text.html import extract_texts  # here, for what is not needed to start
 
-            batch = replace(batch, texts=extract_texts(batch.texts))
+            batch = replace(batch, texts=extract_texts(batch.texts, self._pages))
         return first, batch
 
     def _missing(self, split: Split, row: int) -> InputDataError:
@@ -176,10 +176,10 @@ class SavedTexts(TextReader):
             pieces = replace(data.origin, limit=limit).pieces(PIECE_BYTES)
         if only is not None:
             rows, self._sizes = rows[only], self._sizes[only]
-        html = bool(data.saved.settings["html"])
-        self._checked = not (html and as_they_are)
+        pages = ("all" if data.saved.settings.get("boilerplate") else "main") if data.saved.settings["html"] else ""
+        self._checked = not (pages and as_they_are)
         given = replace(given, text=names[0], id=None if given.id is None else names[1])
-        super().__init__(pieces, given, rows, html and not as_they_are)
+        super().__init__(pieces, given, rows, "" if as_they_are else pages)
 
     def _read(self, row: int) -> tuple[int, Batch]:
         begin, batch = super()._read(row)
@@ -199,7 +199,7 @@ def reader_of(split: Split, reading: Reading) -> TextReader:
     """Return what reads the texts of an input again, whether it holds documents or saved sketches of them."""
     if is_saved(split):
         return SavedTexts(split)
-    return TextReader([(0, split)], Columns(reading.text, encoding_errors=reading.encoding_errors), html=reading.html)
+    return TextReader([(0, split)], Columns(reading.text, encoding_errors=reading.encoding_errors), pages=reading.pages)
 
 
 def _chosen(batch: Batch, rows: Int64Array) -> Batch:
@@ -252,7 +252,7 @@ def read_again(
         source.check_unchanged()
         rows = wanted[wanted >> SOURCE_BITS == number] - first
         reader: TextReader = (
-            SavedTexts(source, columns, rows) if is_saved(source) else TextReader([(0, source)], columns, rows, reading.html)
+            SavedTexts(source, columns, rows) if is_saved(source) else TextReader([(0, source)], columns, rows, reading.pages)
         )
         for place, batch in reader.each():
             here = (first + rows[place : place + len(batch.texts)]).tolist()

@@ -45,7 +45,7 @@ class Audit:
             )
         self._decisions, self._sources, self._settings = decisions, sources, settings
         self._reading = Reading(
-            text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, html=settings.html,
+            text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, pages=settings.pages,
             skip=leaves_out(sources),
         )  # fmt: skip
         self._memory = Memory.wanted(settings.memory)

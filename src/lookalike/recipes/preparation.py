@@ -108,6 +108,8 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
         unnamed = (theirs is None and not saved, own is None)
     limit = limit_of(settings.max_document, settings.on_error, memory)
     splits = [replace(split, limit=limit, threads=settings.n_threads) for split in (*references, *inputs)]
+    if settings.boilerplate:
+        splits = [replace(split, form=split.form.with_boilerplate()) for split in splits]
     _check_room(splits, settings, memory)
     reading = replace(reading_of(settings, splits, len(references)), id=id, unnamed=unnamed)
     workspace = _open_workspace(splits, len(references), settings)
@@ -122,7 +124,7 @@ def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -
     """Return what is read of each document."""
     return Reading(
         text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
-        encoding_errors=settings.encoding_errors, html=settings.html, n_references=n_references,
+        encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
         skip=leaves_out(splits), free=added_columns(settings, n_references > 0) if settings.annotate else (),
     )  # fmt: skip
 

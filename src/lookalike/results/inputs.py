@@ -59,7 +59,7 @@ def inputs_of(splits: Sequence[Split], n_references: int) -> pa.Table:
 
 def reading_of(settings: Settings) -> Reading:
     """Return how the texts that were compared are read again."""
-    return Reading(text=settings.text, encoding_errors=settings.encoding_errors, html=settings.html)
+    return Reading(text=settings.text, encoding_errors=settings.encoding_errors, pages=settings.pages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

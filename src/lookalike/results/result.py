@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
-from ..formats.writers import table_of, write_rows
+from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
 from ..values.arrays import MOST_SEED, number, whole
 from .groups import walk_again
@@ -118,7 +118,7 @@ class Result(Tables):
             against=self.against, job=self._job, inputs=self._noted,
         )  # fmt: skip
 
-    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
+    def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
         Documents left out as too large or unreadable are not written.
@@ -131,6 +131,9 @@ class Result(Tables):
             standard output, which gets JSON lines.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
+        attributes : bool
+            Write to a folder, in place of rows, a line ``{"id": ..., "attributes": {...}}`` of JSON about each, in files of the
+            inputs' names, as Dolma does: ``near_duplicate`` (bool: removed) and the other columns of ``annotations``.
         force : bool
             Replace an existing output.
 
@@ -141,9 +144,10 @@ class Result(Tables):
         InputDataError, ParameterError
             If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
         """
-        selections = self._selections(annotate)
+        selections = self._selections(annotate or attributes, attributes)
         assert self._job is not None
-        write_rows(output, selections, self.provenance, sources=self._job.sources, force=force)
+        write = write_attributes if attributes else write_rows
+        write(output, selections, self.provenance, sources=self._job.sources, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())
 
     def clean(self, *, annotate: bool = False) -> pa.Table:

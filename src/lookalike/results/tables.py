@@ -258,7 +258,14 @@ class Tables:
         names = annotation_columns(self.score_names, self.against)
         return annotated(collect(self._own(names, first + begin, first + end)), self.score_names, self.against)
 
-    def _selections(self, annotate: bool) -> list[Selection]:
+    def _attributes(self, first: int, begin: int, end: int) -> pa.Table:
+        """Return the ids of some rows, counted from ``first``, and what was decided about them."""
+        ids = collect(self._own(["id"], first + begin, first + end))["id"]
+        told = self._annotated(first, begin, end)
+        removed = pc.invert(told["keep"])
+        return told.drop_columns(["keep"]).add_column(0, "id", ids).add_column(1, "near_duplicate", removed)
+
+    def _selections(self, annotate: bool, attributes: bool = False) -> list[Selection]:
         """Return the rows of each input that are to be written: those kept, or all, with what annotation adds."""
         self._check_open()
         job = self._job
@@ -274,9 +281,9 @@ class Tables:
         for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
             begin, end = end, end + n_rows
             mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
-            if annotate and not self.settings.annotate:  # else reading has checked it, before any work
+            if annotate and not attributes and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self.against))
-            added = partial(self._annotated, begin) if annotate else None
+            added = partial(self._attributes if attributes else self._annotated, begin) if annotate else None
             selections.append(Selection(source, mask, added, self.settings.encoding_errors))
         return selections
 

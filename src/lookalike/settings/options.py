@@ -172,6 +172,11 @@ class SearchOptions(TextOptions):
         help="Treat texts as HTML and compare their main text (needs the html extra).",
         group=READ, recorded="always", sketched=True,
     )] = False  # fmt: skip
+    boilerplate: Annotated[Flag, Option(
+        doc="All text of web pages (``html``, and files such as .html) is compared: menus and the like count, too.",
+        help="Compare all text of web pages, menus and the like too.",
+        group=READ, recorded="given", sketched=True,
+    )] = False  # fmt: skip
     tokenizer: Annotated[Tokenizer, Option(
         doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True,
     )] = None  # fmt: skip

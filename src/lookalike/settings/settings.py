@@ -126,6 +126,11 @@ class Settings(SearchOptions, DedupOptions):
         return self.threads or available_threads()
 
     @property
+    def pages(self) -> str:
+        """What of web pages is compared: "main" or "all" text; empty: texts are none."""
+        return ("all" if self.boilerplate else "main") if self.html else ""
+
+    @property
     def keep_column(self) -> str | None:
         """The column that the keep policy orders by, if it does."""
         return self.keep.partition(":")[2] or None

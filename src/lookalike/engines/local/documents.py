@@ -41,7 +41,7 @@ class Documents(Lazy):
         self._kept = KeptTexts(workspace)
         self._n_saved = sum(map(is_saved, splits))
         self._fetched = np.zeros(0, np.bool_)
-        self._costly = reading.html or any(split.form.parsed for split in splits)
+        self._costly = bool(reading.pages) or any(split.form.parsed for split in splits)
 
     @property
     def saved_rows(self) -> int:

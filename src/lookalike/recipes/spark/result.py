@@ -175,7 +175,7 @@ class SparkResult(Result):
             raise ParameterError("clean is for data frames that were deduplicated by their ids; write() writes files")
         return frame.join(self.kept.select(self.kept["id"].alias(self.settings.id)), self.settings.id, "left_semi")
 
-    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
+    def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
         """Write the kept rows of files as ``lookalike.Result.write`` does on one machine, byte for byte: the tasks write.
 
         The files appear together, when all are complete, whichever workers fail meanwhile.
@@ -187,6 +187,8 @@ class SparkResult(Result):
             input, of the same relative name and format.
         annotate, force : bool
             As there.
+        attributes : bool
+            Not here.
 
         Raises
         ------
@@ -199,6 +201,8 @@ class SparkResult(Result):
                 "write() writes files, and this result is that of a data frame: clean(frame) returns its kept rows, which are "
                 "written as any data frame is: result.clean(frame).write.parquet(...)"
             )
+        if attributes:
+            raise ParameterError("attributes are written on one machine; here annotate=True writes them with the rows")
         with self._timed("writing"):
             self._finished.write(output, self.score_names, annotate=annotate, force=force)
 

@@ -1,0 +1,84 @@
+"""What was decided about each row, beside the rows: the layout of Dolma."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lookalike as la
+from lookalike.cli.main import main
+
+TEXTS = [
+    f"text number {n // 2} is like the one before it, and text {n // 2} says so in twelve words {n // 2}" for n in range(8)
+]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Documents as Dolma keeps them, and a file of another format."""
+    folder = tmp_path / "corpus/documents"
+    (folder / "wiki").mkdir(parents=True)
+    rows = [{"id": f"d{n}", "text": text, "source": "made"} for n, text in enumerate(TEXTS)]
+    (folder / "wiki/0.json.gz").write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[:3]).encode()))
+    (folder / "wiki/1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[3:6]))
+    pq.write_table(pa.Table.from_pylist(rows[6:]), folder / "2.parquet")
+    return tmp_path / "corpus"
+
+
+def lines(path):
+    content = path.read_bytes()
+    return [json.loads(line) for line in (gzip.decompress(content) if path.suffix == ".gz" else content).splitlines()]
+
+
+def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
+    out = corpus / "attributes/near"
+    given = ["dedup", str(corpus / "documents"), "--id", "id", "--attributes", "-o", str(out), "--quiet"]
+    with pytest.raises(SystemExit) as stop:
+        main(given)
+    assert not stop.value.code
+    names = ["2.parquet.jsonl", "wiki/0.json.gz", "wiki/1.jsonl"]
+    assert sorted(str(p.relative_to(out)) for p in out.rglob("*.js*") if p.name[0] != "_") == names
+    found = [row for name in names for row in lines(out / name)]
+    assert [row["id"] for row in found] == ["d6", "d7", "d0", "d1", "d2", "d3", "d4", "d5"]
+    assert [row["attributes"]["near_duplicate"] for row in found] == 4 * [False, True]
+    assert found[1]["attributes"] == {"near_duplicate": True, "duplicate_of": "d6", "resemblance": 1.0, "cluster": "d6"}
+    assert json.loads((out / "_lookalike.json").read_text())["files"] == names
+    with pytest.raises(SystemExit) as stop:
+        main(given)
+    assert stop.value.code == 1, "it exists"
+
+
+def test_compression_is_kept_and_skipped_rows_have_no_line(tmp_path):
+    path = tmp_path / "in.jsonl.gz"
+    rows = [{"text": TEXTS[0]}, {"text": "long " * 999}, {"text": TEXTS[1]}]
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    result = la.dedup(path, max_document=500, on_error="skip")
+    result.write(tmp_path / "out", attributes=True)
+    told = lines(tmp_path / "out/in.jsonl.gz")
+    assert [(row["id"], row["attributes"]["near_duplicate"]) for row in told] == [(f"{path}:1", False), (f"{path}:3", True)]
+    path.write_bytes(b"")
+    with pytest.raises(la.InputDataError, match="changed"):
+        result.write(tmp_path / "again", attributes=True)
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["-o", "out.jsonl"], "name a folder"), ([], "name it with -o"), (["-o", "out/", "--annotate"], "without --annotate"),
+        (["-o", "-"], "name a folder"), (["-o", "out/", "--engine", "spark"], "one machine"),
+    ],
+)  # fmt: skip
+def test_where_they_cannot_be_written(corpus, capsys, monkeypatch, more, why):
+    monkeypatch.chdir(corpus)
+    with pytest.raises(SystemExit):
+        main(["dedup", "documents", "--attributes", *more])
+    assert why in capsys.readouterr().err and not (corpus / "out").exists()
+
+
+def test_documents_that_are_files_have_none(tmp_path):
+    (tmp_path / "a.txt").write_text("a text")
+    with pytest.raises(la.OutputError, match=r"a\.txt is a document itself"):
+        la.dedup(tmp_path / "a.txt").write(tmp_path / "out", attributes=True)

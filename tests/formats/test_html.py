@@ -1,0 +1,91 @@
+"""Files of web pages: a document each, of any encoding, compared by their text, copied as they are."""
+
+import gzip
+import json
+import shutil
+
+import pytest
+
+import lookalike as la
+from lookalike.text.html import page_of
+
+ARTICLE = "<article>" + "".join(
+    f"<p>Paragraph {i} says that the river number {i} rises in the hills and falls into the sea.</p>" for i in range(30)
+) + "</article>"  # fmt: skip
+MENU = "<nav><ul>" + "".join(f"<li>Entry {i} of the menu</li>" for i in range(60)) + "</ul></nav>"
+
+
+def page(body, head=""):
+    return f"<!doctype html><html><head>{head}<title>t</title></head><body>{body}</body></html>"
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder of pages that differ in their frames, and of texts."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "a.html").write_text(page(ARTICLE))
+    (folder / "b.htm").write_text(page(MENU + ARTICLE))
+    (folder / "c.html.gz").write_bytes(gzip.compress(page(ARTICLE, "<script>x = 1</script>").encode()))
+    (folder / "d.xhtml").write_text(page(ARTICLE.replace("river", "road")))
+    (folder / "e.txt").write_text("a text beside them that is like none of them at all")
+    return folder
+
+
+@pytest.mark.parametrize("how", [{}, {"threads": 1}, {"html": True}, {"memory": "400MB"}])
+def test_a_site(site, tmp_path, how):
+    result = la.dedup(site, **how)
+    kept = [name.rpartition("/")[2] for name in result.kept["id"].to_pylist()]
+    assert kept == ["a.html", "d.xhtml", "e.txt"]
+    result.write(tmp_path / "out/")
+    result.write(tmp_path / "out.jsonl")
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").glob("*ml")} == {
+        name: (site / name).read_bytes() for name in ("a.html", "d.xhtml")
+    }
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert rows[0]["text"].startswith("Paragraph 0 says that the river number 0 rises") and rows[0]["id"] == f"{site}/a.html"
+
+
+def test_menus_count_if_asked(site, tmp_path):
+    """Also when texts are read again: from a saved result, and from saved sketches."""
+    result = la.dedup(site, boilerplate=True, threshold=0.9)
+    kept = [name.rpartition("/")[2] for name in result.kept["id"].to_pylist()]
+    assert kept == ["a.html", "b.htm", "d.xhtml", "e.txt"]
+    result.save(tmp_path / "saved")
+    result.save_sketches(tmp_path / "seen")
+    loaded = la.Result.load(tmp_path / "saved")
+    texts = loaded.inputs.texts(loaded.decisions["position"].to_numpy(), loaded.settings)
+    assert b"Entry 59 of the menu" in list(texts.values())[1]
+    other = shutil.copytree(site, tmp_path / "other")
+    again = la.dedup(other, against=tmp_path / "seen", boilerplate=True, threshold=0.9)
+    assert again.kept.num_rows == 0
+    with pytest.raises(la.ParameterError, match="boilerplate"):
+        la.dedup(other, against=tmp_path / "seen", threshold=0.9)
+
+
+def test_tags_count_in_texts(site):
+    (site / "b.htm").write_text(page(f"{MENU}<p>One two.</p>"))
+    assert la.dedup(site, format="txt", glob="[ab].*").kept.num_rows == 2
+
+
+@pytest.mark.parametrize("cut", [0, 1, 30, 200, 1000])
+def test_broken_pages_have_what_is_there(site, cut):
+    (site / "a.html").write_bytes(page(ARTICLE).encode()[:cut] + b"\xff\xfe\0<")
+    assert la.dedup(site / "a.html").decisions.num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared", "text"),
+    [
+        ("utf-8", "", "Gr\u00fc\u00dfe"), ("utf-8-sig", "", "Gr\u00fc\u00dfe"), ("utf-8", "latin-1", "Gr\u00fc\u00dfe"),
+        ("latin-1", "iso-8859-1", "Gr\u00fc\u00dfe aus K\u00f6ln"), ("cp1251", "windows-1251", "\u043f\u0440\u0438\u0432\u0435\u0442"),
+        ("shift_jis", "shift_jis", "\u3053\u3093\u306b\u3061\u306f"), ("gb18030", "gb2312", "\u4f60\u597d\u4e16\u754c"),
+        ("iso2022_jp", "iso-2022-jp", "\u3053\u3093\u306b\u3061\u306f"), ("utf-16", "", "Gr\u00fc\u00dfe"), ("euc_kr", "euc-kr", "\uc548\ub155"),
+        ("cp1251", "", "\u041f\u0440\u0438\u0432\u0435\u0442, \u043a\u0430\u043a \u0434\u0435\u043b\u0430? \u0421\u0435\u0433\u043e\u0434\u043d\u044f \u0445\u043e\u0440\u043e\u0448\u0430\u044f \u043f\u043e\u0433\u043e\u0434\u0430 " * 9),
+        ("utf-8", "of-nobody", "Gr\u00fc\u00dfe"),
+    ],
+)  # fmt: skip
+def test_encodings(encoding, declared, text):
+    """As the page says, but UTF-8 where it is that; where it says nothing, as it looks."""
+    head = f'<meta charset="{declared}">' if declared else ""
+    assert page_of(page(f"<p>{text}</p>", head).encode(encoding)) == page(f"<p>{text}</p>", head)

@@ -1,0 +1,57 @@
+"""Folders such as lang=de are columns of the files in them."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+import lookalike as la
+
+TEXTS = ["one two three four five six seven eight", "another text that is like none of the others here"]
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    """A data set as Arrow writes it: each text in two languages and two dumps, one of them null."""
+    rows = [{"text": text, "lang": lang, "dump": dump} for lang in ("de", "f r") for dump in (9, 10, None) for text in TEXTS]
+    ds.write_dataset(pa.Table.from_pylist(rows), tmp_path / "in", format="parquet", partitioning=["lang", "dump"],
+                     partitioning_flavor="hive")  # fmt: skip
+    return tmp_path / "in"
+
+
+def test_columns_of_folders(crawl, tmp_path):
+    assert la.dedup(crawl).kept.num_rows == 2
+    result = la.dedup(crawl, within="lang")
+    assert result.kept.num_rows == 4
+    result.write(tmp_path / "out/")
+    kept = ds.dataset(tmp_path / "out", partitioning="hive").to_table()
+    assert sorted(kept["lang"].to_pylist()) == ["de", "de", "f r", "f r"] and sorted(kept["text"].to_pylist()) == sorted(
+        2 * TEXTS
+    )
+    assert la.dedup(crawl, within="dump").kept.num_rows == 6, "null is a group, too"
+    largest = la.dedup(crawl, keep="largest:dump").kept["id"].to_pylist()
+    assert len(largest) == 2 and all("/dump=10/" in name for name in largest), "they are numbers"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "txt", "csv"])
+def test_all_formats(tmp_path, form):
+    for lang in ("de", "en"):
+        (tmp_path / f"in/lang={lang}").mkdir(parents=True)
+        for row in (0, 1):
+            text = {"jsonl": json.dumps({"text": TEXTS[row]}), "txt": TEXTS[row], "csv": f"text\n{TEXTS[row]}"}[form]
+            (tmp_path / f"in/lang={lang}/{row}.{form}").write_text(text)
+    given = {"threads": 2, "within": "lang"}
+    assert la.dedup(tmp_path / "in", **given).kept.num_rows == 4 and la.dedup(tmp_path / "in").kept.num_rows == 2
+    references = la.dedup(tmp_path / "in/lang=en", against=tmp_path / "in/lang=de", **given)
+    assert references.kept.num_rows == 2, "another language"
+    (tmp_path / "in/rest").mkdir()
+    (tmp_path / f"in/rest/x.{form}").write_text(json.dumps({"text": "a"}) if form == "jsonl" else "text\na")
+    with pytest.raises((la.InputDataError, la.ParameterError), match="lang"):
+        la.dedup(tmp_path / "in", within="lang")
+
+
+def test_the_folder_counts_before_the_rows(tmp_path):
+    (tmp_path / "n=1").mkdir()
+    (tmp_path / "n=1/a.jsonl").write_text("".join(json.dumps({"text": TEXTS[0], "n": n}) + "\n" for n in (1, 2)))
+    assert la.dedup(tmp_path / "n=1", within="n").kept.num_rows == 1
