@@ -137,6 +137,15 @@ def try_html(fresh: Fresh) -> None:
     assert len(list((fresh.work / "kept").glob("*.html"))) == 1
 
 
+def try_warc(fresh: Fresh) -> None:
+    """Compare two pages of a crawl, which say the same, and write the record of one."""
+    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>one two three four five six</p></body></html>"
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n" % len(page)
+    (fresh.work / "a.warc").write_bytes((head + page + b"\r\n\r\n") * 2)
+    fresh.run("dedup", "a.warc", "-o", "kept/")
+    assert (fresh.work / "kept/a.warc").read_bytes() == head + page + b"\r\n\r\n"
+
+
 def try_pdf(fresh: Fresh) -> None:
     """Compare two files of one page each, which say the same."""
     page = b"/Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R"
@@ -207,6 +216,7 @@ def try_spark(fresh: Fresh) -> None:
 JOBS = {
     "report": try_report,
     "html": try_html,
+    "warc": try_warc,
     "pdf": try_pdf,
     "duckdb": try_duckdb,
     "features": try_features,

@@ -4,9 +4,13 @@ import subprocess
 import sys
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.formats import Columns, Limit
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import replace
 
 TEXTS = [f"text number {n // 2} is like another {n // 2} that {n // 2} says" for n in range(3000)]
 TABLE = pa.table({
@@ -48,6 +52,58 @@ def test_rows_of_other_formats_become_a_file(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one two"}\n{"text": "three"}\n')
     la.dedup(tmp_path / "a.jsonl").write(tmp_path / "out.feather")
     assert pa.ipc.open_file(str(tmp_path / "out.feather")).read_all()["text"].to_pylist() == ["one two", "three"]
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_several_dictionaries_in_one_file(tmp_path, kind):
+    """A file has room for one; a stream replaces it."""
+    new, opened = (pa.ipc.new_file, pa.ipc.open_file) if kind == "file" else (pa.ipc.new_stream, pa.ipc.open_stream)
+    for n, coded in enumerate("xy"):
+        write(
+            tmp_path / f"{n}.arrow", new, None, pa.table({"text": [f"a {n}"], "coded": pa.array([coded]).dictionary_encode()})
+        )
+    la.dedup(sorted(tmp_path.glob("*.arrow"))).write(tmp_path / "out.arrow")
+    pq.write_table(TABLE.select(["text", "coded"]), tmp_path / "in.parquet", row_group_size=700)
+    la.dedup(tmp_path / "in.parquet").write(tmp_path / "of.arrow")
+    with pa.memory_map(str(tmp_path / "out.arrow")) as out, pa.memory_map(str(tmp_path / "of.arrow")) as of:
+        assert opened(out).read_all()["coded"].to_pylist() == ["x", "y"]
+        assert pa.ipc.open_file(of).read_all()["coded"].to_pylist() == TEXTS[::2]
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_what_is_decompressed_must_fit(tmp_path, kind):
+    path, new = tmp_path / "a.arrow", pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+    write(path, new, "zstd", pa.table({"n": [1] * 5, "text": ["x" * (20 << 20)] * 5}))
+    assert path.stat().st_size < 1 << 20
+    (split,) = (replace(split, limit=Limit(room=50 << 20)) for split in open_sources([path]))
+    for ask in (lambda: list(split.batches(Columns())), lambda: list(split.form.tables(split))):
+        with pytest.raises(
+            la.InputDataError, match=r"a.arrow, batch 1: .*take 105 MB, .* the 52 MB .*raise --memory .*smaller batches"
+        ):
+            ask()
+    with pytest.raises(la.InputDataError, match=r"column 'n': texts must be strings"):  # which is small, and read
+        list(split.batches(Columns("n")))
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_what_is_mapped_is_not_copied(tmp_path, kind):
+    path, new = tmp_path / "a.arrow", pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+    write(path, new, None, pa.table({"n": range(5000), "text": ["word " * 2000] * 5000}))
+    before, most = pa.total_allocated_bytes(), 0
+    for batch in open_sources([path])[0].batches(Columns()):
+        most = max(most, pa.total_allocated_bytes() - before)
+        del batch
+    assert most < 1 << 20
+
+
+def test_a_long_value_of_a_dictionary_is_copied_for_few_rows(tmp_path):
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), ["x" * 100_000])
+    write(tmp_path / "a.arrow", pa.ipc.new_file, None, pa.table({"text": column}))
+    before, most = pa.total_allocated_bytes(), 0
+    for batch in open_sources([tmp_path / "a.arrow"])[0].batches(Columns()):
+        most = max(most, pa.total_allocated_bytes() - before)
+        del batch
+    assert 1 << 20 < most < 100 << 20
 
 
 FLIPS = """

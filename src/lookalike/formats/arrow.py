@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from struct import error as StructError  # noqa: N812
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
-from ..errors import InputDataError
+from ..errors import InputDataError, OutputError
 from ..files.disk import NewFolder
+from ..files.streams import open_anywhere
 from ..files.urls import Url
 from ..values.arrow import without_views
+from .arrow_messages import messages, size_of
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
 from .merged_parquet import row_groups, together
-from .split import Batch, Columns, Split
+from .split import ROOM, Batch, Columns, Split
 
 BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
@@ -38,15 +43,57 @@ class Arrow(ColumnarFormat):
         """Give the schema and the batches of a file, with all columns or some."""
         path = split.place.path
         try:
-            with path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source:
+            with (
+                path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source,
+                open_anywhere(path) as raw,
+            ):
                 schema, batches = _batches(source, None)
-                if names is not None:
-                    schema, batches = _batches(source, [schema.get_field_index(name) for name in outer(schema, names)])
-                yield schema, batches
+                fields = None if names is None else [schema.get_field_index(name) for name in outer(schema, names)]
+                yield (
+                    schema,
+                    self._fitting(
+                        split, raw, schema, fields, lambda some: batches if some is None else _batches(source, some)[1]
+                    ),
+                )
         except InputDataError:
             raise
-        except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
+        except (
+            pa.ArrowException,
+            OSError,
+            ValueError,
+            IndexError,
+            TypeError,
+            StructError,
+        ) as error:  # of memory, too: damaged files want any amount
             raise InputDataError(f"{split.name}: not a readable Arrow file: {error}") from None
+
+    @staticmethod
+    def _fitting(
+        split: Split, raw: BinaryIO, schema: pa.Schema, fields: list[int] | None,
+        read: Callable[[list[int] | None], Iterator[pa.RecordBatch]],
+    ) -> Iterator[pa.RecordBatch]:  # fmt: skip
+        """Yield some columns of the batches; one that is decompressed must fit into the memory."""
+        batches: Iterator[pa.RecordBatch] | None = None
+        held = number = 0
+        for message in messages(raw, split.place.size):
+            packed = message.codec is not None
+            if batches is None:  # mapped into memory, columns cost nothing, and a choice of them would be copied
+                batches = read(fields if packed or isinstance(split.place.path, Url) else None)
+            needed = held + (size_of(message, schema, fields) if packed else 0)
+            if needed > split.limit.room:
+                raise InputDataError(
+                    f"{split.name}, batch {number + 1}: decompressed, its columns take {needed / 1e6:,.0f} MB, more than the "
+                    f"{split.limit.room / 1e6:,.0f} MB that the memory cap leaves: raise --memory (memory=) by "
+                    f"{(needed - split.limit.room) / ROOM / 1e6:,.0f} MB, or write the file again in smaller batches"
+                )
+            if message.is_dictionary:
+                held = needed
+                continue
+            number += 1
+            if (batch := next(batches, None)) is None or len(batch) != message.rows:
+                raise InputDataError(f"{split.name}, batch {number}: not a readable Arrow file: rows are missing")
+            yield batch if fields is None or batch.num_columns == len(fields) else batch.select(fields)
+            del batch  # not held while the next is read
 
     def schema(self, split: Split) -> pa.Schema:
         with self._open(split) as (schema, _):
@@ -63,7 +110,7 @@ class Arrow(ColumnarFormat):
         with self._open(split, columns.wanted) as (_, batches):
             for batch in batches:
                 _check(batch, split, first)
-                for some in _cut(pa.Table.from_batches([batch])):
+                for some in _cut(pa.Table.from_batches([batch]), columns.text):
                     (part,) = _plain(some).combine_chunks().to_batches() or [None]
                     if part is not None:
                         yield table_batch(part, first, columns, split.name)
@@ -89,11 +136,19 @@ class Arrow(ColumnarFormat):
         streamed, codec = False, None
         if selections[0].split.form is self:
             streamed, codec = _kind(selections[0].split)
+        if not streamed and not (len(selections) == 1 and selections[0].split.form is self):
+            # a file has one dictionary for all batches, and those of other files, or row groups, differ
+            schema = pa.schema(
+                [f.with_type(f.type.value_type) if types.is_dictionary(f.type) else f for f in schema], schema.metadata
+            )
         writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
-        with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
-            for table in row_groups(tables, None):
-                out.write_table(table if table.schema.equals(schema) else table.cast(schema))
-                del table  # not held while the next is read
+        try:
+            with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
+                for table in row_groups(tables, None):
+                    out.write_table(table if table.schema.equals(schema) else table.cast(schema))
+                    del table  # not held while the next is read
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise OutputError(f"a column cannot be written as Arrow: {error}; cast or drop it") from None
 
     def write_alike(self, folder: NewFolder, selection: Selection, provenance: dict[str, Any]) -> None:
         """Write the selected rows, and what Hugging Face's data sets say of themselves beside their files."""
@@ -138,11 +193,20 @@ def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
             raise InputDataError(f"{split.name}, {where}: column {name!r} is damaged: {error}") from None
 
 
-def _cut(table: pa.Table) -> Iterator[pa.Table]:
-    """Cut rows into tables of a bounded size, by their average."""
-    rows = max(1, min(ROWS, BYTES * len(table) // max(1, table.nbytes)))
+def _cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
+    """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
+    n_bytes = table.nbytes
+    if text in table.column_names and types.is_dictionary(table.column(text).type):
+        n_bytes += sum(map(_looked_up, table.column(text).chunks))
+    rows = max(1, min(ROWS, BYTES * len(table) // max(1, n_bytes)))
     for first in range(0, len(table), rows):
         yield table.slice(first, rows)
+
+
+def _looked_up(column: pa.DictionaryArray) -> int:
+    """Return the bytes of a column of texts without its dictionary."""
+    sizes = pc.binary_length(column.dictionary.cast(pa.large_binary())).take(column.indices)
+    return pc.sum(sizes).as_py() or 0
 
 
 def _plain(table: pa.Table) -> pa.Table:
