@@ -108,7 +108,7 @@ class Arrow(ColumnarFormat):
         with self._open(split, columns.wanted) as (_, batches):
             for batch in batches:
                 _check(batch, split, first)
-                for some in _cut(pa.Table.from_batches([batch]), columns.text):
+                for some in cut(pa.Table.from_batches([batch]), columns.text):
                     (part,) = _plain(some).combine_chunks().to_batches() or [None]
                     if part is not None:
                         yield table_batch(part, first, columns, split.name)
@@ -124,7 +124,7 @@ class Arrow(ColumnarFormat):
             for batch in batches:
                 _check(batch, split, first)
                 first += len(batch)
-                yield from map(_plain, _cut(pa.Table.from_batches([batch])))
+                yield from map(_plain, cut(pa.Table.from_batches([batch])))
                 del batch  # not held while the next is read
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: dict[str, Any]) -> None:
@@ -171,7 +171,7 @@ def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
             raise InputDataError(f"{split.name}, {where}: column {name!r} is damaged: {error}") from None
 
 
-def _cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
+def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
     """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
     n_bytes = table.nbytes
     if text in table.column_names and types.is_dictionary(table.column(text).type):

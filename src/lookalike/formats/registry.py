@@ -26,6 +26,7 @@ OWN = (
     "txt",
     "html",
     "arrow",
+    "orc",
     "sqlite",
     "duckdb",
     "pdf",
