@@ -15,7 +15,7 @@ SAMPLES = sorted(path.stem for path in (HERE / "samples").glob("*.py"))
 
 TESTED = {
     "parquet": [".parquet"], "jsonl": [".jsonl", ".jsonl.gz", ".jsonl.zst"], "json": [".json", ".json.xz"],
-    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "arrow": [".arrow", ".feather"], "ssv": [".ssv", ".ssv.gz"],
+    "csv": [".csv", ".csv.bz2"], "tsv": [".tsv", ".tsv.zst"], "txt": [".txt", ".md.gz"], "arrow": [".arrow", ".feather"], "orc": [".orc"], "ssv": [".ssv", ".ssv.gz"],
 }  # fmt: skip
 """Some suffixes of each format; all of them are read alike."""
 

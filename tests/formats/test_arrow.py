@@ -147,9 +147,25 @@ def test_a_saved_data_set_of_hugging_face(tmp_path):
     result = la.dedup(saved)
     assert result.summary.documents == 320 and result.kept.num_rows == 150
     assert result.summary.skipped["by_reason"] == {"marker": 5}
-    result.write(tmp_path / "out/")
-    found = datasets.load_from_disk(str(tmp_path / "out"))
-    assert {name: len(part) for name, part in found.items()} == {"train": 140, "test": 10}
-    assert found["train"]._fingerprint != split._fingerprint and found["train"].features == split.features
-    la.dedup(saved / "train").write(tmp_path / "one/")
-    assert datasets.load_from_disk(str(tmp_path / "one"))["id"][:3] == [0, 2, 4]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_what_is_left_of_a_saved_data_set_is_one(tmp_path, shards):
+    datasets = pytest.importorskip("datasets", reason="the package datasets is not installed")
+    rows = datasets.Dataset.from_dict({"id": list(range(300)), "text": TEXTS[:300], "label": [0, 1] * 150})
+    rows = rows.cast_column("label", datasets.ClassLabel(names=["no", "yes"]))
+    given = datasets.DatasetDict({"train": rows, "test": rows.select(range(20)), "other": rows.select([2, 200])})
+    given.save_to_disk(str(tmp_path / "saved"), num_shards={"train": shards, "test": 1, "other": 1})
+    result = la.dedup(tmp_path / "saved")
+    result.write(tmp_path / "out")
+    again = datasets.load_from_disk(str(tmp_path / "out"))
+    assert list(again) == list(given) and again["train"].features == rows.features
+    assert sum(map(len, again.values())) == result.kept.num_rows == 150
+    assert again["train"]._fingerprint != datasets.load_from_disk(str(tmp_path / "saved"))["train"]._fingerprint
+    la.dedup(tmp_path / "saved/train").write(tmp_path / "train")
+    alone = datasets.load_from_disk(str(tmp_path / "train"))
+    assert alone["id"][:] == list(range(0, 300, 2))
+    assert '"state.json"' in (tmp_path / "train/_lookalike.json").read_text()
+    result.write(tmp_path / "out", force=True)
+    la.dedup(tmp_path / "saved/train", annotate=True).write(tmp_path / "all", annotate=True)
+    assert not (tmp_path / "all/state.json").exists()

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
 from struct import error as StructError  # noqa: N812
 from typing import Any, BinaryIO
 
@@ -15,7 +14,6 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ..errors import InputDataError, OutputError
-from ..files.disk import NewFolder
 from ..files.streams import open_anywhere
 from ..files.urls import Url
 from ..values.arrow import without_views
@@ -110,7 +108,7 @@ class Arrow(ColumnarFormat):
         with self._open(split, columns.wanted) as (_, batches):
             for batch in batches:
                 _check(batch, split, first)
-                for some in _cut(pa.Table.from_batches([batch]), columns.text):
+                for some in cut(pa.Table.from_batches([batch]), columns.text):
                     (part,) = _plain(some).combine_chunks().to_batches() or [None]
                     if part is not None:
                         yield table_batch(part, first, columns, split.name)
@@ -126,7 +124,7 @@ class Arrow(ColumnarFormat):
             for batch in batches:
                 _check(batch, split, first)
                 first += len(batch)
-                yield from map(_plain, _cut(pa.Table.from_batches([batch])))
+                yield from map(_plain, cut(pa.Table.from_batches([batch])))
                 del batch  # not held while the next is read
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: dict[str, Any]) -> None:
@@ -149,26 +147,6 @@ class Arrow(ColumnarFormat):
                     del table  # not held while the next is read
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise OutputError(f"a column cannot be written as Arrow: {error}; cast or drop it") from None
-
-    def write_alike(self, folder: NewFolder, selection: Selection, provenance: dict[str, Any]) -> None:
-        """Write the selected rows, and what Hugging Face's data sets say of themselves beside their files."""
-        super().write_alike(folder, selection, provenance)
-        place = selection.split.place
-        inside = PurePosixPath(place.relative).parent
-        described = [(place.path.parent / name, inside / name) for name in ("state.json", "dataset_info.json")]
-        if inside.name:
-            described.append((place.path.parent.parent / "dataset_dict.json", inside.parent / "dataset_dict.json"))
-        for source, target in described:
-            if str(target) not in folder.files and isinstance(source, Path) and source.exists():
-                with folder.file(str(target)) as stream:
-                    stream.write(json.dumps(_described_anew(json.loads(source.read_bytes())), indent=2).encode())
-
-
-def _described_anew(described: dict[str, Any]) -> dict[str, Any]:
-    """Return a description without sizes, which are others now, and as one of other data, which are kept by this name."""
-    sizes = {"dataset_size", "size_in_bytes"} | ({"splits"} if isinstance(described.get("splits"), dict) else set())
-    kept = {name: value for name, value in described.items() if name not in sizes}
-    return kept | ({"_fingerprint": os.urandom(8).hex()} if "_fingerprint" in kept else {})
 
 
 def _batches(source: pa.NativeFile, fields: list[int] | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
@@ -193,7 +171,7 @@ def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
             raise InputDataError(f"{split.name}, {where}: column {name!r} is damaged: {error}") from None
 
 
-def _cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
+def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
     """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
     n_bytes = table.nbytes
     if text in table.column_names and types.is_dictionary(table.column(text).type):

@@ -27,6 +27,7 @@ OWN = (
     "html",
     "arrow",
     "warc",
+    "orc",
     "sqlite",
     "duckdb",
     "pdf",

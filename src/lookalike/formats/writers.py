@@ -28,6 +28,7 @@ from .frames import MadeRows
 from .memory import made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
+from .saved_data_sets import describe_data_sets
 from .split import Limit, Record
 
 __all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
@@ -193,6 +194,7 @@ def write_rows(
     with atomic_directory(path, replace=force) as folder:
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
+        describe_data_sets(folder, selections, provenance)
         describe(folder, provenance)
 
 

@@ -1,0 +1,100 @@
+"""ORC: types and compression of the input are kept; metadata of its schema are not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow import types
+
+from ..errors import InputDataError, OutputError
+from ..files.urls import Url
+from .arrow import cut
+from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .format import EXPANSION, Selection
+from .merged_parquet import row_groups, together
+from .split import Batch, Columns, Record, Split
+
+
+class ORC(ColumnarFormat):
+    """ORC, a stripe at a time. Rows are numbered from 1."""
+
+    name = "orc"
+    suffixes = (".orc",)
+    compressible = False
+    counts_rows = True
+
+    @contextmanager
+    def _open(self, split: Split) -> Iterator[Any]:
+        """Open a file; what Arrow refuses of it becomes an InputDataError that names it."""
+        from pyarrow import orc  # here, for what is not needed to start
+
+        path = split.place.path
+        try:
+            with path.open_anywhere() if isinstance(path, Url) else pa.OSFile(os.fsencode(path)) as source:
+                yield orc.ORCFile(source)
+        except InputDataError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
+            raise InputDataError(f"{split.name}: not a readable ORC file: {error}") from None
+
+    def schema(self, split: Split) -> pa.Schema:
+        with self._open(split) as file:
+            return file.schema
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Return the number of rows; judge the bytes of text by the size of the file."""
+        with self._open(split) as file:
+            return file.nrows, split.place.size * EXPANSION // 2
+
+    def _stripes(self, split: Split, columns: Columns | None = None) -> Iterator[pa.Table]:
+        """Read stripes, in tables of a bounded size."""
+        with self._open(split) as file:
+            schema = file.schema
+            if columns is not None:
+                check_columns(split, schema, columns)
+            names = None if columns is None else outer(schema, columns.wanted)
+            for number in range(file.nstripes):
+                stripe = pa.Table.from_batches([file.read_stripe(number, columns=names)])
+                if split.noted is not None:
+                    split.noted(split.place.size // file.nstripes)
+                yield from cut(stripe)
+                del stripe  # not held while the next is read
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        first = 1
+        for table in self._stripes(split, columns):
+            for batch in table.to_batches():
+                yield table_batch(batch, first, columns, split.name)
+                first += len(batch)
+            del table, batch  # not held while the next is read
+
+    def tables(self, split: Split) -> Iterator[pa.Table]:
+        """Read all columns again, a few rows at a time."""
+        return self._stripes(split)
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        """Write tables, compressed as the first input is, if that is ORC; else with zstd."""
+        from pyarrow import orc
+
+        schema, tables, _ = together(selections)
+        codec, first = "zstd", selections[0].split
+        if first.form is self:
+            with self._open(first) as file:
+                codec = file.compression.lower()
+        schema = pa.schema([f.with_type(f.type.value_type) if types.is_dictionary(f.type) else f for f in schema])
+        try:
+            with orc.ORCWriter(stream, compression=codec) as writer:
+                writer.write(schema.empty_table())
+                for table in row_groups(tables):
+                    if len(table):
+                        writer.write(table.cast(schema))
+                    del table  # not held while the next is read
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
+            raise OutputError(f"a column cannot be written as ORC: {error}; cast or drop it") from None
+
+
+FORMAT = ORC()
