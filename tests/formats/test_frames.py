@@ -171,3 +171,36 @@ def test_a_mask_selects_from_a_data_set():
     """The way to a data set of the same kind."""
     keep = la.dedup(Dataset(TABLE)).keep
     assert la.dedup(Dataset(TABLE, np.flatnonzero(keep))).keep.all()
+
+
+def test_data_sets_of_hugging_face_come_back_as_what_they_are():
+    datasets = pytest.importorskip("datasets", reason="the package datasets is not installed")
+    rows = datasets.Dataset.from_dict({"text": TEXTS, "n": [10, 11, 12]})
+    for data in (rows, rows.to_iterable_dataset(), rows.select([2, 1, 0]).select([2, 1, 0])):
+        clean = la.dedup(data).clean(data)
+        assert type(clean) is type(data) and [row["n"] for row in clean] == [10, 11]
+    both = datasets.DatasetDict({"train": rows, "test": rows.select([1]), "none": rows.select([])})
+    clean = la.dedup(both).clean(both)
+    assert type(clean) is type(both) and {name: some["n"][:] for name, some in clean.items()} == {
+        "train": [10, 11], "test": [], "none": [],
+    }  # fmt: skip
+    assert la.pairs(rows.to_iterable_dataset()).num_rows == la.pairs(rows).num_rows == 1
+    for wrong in (rows.select([0]), datasets.DatasetDict({"train": rows.select([0])}), TABLE):
+        with pytest.raises(la.ParameterError, match="^data must "):
+            la.dedup(rows).clean(wrong)
+    with pytest.raises(la.ParameterError, match="^data must have the 1 rows"):
+        list(la.dedup(rows.select([0])).clean(rows.to_iterable_dataset()))
+
+
+class Unknown:
+    """An object that hands over its rows by Arrow's protocol, and nothing else."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+def test_anything_with_the_protocol_of_arrow_is_a_table():
+    result = la.dedup(Unknown(), id="n")
+    assert result.kept["id"].to_pylist() == [10, 11]
+    assert result.clean().to_pylist() == TABLE.slice(0, 2).to_pylist()
+    assert la.pairs(Unknown()).num_rows == 1

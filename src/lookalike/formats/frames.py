@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ..errors import InputDataError, OutputError
+from ..errors import InputDataError, OutputError, ParameterError
 from .rows import refuse_twice
 
 ROWS = 1 << 14  # of a table that are copied together
@@ -151,3 +153,30 @@ def _stored(file: pa.OSFile, schema: pa.Schema, names: list[str] | None) -> Iter
     for i in range(reader.num_record_batches):
         batch = reader.get_batch(i)
         yield batch if names is None else batch.select(names)
+
+
+def chosen(data: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the kept rows of a data set of Hugging Face, or of several by name, as the same kind."""
+    if type(data).__module__.partition(".")[0] != "datasets":
+        raise ParameterError(f"data must be a data set of Hugging Face, as dedup got it; got {type(data).__name__}")
+    if isinstance(data, Mapping):
+        if not all(hasattr(some, "_indices") for some in data.values()):
+            raise ParameterError(
+                "data must be a DatasetDict or a data set; clean the data sets of an IterableDatasetDict one by one"
+            )
+        if sum(map(len, data.values())) == len(keep):
+            ends = np.cumsum([len(some) for some in data.values()])
+            parts = zip(data.items(), np.split(keep, ends[:-1]), strict=True)
+            kind: Any = type(data)
+            return kind({name: some.select(np.flatnonzero(part)) for (name, some), part in parts})
+    elif not hasattr(data, "_indices"):
+        return data.filter(partial(_is_kept, keep), with_indices=True)
+    elif len(data) == len(keep):
+        return data.select(np.flatnonzero(keep))
+    raise ParameterError(f"data must have the {len(keep):,} rows that were read, and has another number")
+
+
+def _is_kept(keep: NDArray[np.bool_], row: Any, number: int) -> bool:
+    if number >= len(keep):
+        raise ParameterError(f"data must have the {len(keep):,} rows that were read, and has more")
+    return bool(keep[number])

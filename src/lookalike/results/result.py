@@ -7,10 +7,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
-import pyarrow as pa
-
 from ..engines.memory import peak_memory
 from ..errors import ParameterError
+from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
 from ..values.arrays import MOST_SEED, number, whole
@@ -150,25 +149,26 @@ class Result(Tables):
         write(output, selections, self.provenance, sources=self._job.sources, force=force)
         self.summary = replace(self.summary, peak_memory=peak_memory())
 
-    def clean(self, *, annotate: bool = False) -> pa.Table:
+    def clean(self, data: Any = None, *, annotate: bool = False) -> Any:
         """Return the kept rows, or with ``annotate`` all rows with what was decided about them, as an Arrow table.
 
-        It has all columns of the inputs, in their order. For data sets of Hugging Face it is
-        ``dataset.select(numpy.flatnonzero(result.keep))`` that gives another data set.
+        It has all columns of the inputs, in their order.
 
         Parameters
         ----------
+        data : datasets.Dataset, DatasetDict or IterableDataset, optional
+            The data set of Hugging Face that was the input: the kept rows of it are returned, as one of the same kind.
         annotate : bool
             Return every row, with the columns of ``annotations`` added. Documents that were left out are missing.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, or what ``data`` is
 
         Raises
         ------
         InputDataError, ParameterError
-            As ``write`` does; also if a column holds values that fit no type of Arrow's.
+            As ``write`` does; also if ``data`` has other rows, or a column holds values that fit no type of Arrow's.
 
         Notes
         -----
@@ -180,7 +180,7 @@ class Result(Tables):
         >>> la.dedup({"a": "one text", "b": "one text", "c": "another"}).clean().to_pylist()
         [{'id': 'a', 'text': 'one text'}, {'id': 'c', 'text': 'another'}]
         """
-        return table_of(self._selections(annotate))
+        return table_of(self._selections(annotate)) if data is None else chosen(data, self.keep)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Save all but the documents to a new folder: decisions, pairs and the files that were read (Parquet), ``result.json``.
