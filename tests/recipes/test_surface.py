@@ -25,7 +25,18 @@ OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "k
 FUNCTIONS = {
     "dedup": (
         la.dedup,
-        {"inputs", "report", "report_texts", "attributes", "audit", "save", "save_sketches", "fail_if_removed", *OF_A_CLUSTER, *OF_A_DRY_RUN},
+        {
+            "inputs",
+            "report",
+            "report_texts",
+            "attributes",
+            "audit",
+            "save",
+            "save_sketches",
+            "fail_if_removed",
+            *OF_A_CLUSTER,
+            *OF_A_DRY_RUN,
+        },
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress", "tokenizer", "max_bucket"}),
