@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from document_files import pdf
 
 import lookalike as la
 from lookalike.cli.main import main, program
@@ -77,6 +78,9 @@ def stage(tmp_path_factory):
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
     (folder / "site/index.html").write_text(pages[0])
+    (folder / "papers").mkdir()
+    (folder / "papers/a.pdf").write_bytes(pdf(notes[0]))
+    (folder / "papers/b.html").write_text(pages[1])
     (folder / "corpus/documents").mkdir(parents=True)
     (folder / "corpus/documents/0.json.gz").write_bytes(gzip.compress(lines.encode()))
     for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md"):

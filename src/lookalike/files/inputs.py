@@ -96,21 +96,7 @@ def _in_folder(folder: Path, patterns: Sequence[str], suffixes: Collection[str],
     except OSError as error:
         raise InputDataError(f"{shown(error.filename or folder)}: cannot be read: {error.strerror}") from None
     found.sort(key=lambda place: place.relative.split("/"))
-    return _without_descriptions(found, skipped)
-
-
-def _without_descriptions(places: list[Place], skipped: Skipped) -> list[Place]:
-    """Leave out, and count, what Hugging Face's data sets keep beside their .arrow files: they are no documents."""
-    holding = {os.path.dirname(place.relative) for place in places if place.relative.endswith(".arrow")}
-    over = {os.path.dirname(folder) for folder in holding}
-    told = [
-        place for place in places
-        if ((name := os.path.split(place.relative))[1] in ("state.json", "dataset_info.json") and name[0] in holding)
-        or (name[1] == "dataset_dict.json" and name[0] in over)
-    ]  # fmt: skip
-    for place in told:
-        skipped.add("marker", str(place.path))
-    return [place for place in places if place not in told] if told else places
+    return found
 
 
 def _visible(folder: Path, all_names: bool, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -239,13 +225,22 @@ def find_places(
         else:
             places.append(_copied(spool(name, format, formats, status)))
     if format is None:
-        places = [place for place in places if not _is_account(place, skipped)]
+        holding = {place.path.parent for place in places if place.path.suffix == ".arrow"}
+        places = [place for place in places if not _is_account(place, skipped, holding)]
     return _named_apart(_each_once(places, skipped))
 
 
-def _is_account(place: Place, skipped: Skipped) -> bool:
-    """Tell, and count, a file that lookalike wrote beside an output: ``*.json`` of the shell names it too."""
-    if place.spool is not None or not is_marker(place.path.name):
+def _is_account(place: Place, skipped: Skipped, holding: Collection[Path | Url]) -> bool:
+    """Tell, and count, what is kept beside data: ``*.json`` of the shell names it too.
+
+    Namely a file that lookalike wrote beside an output, and those of data sets of Hugging Face; ``holding`` folders have
+    their ``.arrow`` files.
+    """
+    name, folder = place.path.name, place.path.parent
+    described = (name in ("state.json", "dataset_info.json") and folder in holding) or (
+        name == "dataset_dict.json" and any(one.parent == folder for one in holding)
+    )
+    if place.spool is not None or not (is_marker(name) or described):
         return False
     skipped.add("marker", place.name)
     return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -195,8 +195,9 @@ def spool(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
 
 
 def units_of(splits: Sequence[Split]) -> tuple[Unit, ...]:
-    """Return the pieces that inputs are read in, in the order of positions."""
-    return tuple(Unit(number, first, piece) for number, split in enumerate(splits) for first, piece in split.pieces(UNIT_BYTES))
+    """Return the pieces that inputs are read in, in the order of positions; tasks are what parses side by side."""
+    alone = (replace(split, threads=1) for split in splits)
+    return tuple(Unit(number, first, piece) for number, split in enumerate(alone) for first, piece in split.pieces(UNIT_BYTES))
 
 
 def located(batches: Batches, starts: np.ndarray[Any, Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
