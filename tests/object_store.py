@@ -26,9 +26,9 @@ def server():
 
 
 @contextmanager
-def environment():
-    """While this lasts, this process and those that it starts look for S3 there."""
-    given = KEYS | {"AWS_ENDPOINT_URL": server()}
+def environment(address=None):
+    """While this lasts, this process and those that it starts look for S3 there, or at another address."""
+    given = KEYS | {"AWS_ENDPOINT_URL": address or server()}
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
     urls._options.cache_clear()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError
+from .ahead import Ahead
 
 SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "hdfs": "hdfs"}
 """What URLs may begin with, as Spark and others call it, and what it is here."""
@@ -173,9 +174,9 @@ class Url:
         return self.open_anywhere(READ_AHEAD)
 
     def open_anywhere(self, buffered: int = 0) -> Any:
-        """Open a file whose bytes are read here and there, at least ``buffered`` of them by one request."""
+        """Open a file whose bytes are read here and there, ``buffered`` of them at a time, and ahead where they follow."""
         file = self.filesystem.open_input_file(self.inside)
-        return io.BufferedReader(file, buffered) if buffered else file
+        return io.BufferedReader(Ahead(file), 1 << 16) if buffered else file
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:

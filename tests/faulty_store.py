@@ -1,0 +1,132 @@
+"""A proxy before the object store of tests, which fails as real stores do, by counting: nothing in it is random."""
+
+import re
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote, urlsplit
+
+import object_store
+
+_KEPT = ("content-length", "transfer-encoding", "connection")
+
+
+@dataclass
+class Faults:
+    """What goes wrong, and what was seen."""
+
+    every: int = 0  # each such request is refused
+    status: int = 503  # by this
+    cut: int = 0  # each such answer to a GET with a body of some size ends in its middle
+    delay: float = 0.0  # seconds before each answer
+    only: str = ""  # requests that are concerned have this in their path
+    hidden: int = 0  # listings that miss what was written since they began to lag
+    requests: list[str] = field(default_factory=list)
+    failed: int = 0
+    most_at_once: int = 0
+    on_get: object = None  # is called with the path before each GET
+    _now: int = 0
+    _written: dict = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    faults: Faults
+    disable_nagle_algorithm = True
+
+    def log_message(self, *given):
+        """Say nothing."""
+
+    def _answer(self):
+        faults, body = self.faults, self._body()
+        with faults._lock:
+            faults.requests.append(f"{self.command} {unquote(self.path)}")
+            concerned = [one for one in faults.requests if faults.only in one]
+            number = len(concerned) if faults.only in faults.requests[-1] else 0
+            gets = sum(one.startswith("GET") for one in concerned)
+            faults._now += 1
+            faults.most_at_once = max(faults.most_at_once, faults._now)
+        try:
+            if faults.delay:
+                time.sleep(faults.delay)
+            if faults.on_get is not None and self.command == "GET":
+                faults.on_get(unquote(self.path))
+            if faults.every and number and number % faults.every == 0:
+                faults.failed += 1
+                said = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+                self._send(faults.status, {"Content-Type": "application/xml"}, said if self.command != "HEAD" else b"")
+                return
+            status, headers, said = self._forward(body)
+            if self.command == "PUT":
+                faults._written[unquote(urlsplit(self.path).path)] = len(faults.requests)
+            if "list-type" in self.path and faults.hidden:
+                faults.hidden -= 1
+                said = _without(said, [one.rpartition("/")[2] for one in faults._written])
+            cut = faults.cut and self.command == "GET" and number and gets % faults.cut == 0 and len(said) > 64
+            if cut:
+                faults.failed += 1
+            self._send(status, headers, said, len(said) // 2 if cut else None)
+        finally:
+            with faults._lock:
+                faults._now -= 1
+
+    do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815
+
+    def _body(self):
+        if self.headers.get("transfer-encoding", "") == "chunked":
+            raise NotImplementedError
+        return self.rfile.read(int(self.headers.get("content-length") or 0))
+
+    def _forward(self, body):
+        there = urlsplit(object_store.server())
+        connection = HTTPConnection(there.hostname, there.port)
+        headers = dict(self.headers.items())
+        connection.request(self.command, self.path, body, headers)
+        answer = connection.getresponse()
+        said = answer.read()
+        found = answer.status, {name: value for name, value in answer.getheaders() if name.lower() not in _KEPT}, said
+        if self.command == "HEAD":
+            found[1]["Content-Length"] = answer.getheader("content-length")
+        connection.close()
+        return found
+
+    def _send(self, status, headers, body, cut=None):
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if "Content-Length" not in headers:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body if cut is None else body[:cut])
+        if cut is not None:
+            self.wfile.flush()
+            self.close_connection = True
+
+
+def _without(listing, names):
+    """A listing of S3 without some names."""
+    for name in names:
+        listing = re.sub(rb"<Contents>(?:(?!</Contents>).)*<Key>[^<]*" + re.escape(name.encode()) + rb"</Key>.*?</Contents>",
+                         b"", listing, flags=re.DOTALL)  # fmt: skip
+    return listing
+
+
+@contextmanager
+def failing(**given):
+    """While this lasts, what looks for S3 finds a proxy that fails as it is told."""
+    faults = Faults(**given)
+    handler = type("Handler", (_Handler,), {"faults": faults})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with object_store.environment("http://127.0.0.1:{}".format(server.server_address[1])):
+            yield faults
+    finally:
+        server.shutdown()
+        server.server_close()
