@@ -20,6 +20,7 @@ class Faults:
 
     every: int = 0  # each such request is refused
     status: int = 503  # by this
+    most: int = 1 << 30  # so many at most
     cut: int = 0  # each such answer to a GET with a body of some size ends in its middle
     delay: float = 0.0  # seconds before each answer
     only: str = ""  # requests that are concerned have this in their path
@@ -27,7 +28,6 @@ class Faults:
     requests: list[str] = field(default_factory=list)
     failed: int = 0
     most_at_once: int = 0
-    on_get: object = None  # is called with the path before each GET
     _now: int = 0
     _written: dict = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -53,9 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if faults.delay:
                 time.sleep(faults.delay)
-            if faults.on_get is not None and self.command == "GET":
-                faults.on_get(unquote(self.path))
-            if faults.every and number and number % faults.every == 0:
+            if faults.every and number and number % faults.every == 0 and faults.failed < faults.most:
                 faults.failed += 1
                 said = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
                 self._send(faults.status, {"Content-Type": "application/xml"}, said if self.command != "HEAD" else b"")
@@ -77,14 +75,21 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815
 
     def _body(self):
-        if self.headers.get("transfer-encoding", "") == "chunked":
-            raise NotImplementedError
-        return self.rfile.read(int(self.headers.get("content-length") or 0))
+        """Return what was sent, chunks put together."""
+        if self.headers.get("transfer-encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        found = b""
+        while size := int(self.rfile.readline(), 16):
+            found += self.rfile.read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return found
 
     def _forward(self, body):
         there = urlsplit(object_store.server())
         connection = HTTPConnection(there.hostname, there.port)
-        headers = dict(self.headers.items())
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _KEPT}
         connection.request(self.command, self.path, body, headers)
         answer = connection.getresponse()
         said = answer.read()
@@ -125,7 +130,7 @@ def failing(**given):
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        with object_store.environment("http://127.0.0.1:{}".format(server.server_address[1])):
+        with object_store.environment(f"http://127.0.0.1:{server.server_address[1]}"):
             yield faults
     finally:
         server.shutdown()

@@ -29,7 +29,7 @@ def corpus(tmp_path):
         (["--engine", "spark", "-o", "wasb://lake/out"], "wasb://lake/out: no store is known for wasb://; known are s3://"),
         (["--engine", "spark", "-o", "gs://lake/out.jsonl"], "name a folder, such as gs://lake/out/"),
         (["--engine", "spark", "--save-sketches", "wasb://lake/seen"], "wasb://lake/seen: no store is known for wasb://"),
-        (["-o", "gs://lake/out"], "gs://lake/out is on an object store, where only --engine spark writes"),
+        (["-o", "gs://lake/out.jsonl"], "gs://lake/out.jsonl is on an object store, where only folders of documents"),
         (["--master", "local[2]"], "--master and --conf are for --engine spark"),
         (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),
         (["--engine", "flink"], "engine must be one of local, spark"),

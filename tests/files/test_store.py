@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from faulty_store import failing
 from object_store import held
 
 from lookalike.errors import IndexFormatError, OutputError, ParameterError
@@ -87,6 +88,31 @@ def test_files_that_are_not_as_they_were_written_are_noticed(bucket):
                 (folder / "a").write_bytes(b"123")
                 new.take(name, name, n_bytes)
     assert SIDECAR not in held(folder) and PLANNED in held(folder)
+
+
+def test_a_listing_that_lags_loses_and_keeps_nothing(bucket):
+    """What was written just now is asked for by its name."""
+    write(bucket / "clean", {"a": b"1"})
+    with failing(hidden=2) as faults:
+        folder = as_url(str(bucket / "clean"))
+        (folder / "a").write_bytes(b"22")
+        with new_folder(folder, ["b"], SIDECAR) as new, new.tasks():
+            assert faults.hidden == 1 and not (folder / "a").exists()
+            (folder / "b").write_bytes(b"333")
+            new.take("b", "b", 3)
+        assert faults.hidden == 0
+    assert held(bucket / "clean") == {"b": b"333"}
+
+
+def test_an_upload_that_is_not_completed_is_begun_again(bucket):
+    """Arrow asks again, and takes what the store said first for its answer."""
+    data = bytes(range(256)) * (12 << 12)
+    with failing(every=1, most=1, only="POST") as faults:
+        as_url(str(bucket / "x")).write_bytes(data)
+    assert faults.failed == 1
+    with failing(every=1, most=1, only="?uploadId=") as faults:
+        as_url(str(bucket / "y")).write_bytes(data)
+    assert faults.failed == 1 and held(bucket) == {"x": data, "y": data}
 
 
 def test_the_last_file_counts(bucket):

@@ -142,12 +142,12 @@ def test_lists_of_urls_are_paths(both):
     assert la.dedup([str(root / "texts"), str(root / "a.csv")]).summary.documents == 2 * len(TEXTS)
 
 
-def test_outputs_are_written_on_a_cluster_only(both):
+def test_only_folders_are_written(both):
     with (
         closing(la.dedup(str(both[1] / "a.jsonl"))) as result,
-        pytest.raises(la.ParameterError, match=r"clean is on an object store, where only --engine spark writes"),
+        pytest.raises(la.ParameterError, match=r"clean.jsonl is on an object store, where only folders of documents"),
     ):
-        result.write(str(both[1] / "clean"))
+        result.write(str(both[1] / "clean.jsonl"))
 
 
 @pytest.mark.parametrize("option", ["--report", "--save", "--work", "--overrides"])

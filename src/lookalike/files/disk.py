@@ -38,8 +38,8 @@ def check_output(
     """Return the path to write to, symbolic links followed, if it may be written to."""
     check_on_disk(
         path,
-        "where only --engine spark writes documents (-o), and nothing but sketches (--save-sketches) is written beside them: "
-        "write on this machine, and copy what is written",
+        "where only folders of documents (-o) and of sketches (--save-sketches) are written: name a folder, or write on this "
+        "machine, and copy what is written",
     )
     given, path = shown(path), Path(path)
     try:

@@ -17,7 +17,7 @@ from ..errors import OutputError
 from .disk import SIDECAR
 from .inputs import Place
 from .names import shown, some_of
-from .streams import why
+from .streams import compressed, why
 from .urls import Url, is_inside, path_of
 
 PLANNED = "_lookalike_unfinished.json"
@@ -100,7 +100,8 @@ def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
         (folder / PLANNED).write_bytes(json.dumps({"files": sorted({*gone, *files})}).encode())
         for name in dict.fromkeys((last, SIDECAR)):
             (folder / name).unlink(missing_ok=True)
-        for name in sorted(_known(set(_inside(folder)), gone)):
+        there = _known(set(_inside(folder)), gone)  # a list may lack what was written just now
+        for name in sorted(there | {name for name in gone if not name.endswith("/")}):
             (folder / name).unlink(missing_ok=True)
 
 
@@ -120,10 +121,14 @@ class NewObjects:
         self._taken: dict[str, int] = {}
 
     @contextmanager
-    def file(self, name: str) -> Iterator[Any]:
-        """Open a new file, which is there, whole, after the last line."""
-        with reporting_at(self.path / name), (self.path / name).create() as stream:
-            yield stream
+    def file(self, name: str, *, compress: bool = True) -> Iterator[Any]:
+        """Open a new file, which is there, whole, after the last line; compression is that of ``NewFolder``."""
+        with reporting_at(self.path / name), (self.path / name).create() as raw:
+            if compress:
+                with compressed(raw, Path(name)) as stream:
+                    yield stream
+            else:
+                yield raw
         self.files.append(name)
 
     def apart(self, folder: str, name: str) -> str:
@@ -139,8 +144,10 @@ class NewObjects:
             found = _inside(self.path / inside)
             sizes = {f"{inside}/{name}" if inside else name: n_bytes for name, n_bytes in found.items()}
             for name, n_bytes in self._taken.items():
-                if sizes.get(name) != n_bytes:
-                    there = f"{sizes[name]:,}" if name in sizes else "none"
+                entry = None if sizes.get(name) == n_bytes else (self.path / name).entry()  # a list may lack what is new
+                size = n_bytes if sizes.get(name) == n_bytes else entry and entry.status.st_size
+                if size != n_bytes:
+                    there = "none" if size is None else f"{size:,}"
                     raise OutputError(
                         f"{shown(self.path / name)}: {n_bytes:,} bytes were written, {there} are there; write again"
                     )

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError, OutputError, ParameterError
 from .names import shown, suffix_of
-from .urls import Url
+from .urls import ATTEMPTS, Url
 
 BLOCK = 4 << 20
 PAGES = 1 << 20  # bytes that one request to a store brings at least
@@ -27,6 +27,7 @@ WINDOW = 128 << 20  # bytes that decompression may hold; it is what Arrow allows
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _XZ_PRESET = 3  # takes 32 MB to write; the usual one 94
 _TOO_LARGE = ("too much memory", "Memory usage limit")  # in what decompressors say
+_PASSING = ("SLOW_DOWN", "NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "THROTTLING", "HTTP status 5")
 _STORES = ("AWS Error", "google::cloud", "Azure")  # in what Arrow says of their refusals
 Noted = Callable[[int], None] | None
 
@@ -86,9 +87,13 @@ def of_store(error: Exception) -> bool:
 
 
 def why(error: OSError) -> str:
-    """Return what an error says, and what to do if a store refuses access."""
+    """Return what an error says, and what to do if a store refuses access, or fails however often it is asked."""
     said = error.strerror or str(error)
-    return said + ("; check the credentials of this process, and what they permit" if "ACCESS_DENIED" in said else "")
+    if "ACCESS_DENIED" in said:
+        return f"{said}; check the credentials of this process, and what they permit"
+    if any(name in said for name in _PASSING):
+        return f"{said}; it was asked {ATTEMPTS} times: run the job again later (with --work and --resume it goes on)"
+    return said
 
 
 def _decompressed(raw: Any, compression: str | None) -> Any:

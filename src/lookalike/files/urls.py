@@ -24,6 +24,8 @@ SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "a
 """What URLs may begin with, as Spark and others call it, and what it is here."""
 READ_AHEAD = 8 << 20
 """Bytes that one request brings of a file that is read from its beginning to its end."""
+UPLOADS = 3
+"""How often a large file is uploaded, if the store fails to complete it."""
 PATIENCE, ATTEMPTS = 15, 5
 """Seconds that a store may be silent, and how often it is asked: it may be busy with many machines. Arrow waits for 3."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
@@ -149,9 +151,18 @@ class Url:
             return held
 
     def write_bytes(self, data: Any) -> None:
-        """Write a file whole or not at all: at once, as Arrow cannot abort an upload, and completes it when its stream goes."""
-        with self.filesystem.open_output_stream(self.inside, compression=None) as stream:  # whatever the name says
-            stream.write(data)
+        """Write a file whole or not at all: at once, as Arrow cannot abort an upload, and completes it when its stream goes.
+
+        Arrow asks again where a store fails, but of the request that completes an upload it reads the first answer each time.
+        """
+        for left in reversed(range(UPLOADS)):
+            try:
+                with self.filesystem.open_output_stream(self.inside, compression=None) as stream:  # whatever the name says
+                    stream.write(data)
+                return
+            except OSError as error:
+                if not left or "CompleteMultipartUpload" not in str(error):
+                    raise
 
     @contextmanager
     def create(self) -> Iterator[Any]:
@@ -264,9 +275,11 @@ def _filesystem(root: str, options: Options) -> Any:
     scheme, _, store = root.partition("://")
     if scheme == "s3":
         endpoint = dict(options).get("endpoint_override", "")
+        # one request for a small file, in place of three: pyarrow 19 and later
+        at_once = {"allow_delayed_open": True} if "allow_delayed_open" in (fs.S3FileSystem.__doc__ or "") else {}
         return fs.S3FileSystem(
             **dict(options), scheme="http" if endpoint.startswith("http:") else "https", connect_timeout=PATIENCE,
-            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
+            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS), **at_once,
         )  # fmt: skip
     if scheme == "gs":
         return fs.GcsFileSystem()

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError
-from ..files.disk import NewFolder
+from ..files.folder import Unfinished
 from ..files.inputs import Place
 from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
@@ -239,7 +239,7 @@ class Format:
         """
         raise OutputError(f"files of the format {self.name} cannot be written; write .jsonl instead")
 
-    def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
+    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         """Write the selected rows of one split of this format into an output folder."""
         form = format_named(self.written_as or self.name)
         (name,) = self.names_in_folder(selection.split)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
-from ..files.streams import of_store, open_anywhere
+from ..files.streams import of_store, open_anywhere, why
 from ..files.urls import READ_AHEAD, Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
@@ -42,7 +42,8 @@ def _reading(name: str, what: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         if isinstance(error, MemoryError):
             raise
-        what = ": cannot be read" if of_store(error) else what
+        if isinstance(error, OSError) and of_store(error):
+            raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
         raise InputDataError(f"{name}{what}: {error}") from None
 
 
@@ -73,8 +74,11 @@ class Parquet(ColumnarFormat):
                 source = pa.OSFile(os.fsencode(path))
             if metadata is not None:
                 read_ahead = buffer_of(metadata, read_ahead)
-            # with a buffer ahead of pages, a whole row group would be held
-            return pq.ParquetFile(source, metadata=metadata, buffer_size=read_ahead, pre_buffer=False)
+            try:  # with a buffer ahead of pages, a whole row group would be held
+                return pq.ParquetFile(source, metadata=metadata, buffer_size=read_ahead, pre_buffer=False)
+            except pa.ArrowException:
+                split.check_unchanged()
+                raise
 
     def schema(self, split: Split) -> pa.Schema:
         with self._open(split) as file:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..files.folder import Unfinished
 from .format import Selection
 from .split import Record
 
@@ -24,8 +23,11 @@ def _loaded(path: Path) -> Any:
     return None
 
 
-def _described(selections: Sequence[Selection], provenance: Record) -> Iterator[tuple[str, Any]]:
-    """Yield names and contents of the files that make the written ones data sets; rows must have the columns they had."""
+def described(selections: Sequence[Selection], provenance: Record) -> Iterator[tuple[str, Any]]:
+    """Yield names and contents of the files with which ``datasets.load_from_disk`` opens an output again, if it did the inputs.
+
+    Rows must have the columns they had.
+    """
     written: dict[tuple[str, Path], list[str]] = {}
     for some in selections:
         if some.split.form.name == "arrow" and some.added is None and isinstance(path := some.split.place.path, Path):
@@ -48,10 +50,3 @@ def _described(selections: Sequence[Selection], provenance: Record) -> Iterator[
             splits.sort(key=known["splits"].index)
     for folder, splits in together.items():
         yield os.path.join(folder, SPLITS), {"splits": splits}
-
-
-def describe_data_sets(folder: Unfinished, selections: Sequence[Selection], provenance: Record) -> None:
-    """Write what ``datasets.load_from_disk`` needs to open the output again, if the inputs had it."""
-    for name, content in _described(selections, provenance):
-        with folder.file(name) as stream:
-            stream.write(json.dumps(content, indent=2).encode() + b"\n")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
-from ..files.disk import NewFolder
+from ..files.folder import Unfinished
 from ..files.inputs import Place
 from ..files.names import packed
 from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
@@ -112,7 +112,7 @@ class TextFiles(Format):
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
 
-    def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
+    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         selection.split.check_unchanged()

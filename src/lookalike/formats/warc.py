@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..extraction.parsers import texts_of
-from ..files.disk import NewFolder
+from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.streams import BLOCK, read_blocks
 from ..text.texts import from_strings
@@ -103,7 +103,7 @@ class Warc(Format):
     def check_free(self, split: Split, names: Any) -> None:
         check_free(split.name, "records", "field", _FIELDS, names)
 
-    def write_alike(self, folder: NewFolder, selection: Selection, provenance: Record) -> None:
+    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
         from fastwarc.warc import WarcRecordType
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 from ..errors import OutputError, ParameterError
 from ..files import disk
 from ..files.atomic import atomic_file
-from ..files.disk import SIDECAR, as_listed, atomic_directory
-from ..files.folder import Unfinished, folder_of
+from ..files.disk import SIDECAR, as_listed
+from ..files.folder import Folder, Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
 from ..files.urls import as_url
 from ..formats.split import Split
@@ -28,7 +28,7 @@ from .frames import MadeRows
 from .memory import made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
-from .saved_data_sets import describe_data_sets
+from .saved_data_sets import described
 from .split import Limit, Record
 
 __all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
@@ -88,23 +88,38 @@ def format_of(output: str | Path) -> Format:
     return known[suffix]
 
 
-def check_output(output: str | Path, force: bool) -> Path:
-    """Return the path to write rows to, symbolic links followed, if it may be written to."""
+def check_output(output: str | Path, force: bool) -> None:
+    """Check that rows may be written to an output."""
+    if _single(output) is None:
+        _folder(output, force)
+    else:
+        _file(output, force)
+
+
+def _file(output: str | Path, force: bool) -> Path:
+    """Return the path of an output that means one file, symbolic links followed, if it may be written to."""
     if is_stdout(output):
         return Path("-")
-    form = _single(output)
-    if form is None and as_url(output) is None:
-        check_folder_name(output)
-    if form is not None and type(form).write is Format.write:
+    form = format_of(output)
+    if type(form).write is Format.write:
         raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
-    described = form is not None and not form.holds_provenance
-    return disk.check_output(output, force, single=form is not None, described=described, suffixes=formats_by_suffix())
+    return disk.check_output(
+        output, force, single=True, described=not form.holds_provenance, suffixes=formats_by_suffix()
+    )  # fmt: skip
+
+
+def _folder(output: str | Path, force: bool) -> Folder:
+    """Return the folder to write rows into, if it may be written."""
+    folder = folder_of(output)
+    if as_url(output) is None or not folder.exists():
+        check_folder_name(output)
+    return folder.check(force, suffixes=formats_by_suffix())
 
 
 def check_table(output: str | Path, force: bool) -> Path:
     """Return the path to write a table to, which is one file: see ``check_output``."""
     format_of(output)
-    return check_output(output, force)
+    return _file(output, force)
 
 
 def check_apart(output: str | Path, splits: Sequence[Split], also: Sequence[str | Path] = ()) -> None:
@@ -179,22 +194,36 @@ def write_rows(
     force: bool = False,
 ) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input."""
-    path = check_output(output, force)
-    check_apart(output, sources)
-    give_back()
     form = _single(output)
-    if form is not None:
+    if form is None:
+        _write_folder(output, selections, provenance, sources, force)
+    else:
+        path = _file(output, force)
+        check_apart(output, sources)
+        give_back()
         for selection in selections:
             if not len(selection.mask):
                 selection.split.check_unchanged()
         some = [selection for selection in selections if len(selection.mask)] or selections[:1]
         _write_file(path, form, some, provenance, force)
-        return
-    check_names([name for selection in selections for name in selection.split.form.names_in_folder(selection.split)])
-    with atomic_directory(path, replace=force) as folder:
+
+
+def _write_folder(
+    output: str | Path, selections: Sequence[Selection], provenance: Record, sources: Sequence[Split], force: bool
+) -> None:  # fmt: skip
+    """Write a file per input into a folder."""
+    place = _folder(output, force)
+    check_apart(output, sources)
+    names = [name for selection in selections for name in selection.split.form.names_in_folder(selection.split)]
+    check_names(names)
+    give_back()
+    beside = list(described(selections, provenance))
+    with place.publish([*names, *(name for name, _ in beside)], replace=force) as folder:
         for selection in selections:
             selection.split.form.write_alike(folder, selection, provenance)
-        describe_data_sets(folder, selections, provenance)
+        for name, content in beside:
+            with folder.file(name) as stream:
+                stream.write(_as_json(content))
         describe(folder, provenance)
 
 
@@ -224,10 +253,11 @@ def write_attributes(
     """Write for each input a file of JSON lines, ``{"id": ..., "attributes": {...}}``, made of what is added to each row."""
     import msgspec  # here, for what is not needed to start
 
-    check_attributes(output, [selection.split for selection in selections])
-    path = check_output(output, force)
+    splits = [selection.split for selection in selections]
+    check_attributes(output, splits)
+    place = _folder(output, force)
     check_apart(output, sources)
-    with atomic_directory(path, replace=force) as folder:
+    with place.publish([_attributes_name(split) for split in splits], replace=force) as folder:
         for selection in selections:
             with folder.file(_attributes_name(selection.split)) as stream:
                 for row in selection.added_rows():
