@@ -26,8 +26,8 @@ DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
     "theory": 3430, "kernels": 5230, "engines": 4670, "recipes": 3965, "results": 2306, "files": 3482, "formats": 5470, "inputs": 1320,
-    "steps": 2030, "index": 2120, "search": 1940, "serve": 2445, "report": 2200, "cli": 2219, "sketches": 1320, "values": 1540, "text": 1350,
-    "settings": 762, "methods": 540, "extraction": 490,
+    "steps": 2030, "index": 2120, "search": 1940, "serve": 2445, "report": 2200, "cli": 2235, "sketches": 1320, "values": 1540, "text": 1350,
+    "settings": 766, "methods": 540, "extraction": 490,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
