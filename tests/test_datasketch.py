@@ -108,7 +108,7 @@ def test_bands_and_rows_beside_the_package():
     for k in (16, 64, 128, 200):
         for threshold in (0.1, 0.4, 0.5, 0.7, 0.8, 0.9):
             for weights in ((0.5, 0.5), (0.3, 0.7)):
-                assert least_errors(threshold, k, *weights) == theirs._optimal_param(threshold, k, *weights), (
+                assert least_errors(threshold, k, weights[0]) == theirs._optimal_param(threshold, k, *weights), (
                     threshold,
                     k,
                     weights,

@@ -58,8 +58,10 @@ class MinHashLSH:
             )
         if num_perm < 2:
             raise ParameterError(f"num_perm must be at least 2; got {num_perm}")
+        if min(weights) < 0 or sum(weights) != 1.0:
+            raise ParameterError(f"weights must be two numbers from 0 that add up to 1; got {weights}")
         if params is None:
-            params = least_errors(threshold, num_perm, *weights)
+            params = least_errors(threshold, num_perm, weights[0])
         self.h, self.hashfunc = num_perm, hashfunc
         self.b, self.r = params
         if self.b < 2 or self.r < 1 or self.b * self.r > num_perm:

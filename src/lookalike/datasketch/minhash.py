@@ -101,7 +101,7 @@ class MinHash:
     >>> one.update_batch([b"a", b"b", b"c"])
     >>> other.update_batch([b"a", b"b", b"d"])
     >>> one.jaccard(other)
-    0.5234375
+    0.5390625
     """
 
     __slots__ = ("hashfunc", "hashvalues", "permutations", "scheme", "seed")

@@ -82,9 +82,7 @@ def mean_candidate_probability(threshold: float, bands: int, rows: int, points: 
     return float(np.trapezoid(candidate_probability(grid, bands, rows), grid) / threshold)
 
 
-def least_errors(
-    threshold: float, permutations: int, positive_weight: float = 0.5, negative_weight: float = 0.5
-) -> tuple[int, int]:
+def least_errors(threshold: float, permutations: int, positive_weight: float = 0.5) -> tuple[int, int]:
     """Bands and rows of least error, as datasketch chooses them.
 
     The error is the weighted sum of two areas: under ``candidate_probability`` below the threshold, and above it beyond the
@@ -96,8 +94,8 @@ def least_errors(
     threshold : float in [0, 1]
     permutations : int >= 1
         At most so many rows in all bands.
-    positive_weight, negative_weight : float in [0, 1]
-        They add up to 1.
+    positive_weight : float in [0, 1], default 0.5
+        Of the area below the threshold; that of the other is the rest.
 
     Returns
     -------
@@ -109,12 +107,7 @@ def least_errors(
     Zhu, Nargesian, Pu & Miller, "LSH Ensemble", VLDB 2016, section 4.1; the package datasketch.
     """
     within("threshold", threshold, 0.0, 1.0)
-    weights = [
-        float(within(f"{kind}_weight", weight, 0.0, 1.0))
-        for kind, weight in (("positive", positive_weight), ("negative", negative_weight))
-    ]
-    if sum(weights) != 1.0:
-        raise ValueError(f"the two weights must add up to 1; got {positive_weight} and {negative_weight}")
+    weight = float(within("positive_weight", positive_weight, 0.0, 1.0))
     most = int(count("permutations", permutations))
     bands = np.concatenate([np.full(most // b, b) for b in range(1, most + 1)])
     rows = np.concatenate([np.arange(1, most // b + 1) for b in range(1, most + 1)])
@@ -122,7 +115,7 @@ def least_errors(
     below, above = (at + 1) / 2 * threshold, threshold + (at + 1) / 2 * (1 - threshold)
     found = [candidate_probability(points[:, None], bands, rows) for points in (below, above)]
     positive, negative = threshold / 2 * share @ found[0], (1 - threshold) / 2 * share @ (1 - found[1])
-    best = int(np.argmin(weights[0] * positive + weights[1] * negative))
+    best = int(np.argmin(weight * positive + (1 - weight) * negative))
     return int(bands[best]), int(rows[best])
 
 
