@@ -213,7 +213,7 @@ def test_what_does_not_fit_is_refused():
         (lambda: ours.LeanMinHash.deserialize(b"\0" * 8 + b"\xff\xff\xff\x7f" + b"\0" * 50, "<"), "62 bytes are no signature"),
         (lambda: ours.LeanMinHash.deserialize(b"\0" * 8 + b"\xff" * 4 + b"\x09" + b"\0" * 50, "<"), "scheme must be one of"),
         (lambda: ours.MinHashLSH(1.5), "threshold must"),
-        (lambda: ours.MinHashLSH(weights=(0.5, 0.6)), "must add up to 1"),
+        (lambda: ours.MinHashLSH(weights=(0.5, 0.6)), "that add up to 1"),
         (lambda: ours.MinHashLSH(num_perm=1), "num_perm must be at least 2"),
         (lambda: ours.MinHashLSH(num_perm=8, params=(3, 3)), "8 rows in all at most"),
         (lambda: ours.MinHashLSH(storage_config={"type": "redis"}), "lookalike.Index is one on a disk"),
