@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(
 OPTIONAL = {
     "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html"], "fastwarc": ["warc"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": ["duckdb"], "datasets": [],
+    "mcp": ["mcp"], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": ["duckdb"], "datasets": [],
 }  # fmt: skip
 BLOCKED = """
 import sys
@@ -53,7 +53,7 @@ lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
     "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
     "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
-    "serve there-is-none", "plan", "dedup paper.pdf", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "index add --help",
+    "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
 ]

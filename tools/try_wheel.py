@@ -37,6 +37,17 @@ import lookalike as la
 result = la.dedup(["she connects the cables", "she connected a cable", "g h i"], tokenizer=la.WordTokenizer(), width=1)
 assert result.keep.tolist() == [True, False, True]
 """
+ASKED = """
+import asyncio, sys
+from mcp import ClientSession, StdioServerParameters, stdio_client
+async def ask():
+    async with stdio_client(StdioServerParameters(command=sys.executable, args=["-m", "lookalike", "mcp", "in.jsonl"])) as both:
+        async with ClientSession(*both) as session:
+            await session.initialize()
+            answer = await session.call_tool("find_near_duplicates", {"text": "A b c d e f"})
+            print("near", answer.structured_content["matches"][0]["resemblance"])
+asyncio.run(ask())
+"""
 FRAME = """
 import lookalike as la
 if __name__ == "__main__":
@@ -166,6 +177,11 @@ def try_duckdb(fresh: Fresh) -> None:
     )
     said = fresh.run("dedup", "t.duckdb", "--query", "select body as text from t", "--json", "--quiet")
     assert json.loads(said)["exact_duplicates"] == 1
+
+
+def try_mcp(fresh: Fresh) -> None:
+    """Answer a question."""
+    assert fresh.run_python("-c", ASKED, quiet=False).endswith("near 1.0\n")
 
 
 def try_features(fresh: Fresh) -> None:

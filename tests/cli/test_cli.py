@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -63,6 +64,25 @@ def test_json_summary(capfd, corpus):
     assert code == 0 and err == ""
     assert (summary["documents"], summary["kept"], summary["exact_duplicates"], summary["near_duplicates"]) == (4, 2, 1, 1)
     assert summary["plan"]["bands"] == 16 and summary["peak_memory"] > 1e6 and summary["seconds"]
+
+
+@pytest.mark.parametrize("preset", ["web", "prose", "code", "records"])
+def test_presets_decide_what_is_not_given(capfd, corpus, preset):
+    from lookalike.settings.options import PRESETS
+
+    def settings(*given):
+        code, out, err = run(capfd, "dedup", corpus, "--json", *given)
+        assert code == 0, err
+        found = json.loads(out)["settings"]
+        return {**found["shingling"], **found}
+
+    wanted = PRESETS[preset]
+    assert json.loads(run(capfd, "pairs", corpus, "--json", "--preset", preset)[1])["threshold"] == wanted["threshold"]
+    assert {name: settings("--preset", preset)[name] for name in wanted} == wanted
+    assert (
+        settings("--preset", preset, "-t", "0.9")["threshold"] == settings("-t", "0.9", "--preset", preset)["threshold"] == 0.9
+    )
+    assert preset in Path(__file__).parents[2].joinpath("docs/how-to/kinds-of-text.md").read_text()
 
 
 def test_pairs(capfd, corpus, tmp_path):

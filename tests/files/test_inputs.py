@@ -30,7 +30,7 @@ def folder(tmp_path):
     (inside / ".git/config.txt").write_text("hidden")
     for name in ("_SUCCESS", ".b.jsonl"):
         (inside / name).write_text(line(B))
-    for name in ("paper.rtf", "Other.RTF", "old.tar.gz", "README"):
+    for name in ("paper.rtf", "Other.RTF", "old.tar.lz", "README"):
         (inside / name).write_text("other")
     (inside / "gone.jsonl").symlink_to("nowhere")
     (inside / "self.jsonl").symlink_to("self.jsonl")
@@ -51,8 +51,8 @@ def test_what_is_left_out_is_counted_and_named(folder):
     said = result.summary.to_dict()["skipped"]
     assert said["files"] == sum(EXPECTED.values()) and said["by_reason"] == EXPECTED
     assert len(said["names"]) == 10 and all(name.startswith(str(folder)) for name in said["names"])
-    assert said["by_suffix"] == {".rtf": 2, "": 1, ".tar.gz": 1}
-    listed = "files not read: 12 (2 .rtf, 1 without suffix, 1 .tar.gz: of no known text format; "
+    assert said["by_suffix"] == {".rtf": 2, "": 1, ".lz": 1}
+    listed = "files not read: 12 (2 .rtf, 1 without suffix, 1 .lz: of no known text format; "
     assert listed in str(result.summary) and "1 binary" in str(result.summary)
 
 

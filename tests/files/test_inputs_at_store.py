@@ -8,7 +8,8 @@ from object_store import copied
 
 import lookalike as la
 from lookalike.errors import InputDataError
-from lookalike.files.inputs import Skipped, digest_of, find_places
+from lookalike.files.inputs import Skipped, find_places
+from lookalike.files.places import digest_of
 from lookalike.files.urls import Entry, Status, Url
 from lookalike.formats.sources import open_sources
 

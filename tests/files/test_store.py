@@ -9,8 +9,8 @@ from object_store import held
 from lookalike.errors import IndexFormatError, OutputError, ParameterError
 from lookalike.files.disk import SIDECAR
 from lookalike.files.folder import Store
-from lookalike.files.inputs import place_of
 from lookalike.files.job import StoreWorkspace
+from lookalike.files.places import place_of
 from lookalike.files.store import PLANNED, check_apart, check_output, new_folder, prepare, upload
 from lookalike.files.urls import as_url
 from lookalike.formats.sources import open_sources

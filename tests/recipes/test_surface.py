@@ -18,7 +18,7 @@ from lookalike.recipes.compare import compare_texts
 from lookalike.recipes.progress import no_progress
 from lookalike.settings.settings import PairSettings
 
-PRINTED = {"output", "force", "quiet", "as_json", "help"}  # of the command line only
+PRINTED = {"preset", "output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
 OF_READING = {"text", "id", "glob", "format", "delimiter", "query", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}

@@ -142,7 +142,8 @@ def test_many_places_of_one_source_stay_in_order():
 
         def __init__(self, n):
             self.places = [
-                type("P", (), {"name": f"{i}", "spool": None, "path": f"/{i}", "size": i, "modified_ns": i}) for i in range(n)
+                type("P", (), {"name": f"{i}", "is_temporary": False, "path": f"/{i}", "size": i, "modified_ns": i})
+                for i in range(n)
             ]
             self.name, self.format = "x", "txt"
 

@@ -16,6 +16,7 @@ from .messages import say, say_all, say_seed
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@options.preset
 @options.of_job(SearchOptions)
 @options.of_job(DedupOptions)
 @options.writing

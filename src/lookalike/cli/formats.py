@@ -10,7 +10,7 @@ from .messages import say
 @click.command()
 def formats() -> None:
     """List the formats that are read, their suffixes, and what those need that are not installed."""
-    from ..files.names import PACKED
+    from ..files.names import ARCHIVES, PACKED
     from ..formats.registry import format_named, known_suffixes
 
     for name, suffixes in known_suffixes().items():
@@ -18,3 +18,4 @@ def formats() -> None:
         plain = [suffix for suffix in suffixes if not suffix.endswith(PACKED)]
         packed = f" (also {', '.join(PACKED)})" if len(plain) < len(suffixes) else ""
         say(f"{name:8} {' '.join(plain)}{packed}" + (f"; needs: {form.lacks}" if form.lacks else ""))
+    say(f"archives {' '.join(ARCHIVES)}: the files inside")

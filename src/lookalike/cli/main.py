@@ -18,6 +18,7 @@ from .dedup import dedup
 from .formats import formats
 from .groups import groups
 from .index import index
+from .mcp import mcp
 from .messages import say, say_all
 from .overlap import overlap
 from .pairs import pairs
@@ -41,7 +42,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, groups, show, pairs, overlap, index, serve, compare, plan, tune, formats, warmup):
+for command in (dedup, groups, show, pairs, overlap, index, serve, mcp, compare, plan, tune, formats, warmup):
     program.add_command(command)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
-from ..settings.option import GROUPS, RUN, WRITE, Entry, entries
-from ..settings.options import OPENING, SearchOptions
+from ..settings.option import FIND, GROUPS, RUN, WRITE, Entry, entries
+from ..settings.options import OPENING, PRESETS, SearchOptions
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -162,6 +162,22 @@ encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document", "on_error")
 seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")
 
+
+def _preset(ctx: click.Context, param: click.Parameter, name: str | None) -> None:
+    """Let a kind of text decide what is not given."""
+    if name is not None:
+        ctx.default_map = {**(ctx.default_map or {}), **PRESETS[name]}
+
+
+def _said(values: dict[str, Any]) -> str:
+    return " ".join(f"--{option} {value}" for option, value in values.items())
+
+
+preset = own(
+    "--preset", group=FIND, type=click.Choice(list(PRESETS)), callback=_preset, is_eager=True, expose_value=False,
+    help="Options that suit a kind of text, where they are not given: "
+    + "; ".join(f"{name}: {_said(values)}" for name, values in PRESETS.items()) + ".",
+)  # fmt: skip
 foreseeing = apply(
     own("--duplicates", group=RUN, type=click.FloatRange(0, 1), default=0.3, show_default=True,
         help="To foresee what a job takes: share of documents (of the text, if lengths differ) that have a near-duplicate."),

@@ -15,6 +15,7 @@ from .messages import say, say_seed
 
 @click.command(cls=options.Command, short_help="List all pairs of near-duplicates.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@options.preset
 @options.of_job(SearchOptions, "verify")
 @options.of_job(PairOptions)
 @options.writing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,7 @@ from . import options
 from .messages import fitted, say
 
 if TYPE_CHECKING:
+    from ..results.explained import Explained, Row
     from ..results.members import Members
     from ..results.result import Result
 
@@ -19,8 +20,6 @@ _WHY = {
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
     "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
 }  # fmt: skip
-_TOLD = ["position", "source", "row", "number", "bytes", "id", "kept", "reason", "keeper"]
-Row = dict[str, Any]
 
 
 @click.command(short_help="Show what a saved result decided about a document, and why.")
@@ -46,44 +45,25 @@ def show(job: str, id: str, top: int, no_texts: bool, trust: tuple[str, ...], as
         lookalike show judged/ https://example.org/a.html --no-texts
         lookalike show judged/ corpus.jsonl.gz:17 --json | jq .keeper.id
     """
-    from ..errors import InputDataError
     from ..files.names import shown
-    from ..results.members import Numbers, names_like, rows_named
+    from ..results.explained import explain
     from ..results.result import Result
 
     result = Result.open(job, trust=trust)
-    decisions = result.rows()
-    rows = rows_named(decisions, id)
-    if not rows:
-        like = names_like(decisions, id)
-        said = f"; similar ids: {', '.join(like)}" if like else ""
-        raise InputDataError(f"{shown(job)}: no document has the id {id}{said}")
-    numbers = Numbers(decisions)
-    for number, row in enumerate(reversed(rows)):  # that of the input, then a reference
-        told = _rows(result, [row])[row]
-        members = numbers.members([row])[0] if told["kept"] else None
-        keeper = None if members is not None or told["keeper"] is None else int(numbers.keeper[row])
-        others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
-        known = {row: told} | _rows(result, others)
+    for number, found in enumerate(explain(result, id, top, shown(job))):
         if as_json:
-            _print_json(result, known, row, keeper, members, top, no_texts)
-        else:
-            if number:
-                say("")
-            _print(result, known, row, keeper, members)
-            if keeper is not None and told["reason"] == "near" and not no_texts:
-                _print_diff(result, known, row, keeper)
-
-
-def _rows(result: Result, rows: list[int]) -> dict[int, Row]:
-    """Return what was decided about some documents."""
-    import numpy as np
-
-    from ..results.rows import rows_at
-
-    names = [name for name in (*_TOLD, "override", *result.score_names) if name in result.rows().schema.names]
-    told = rows_at(result.rows(names), np.array(rows, np.int64))
-    return dict(zip(rows, told.to_pylist(), strict=True))
+            told = found.to_dict(result, top)
+            if not no_texts and found.keeper is not None:
+                texts = result.texts([found.row, found.keeper])
+                both = (("removed", found.row), ("kept", found.keeper))
+                told["texts"] = {name: texts[row].decode(errors="replace") for name, row in both}
+            click.echo(json.dumps(told))
+            continue
+        if number:
+            say("")
+        _print(result, found)
+        if found.keeper is not None and found.known[found.row]["reason"] == "near" and not no_texts:
+            _print_diff(result, found.known, found.row, found.keeper)
 
 
 def _place(told: Row) -> str:
@@ -104,9 +84,10 @@ def _score(result: Result, told: Row) -> str:
     return f"{name} {told['resemblance']:.4f}{error} (threshold {result.threshold:g})"
 
 
-def _print(result: Result, known: dict[int, Row], row: int, keeper: int | None, members: Members | None) -> None:
+def _print(result: Result, found: Explained) -> None:
     """Print what was decided about a document."""
-    told = known[row]
+    known, keeper, members = found.known, found.keeper, found.members
+    told = known[found.row]
     say(f"document   {told['id']}", f"           {_place(told)}")
     if keeper is not None:
         say(f"decision   {_WHY[told['reason']]} of", f"kept       {known[keeper]['id']}", f"           {_place(known[keeper])}")
@@ -148,25 +129,3 @@ def _print_diff(result: Result, known: dict[int, Row], row: int, keeper: int) ->
     names = tuple(f"{said}: {fitted(known[other]['id'], 60)[0]}" for said, other in (("removed", row), ("kept", keeper)))
     say("")
     say_diff(texts[row], texts[keeper], (names[0], names[1]), result.settings.shingling)
-
-
-def _print_json(
-    result: Result, known: dict[int, Row], row: int, keeper: int | None, members: Members | None, top: int, no_texts: bool
-) -> None:  # fmt: skip
-    """Print all of it as a line of JSON."""
-    places = ("id", "source", "row", "number", "bytes")
-    told = known[row]
-    scores = {name: told[column] for column, name in result.score_names.items()} if told["keeper"] is not None else {}
-    found = {name: told[name] for name in (*places, "kept", "reason", "override") if name in told} | scores
-    if keeper is not None:
-        found["keeper"] = {name: known[keeper][name] for name in places} | {
-            "is_reference": known[keeper]["reason"] == "reference"
-        }
-    if members is not None:
-        found |= {"n_exact": members.n_exact, "n_duplicates": len(members.rows)}
-        some = [known[other] for other in members.rows[:top].tolist()]
-        found["least_alike"] = [{"id": other["id"], "resemblance": other["resemblance"]} for other in some]
-    if not no_texts and keeper is not None:
-        texts = result.texts([row, keeper])
-        found["texts"] = {"removed": texts[row].decode(errors="replace"), "kept": texts[keeper].decode(errors="replace")}
-    click.echo(json.dumps(found))

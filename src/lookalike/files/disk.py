@@ -23,8 +23,8 @@ from .atomic import (
     taken,
     temporary_prefix,
 )
-from .inputs import Place
 from .names import shown, some_of, suffix_of, walk
+from .places import Place
 from .streams import compressed
 from .urls import check_on_disk
 

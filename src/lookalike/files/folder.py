@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import disk, store
 from .atomic import atomic_file
 from .disk import SIDECAR, NewFolder
-from .inputs import Place
+from .places import Place
 from .store import reporting_at
 from .urls import AnyPath, Url, as_url
 

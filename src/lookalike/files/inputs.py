@@ -1,4 +1,4 @@
-"""Which files an input means, on a disk or a store, which files beside them are left out, and digests of them."""
+"""Which files an input means, on a disk or a store, which files beside them are left out."""
 
 from __future__ import annotations
 
@@ -7,38 +7,29 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import InputDataError, ParameterError
-from .names import Skipped, describe_skipped, expanded, is_glob, is_marker, left_out, listed, matches, says_hidden, shown, walk
-from .streams import Spool, open_anywhere, spool, why
+from .names import (
+    ARCHIVES,
+    Skipped,
+    describe_skipped,
+    expanded,
+    is_archive,
+    is_glob,
+    is_marker,
+    left_out,
+    listed,
+    matches,
+    says_hidden,
+    shown,
+    walk,
+)  # fmt: skip
+from .places import NO_DEVICE, Place, without_accounts
+from .streams import Spool, spool, why
 from .urls import Entry, Url, as_url
 
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
-NO_DEVICE = -1
-"""In place of the device that a file is on."""
-
-
-class Place(NamedTuple):
-    """A file to read, and what it was when it was met."""
-
-    path: Path | Url
-    relative: str  # its name in output folders
-    name: str  # in messages and ids
-    root: Path | Url | None  # the folder it was found in
-    found: bool  # by a folder or glob
-    size: int
-    modified_ns: int
-    device: int
-    inode: int
-    spool: Spool | None = None  # the temporary copy of what can be read only once
-
-    def names(self) -> Iterator[Path]:
-        """Yield the path, and where it leads to if it is a symbolic link; none of what is on no disk."""
-        if self.spool is None and isinstance(self.path, Path):
-            yield self.path
-            if self.path.is_symlink():
-                yield Path(os.path.realpath(self.path))
 
 
 def _status(path: str | Path) -> os.stat_result:
@@ -56,16 +47,6 @@ def _place(path: Path, relative: str, status: os.stat_result, root: Path | None 
     return Place(
         path, relative, shown(path), root, found, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
     )  # fmt: skip
-
-
-def place_of(path: Path | Url, relative: str, name: str) -> Place:
-    """Return a file as an input has it."""
-    if isinstance(path, Url):
-        return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, path.number)
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "not a file")
-    return Place(path, relative, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
 
 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
@@ -175,12 +156,12 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
 
 
 def _refuse_empty(
-    folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped
+    folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped, kind: str = "folder"
 ) -> list[Place]:  # fmt: skip
     what = f"that matches {' or '.join(map(repr, patterns))}" if patterns else f"with a known suffix ({listed(formats)})"
     left = skipped.to_dict()
     raise InputDataError(
-        f"{shown(folder)}: the folder holds no file {what}"
+        f"{shown(folder)}: the {kind} holds no file {what}"
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
         + ("" if patterns else "; use --glob to name others")
     )
@@ -201,7 +182,8 @@ def find_places(
 ) -> list[Place]:  # fmt: skip
     """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
     patterns = patterns_of(glob)
-    suffixes = {suffix: None for some in formats.values() for suffix in some}
+    readable = {suffix: None for some in formats.values() for suffix in some}
+    suffixes = readable | dict.fromkeys(ARCHIVES)
     places: list[Place] = []
     for given in paths:
         name = os.fspath(given)
@@ -225,25 +207,19 @@ def find_places(
         else:
             places.append(_copied(spool(name, format, formats, status)))
     if format is None:
-        holding = {place.path.parent for place in places if place.path.suffix == ".arrow"}
-        places = [place for place in places if not _is_account(place, skipped, holding)]
-    return _named_apart(_each_once(places, skipped))
+        places = without_accounts(places, skipped)
+    found: list[Place] = []
+    for place in _named_apart(_each_once(places, skipped)):
+        if place.spool is not None or not is_archive(place.path.name):
+            found.append(place)
+            continue
+        from .archives import unpack  # here, for what is not needed to start
 
-
-def _is_account(place: Place, skipped: Skipped, holding: Collection[Path | Url]) -> bool:
-    """Tell, and count, what is kept beside data: ``*.json`` of the shell names it too.
-
-    Namely a file that lookalike wrote beside an output, and those of data sets of Hugging Face; ``holding`` folders have
-    their ``.arrow`` files.
-    """
-    name, folder = place.path.name, place.path.parent
-    described = (name in ("state.json", "dataset_info.json") and folder in holding) or (
-        name == "dataset_dict.json" and any(one.parent == folder for one in holding)
-    )
-    if place.spool is not None or not (is_marker(name) or described):
-        return False
-    skipped.add("marker", place.name)
-    return True
+        inside = unpack(place, patterns, readable, skipped)
+        if not inside and not place.found:
+            _refuse_empty(place.path, patterns, formats, skipped, "archive")
+        found += inside if format is not None else without_accounts(inside, skipped)
+    return found
 
 
 def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
@@ -325,20 +301,3 @@ def matching(url: Url) -> Iterator[Entry]:
             if matches(entry.url.key.split("/")[fixed:], parts[fixed:]):
                 found[entry.url.key] = entry
     yield from sorted(found.values(), key=lambda entry: entry.url.key.split("/"))
-
-
-def digest_of(places: Sequence[Place]) -> str | None:
-    """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file."""
-    from hashlib import file_digest, sha256  # here, for what is not needed to start
-
-    lines = []
-    for place in places:
-        try:
-            with open_anywhere(place.path) as stream:
-                digest = file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
-        if len(places) == 1:
-            return digest
-        lines.append(f"{digest}  {place.name}\n")
-    return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest() if lines else None

@@ -20,6 +20,8 @@ _MOST_PATTERNS = 1000
 _FIRST = 3  # names that a message lists
 PACKED = (".gz", ".zst", ".bz2", ".xz")
 """The suffixes of compressed files."""
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+"""The suffixes of archives, which are read as folders are."""
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # What lookalike writes beside an output and in its folder, and what Spark and table formats built on it do.
 _MARKER = re.compile(
@@ -103,6 +105,11 @@ def is_marker(name: str) -> bool:
     return _MARKER.fullmatch(name) is not None
 
 
+def is_archive(name: str) -> bool:
+    """Tell by its name whether a file is an archive."""
+    return suffix_of(name, ARCHIVES) is not None
+
+
 def left_out(parts: Sequence[str], patterns: Sequence[str], suffixes: Collection[str]) -> str | None:
     """Say why a file in a folder is not read, as one of ``REASONS``; None: it is."""
     if any(map(is_marker, parts)):
@@ -143,6 +150,10 @@ REASONS = {
     "linked_folder": "links to folders",
     "folder": "folders",
     "not_regular": "pipes, sockets or devices",
+    "odd_member": "in an archive by a name that leads out of it",
+    "replaced": "in an archive before others of the same name",
+    "nested": "archives in archives",
+    "encrypted": "encrypted",
     "odd_name": "named with an empty part (//), which cannot be read",
 }
 _PER_REASON, _NAMED = 3, 10

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..errors import OutputError
 from .disk import SIDECAR
-from .inputs import Place
 from .names import shown, some_of
+from .places import Place
 from .streams import compressed, why
 from .urls import Url, is_inside, path_of
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError
 from ..files.folder import Unfinished
-from ..files.inputs import Place
+from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .registry import format_named

@@ -1,15 +1,16 @@
-"""Files of a document each that need a parser: web pages, PDF, DOCX, ODT, EPUB, e-mail. A kept file is copied as it is."""
+"""Documents that need a parser: files of one each (web pages, PDF, DOCX, ODT, EPUB, e-mail), and records of files with many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..errors import InputDataError, ParameterError
 from ..extraction import UnreadableError
 from ..extraction.parsers import texts_of
 from ..files.streams import BLOCK
 from ..text.texts import from_strings
-from .split import Batch, Columns, Record, Split, marked, numbers_from
+from .format import BATCH_ROWS, Format
+from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
 from .txt import BATCH_FILES, TextFiles, content_of
 
 
@@ -63,3 +64,63 @@ class ParsedFiles(TextFiles):
         """Yield the number of each file and its text, why it has none, or None if the file is too large and left out."""
         contents = ((number, content_of(place, split)) for number, place in split.numbered)
         yield from texts_of(contents, self.name, split.limit.most, split.threads, self.extra)
+
+
+class ParsedRecords(Format):
+    """Files of many documents, parsed in processes of their own; rows are numbered from 1."""
+
+    parsed = True
+    fields: tuple[str, ...]
+    """The columns that rows have, "id" and "text" among them."""
+
+    kind: str
+    """What the parser is asked for."""
+
+    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
+        """Yield what is known of each document, and its bytes, or None if it is too large and left out."""
+        raise NotImplementedError
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        """Read the records; what cannot be parsed is left out, or an error."""
+        for name in columns.wanted:
+            if name not in self.fields:
+                raise missing_column(split.name, "records", "field", name, list(self.fields), columns)
+        if columns.text != "text":
+            raise InputDataError(f"the text of {self.name} records is the column 'text'; {columns.text!r} was asked for")
+        check_free(split.name, "records", "field", self.fields, columns.reserved)
+        first, size = 1, 0
+        rows: list[Record] = []
+        texts: list[str | None] = []
+        unreadable: dict[int, str] = {}
+
+        def batch() -> Batch:
+            left = marked(len(texts), [place for place, text in enumerate(texts) if text is None])
+            given = None if columns.id is None else [row[columns.id] for row in rows]
+            others = {name: [row[name] for row in rows] for name in columns.others}
+            return Batch(from_strings(texts), numbers_from(first, len(texts)), given, others, left, unreadable)
+
+        for row, text in self._found(split):
+            if isinstance(text, UnreadableError):
+                if not split.limit.leave:
+                    raise unreadable_file(f"{split.name}, row {first + len(texts)} ({row['id']})", text)
+                unreadable[len(texts)] = str(text)
+            rows.append(row)
+            texts.append(text if isinstance(text, str) else None)
+            size += len(texts[-1] or "")
+            if len(texts) == BATCH_ROWS or size > BLOCK:
+                yield batch()
+                first, size, rows, texts, unreadable = first + len(texts), 0, [], [], {}
+        if texts:
+            yield batch()
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        """Read all records as dictionaries, each with its number."""
+        for number, (row, text) in enumerate(self._found(split), 1):
+            yield number, row | {"text": text if isinstance(text, str) else None}
+
+    def check_free(self, split: Split, names: Sequence[str]) -> None:
+        check_free(split.name, "records", "field", self.fields, names)
+
+    def _found(self, split: Split) -> Iterator[tuple[Record, str | UnreadableError | None]]:
+        """Yield what is known of each document, and its text, or why it has none; None: it is too large and left out."""
+        yield from texts_of(self.documents(split), self.kind, split.limit.most, split.threads, self.extra)

@@ -35,6 +35,7 @@ OWN = (
     "odt",
     "epub",
     "eml",
+    "mbox",
 )
 """The formats of this folder, in the order of help and messages; those of other packages follow."""
 

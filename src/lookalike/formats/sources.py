@@ -8,8 +8,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
-from ..files.inputs import SNIFFED, Place, find_places
+from ..files.inputs import SNIFFED, find_places
 from ..files.names import Skipped, describe_skipped, listed, suffix_of
+from ..files.places import Place
 from ..files.streams import read_blocks
 from ..formats.split import Inputs
 from .database import queried, refuse_unused

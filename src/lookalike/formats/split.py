@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ..files.inputs import Place
 from ..files.names import Skipped
+from ..files.places import Place
 from ..files.streams import MOST, Noted, read_lines, why
 from ..text.texts import Texts, without
 from ..values import Int64Array

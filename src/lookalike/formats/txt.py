@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InputDataError, ParameterError
 from ..files.folder import Unfinished
-from ..files.inputs import Place
 from ..files.names import packed
+from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
 from ..text.texts import Texts
 from ..values.arrays import runs

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..extraction import UnreadableError
-from ..extraction.parsers import texts_of
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.streams import BLOCK, read_blocks
-from ..text.texts import from_strings
-from .format import BATCH_ROWS, EXPANSION, Format, Selection
-from .parsed import unreadable_file
-from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
+from .format import EXPANSION, Format, Selection
+from .parsed import ParsedRecords
+from .split import Record, Split
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
@@ -33,21 +30,20 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": partial(gzip.compress, mtime=0),
     "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
 }
-Found = tuple[Record, str | UnreadableError | None]
 
 
-class Warc(Format):
+class Warc(ParsedRecords):
     """Records of responses, resources and conversions that hold text; the id column is the URI and the date.
 
     Rows are numbered from 1. Pages are parsed in processes of their own; "warc:all" is the format of those whose menus count.
     """
 
     compressible = False
-    parsed = True
+    fields = _FIELDS
     extra, package = "warc", "fastwarc"
 
     def __init__(self, name: str, *suffixes: str) -> None:
-        self.name, self.suffixes = name, suffixes
+        self.name, self.suffixes, self.kind = name, suffixes, name
 
     def with_boilerplate(self) -> Format:
         return Warc("warc:all")
@@ -59,49 +55,6 @@ class Warc(Format):
         """Judge (rows, bytes of text) by the size of the file."""
         size = split.place.size * (EXPANSION if split.name.endswith((".gz", ".zst")) else 1)
         return max(1, size // 50_000), size // 5
-
-    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        for name in columns.wanted:
-            if name not in _FIELDS:
-                raise missing_column(split.name, "records", "field", name, list(_FIELDS), columns)
-        self._check_text(columns)
-        check_free(split.name, "records", "field", _FIELDS, columns.reserved)
-        first, size = 1, 0
-        rows: list[Record] = []
-        texts: list[str | None] = []
-        unreadable: dict[int, str] = {}
-
-        def batch() -> Batch:
-            left = marked(len(texts), [place for place, text in enumerate(texts) if text is None])
-            given = None if columns.id is None else [row[columns.id] for row in rows]
-            others = {name: [row[name] for row in rows] for name in columns.others}
-            return Batch(from_strings(texts), numbers_from(first, len(texts)), given, others, left, unreadable)
-
-        for row, text in self._found(split):
-            if isinstance(text, UnreadableError):
-                if not split.limit.leave:
-                    raise unreadable_file(f"{split.name}, row {first + len(texts)} ({row['uri']})", text)
-                unreadable[len(texts)] = str(text)
-            rows.append(row)
-            texts.append(text if isinstance(text, str) else None)
-            size += len(texts[-1] or "")
-            if len(texts) == BATCH_ROWS or size > BLOCK:
-                yield batch()
-                first, size, rows, texts, unreadable = first + len(texts), 0, [], [], {}
-        if texts:
-            yield batch()
-
-    @staticmethod
-    def _check_text(columns: Columns) -> None:
-        if columns.text != "text":
-            raise InputDataError(f"the text of WARC records is the column 'text'; {columns.text!r} was asked for")
-
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
-        for number, (row, text) in enumerate(self._found(split), 1):
-            yield number, row | {"text": text if isinstance(text, str) else None}
-
-    def check_free(self, split: Split, names: Any) -> None:
-        check_free(split.name, "records", "field", _FIELDS, names)
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
@@ -128,11 +81,7 @@ class Warc(Format):
         selection.check_count(number)
         split.check_unchanged()
 
-    def _found(self, split: Split) -> Iterator[Found]:
-        """Yield what is known of each document, and its text, or why it has none; None: it is too large and left out."""
-        yield from texts_of(self._contents(split), self.name, split.limit.most, split.threads, self.extra)
-
-    def _contents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
+    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
         most = split.limit.most
         for number, record in enumerate(filter(_kind, _records(split, auto_decode="all")), 1):

@@ -20,8 +20,9 @@ from ..files.atomic import reporting
 from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
 from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
-from ..files.inputs import NO_DEVICE, Place, asked, entries_in, place_of
+from ..files.inputs import asked, entries_in
 from ..files.names import shown, suffix_of
+from ..files.places import NO_DEVICE, Place, place_of
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why

@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ..files.inputs import place_of
 from ..files.names import shown
+from ..files.places import place_of
 from ..formats.format import Format
 from ..formats.registry import format_named
 from ..formats.split import Batch, Columns, Limit, Record, Split

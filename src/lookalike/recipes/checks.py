@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError
-from ..files.inputs import digest_of
+from ..files.places import digest_of
 from ..formats.split import Split
 from ..inputs.overrides import Override, Overrides
 from ..inputs.read import Reading

@@ -102,7 +102,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
 
 def rests_on_files(splits: Sequence[Split]) -> bool:
     """Tell whether the texts of all inputs can be read again by a later job."""
-    return all(split.places and all(place.spool is None for place in split.places) for split in splits)
+    return all(split.places and not any(place.is_temporary for place in split.places) for split in splits)
 
 
 def check_saving(

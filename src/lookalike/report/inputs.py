@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..errors import InputDataError
-from ..files.inputs import digest_of
+from ..files.places import digest_of
 from ..formats.split import Split
 from ..results.tables import Tables
 from ..settings.option import entries

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.descriptions import check_trusted
-from ..files.inputs import Place, digest_of, place_of
 from ..files.names import shown
+from ..files.places import Place, digest_of, place_of
 from ..files.urls import AnyPath, is_url, path_of
 from ..formats.registry import format_named
 from ..formats.split import Split
@@ -46,8 +46,8 @@ def inputs_of(splits: Sequence[Split], n_references: int) -> pa.Table:
     for number, split in enumerate(splits):
         places = [description_of(split)] if is_saved(split) else split.places
         files: list[tuple[Any, ...]] = [
-            (place.name, None if place.spool else os.fsencode(_from_root(os.fspath(place.path))), place.size, place.modified_ns)
-            for place in places
+            (one.name, None if one.is_temporary else os.fsencode(_from_root(os.fspath(one.path))), one.size, one.modified_ns)
+            for one in places
         ] or [(split.name, None, None, None)]
         for name, values in zip(("name", "path", "bytes", "modified_ns"), zip(*files, strict=True), strict=True):
             columns[name] += values

@@ -30,6 +30,11 @@ MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
 OPENING = ("glob", "format", "delimiter", "query")
 """The options that say which files are opened, and as what."""
+PRESETS: dict[str, dict[str, Any]] = {
+    "web": {"unit": "word", "width": 5, "threshold": 0.8}, "prose": {"unit": "word", "width": 5, "threshold": 0.7},
+    "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
+}  # fmt: skip
+"""What suits a kind of text: defaults of the command line."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
 

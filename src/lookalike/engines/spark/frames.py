@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputDataError, RowError
-from ...files.inputs import Place
+from ...files.places import Place
 from ...files.urls import AnyPath
 from ...formats.format import Format
 from ...formats.memory import TABLES, table_split

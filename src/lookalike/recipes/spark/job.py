@@ -176,7 +176,7 @@ def _anywhere(split: Split) -> Split:
 def _check_files(splits: Sequence[Split]) -> None:
     """Check that workers can read all inputs."""
     for split in splits:
-        if (not is_saved(split) and not split.places) or any(place.spool is not None for place in split.places):
+        if (not is_saved(split) and not split.places) or any(place.is_temporary for place in split.places):
             raise InputDataError(
                 f"{split.name}: Spark's workers cannot read it: pass files on storage that they have mounted, or a data frame"
             )

@@ -1,0 +1,122 @@
+"""Mailboxes: each message is a document, and kept messages are written as they are."""
+
+import gzip
+import logging
+import random
+
+import pytest
+
+import lookalike as la
+from lookalike.files import streams
+from lookalike.formats.sources import open_sources
+
+STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
+OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
+PAGE = f"<html><body><p>{OTHER}</p></body></html>"
+
+
+def message(number, text, kind="text/plain", subject="News", end="\n"):
+    lines = [
+        "From writer@example.org Mon Nov  2 10:00:00 2026", f"Message-ID: <{number}@example.org>", "From: Anna",
+        "Date: Mon, 2 Nov 2026 10:00:00 +0000", f"Subject: {subject}", f"Content-Type: {kind}; charset=utf-8",
+        "Content-Transfer-Encoding: 8bit", "", text, "", "",
+    ]  # fmt: skip
+    return end.join(lines).encode()
+
+
+MESSAGES = [
+    message(1, STORY), message(2, OTHER), message(3, STORY + " More."), message(4, PAGE, "text/html"),
+    message(5, ">From the start of a line\nFrom here on\n\n From there", subject="=?utf-8?q?Gr=C3=BC=C3=9Fe?=\n of a friend", end="\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_messages_are_documents(tmp_path, suffix, end):
+    pack = gzip.compress if suffix else bytes
+    raw = [one.replace(b"\n", end.encode()) for one in MESSAGES]
+    path = tmp_path / f"a.mbox{suffix}"
+    path.write_bytes(pack(b"".join(raw)))
+    result = la.dedup(path, id="id")
+    assert dict(zip(result.decisions["id"].to_pylist(), result.decisions["reason"].to_pylist(), strict=True)) == {
+        f"<{number}@example.org>": reason for number, reason in enumerate(("kept", "kept", "near", "near", "kept"), 1)
+    }
+    result.write(tmp_path / "out/")
+    written = (tmp_path / f"out/a.mbox{suffix}").read_bytes()
+    assert (gzip.decompress(written) if suffix else written) == raw[0] + raw[1] + raw[4]
+    rows = la.dedup(path).clean().to_pylist()
+    assert rows[0]["text"].startswith("News\n\nThe river number 0 rises") and rows[0]["from"] == "Anna"
+    assert rows[2]["subject"] == "Grüße of a friend" and rows[2]["date"] == "Mon, 2 Nov 2026 10:00:00 +0000"
+
+
+def split_by_lines(content):
+    """Return messages without the lines that begin them: such a line is the first, or follows an empty one."""
+    found, before = [], b"\n"
+    for line in content.split(b"\n"):
+        if line.startswith(b"From ") and before in (b"\n", b"\r\n"):
+            found.append(b"")
+        else:
+            found[-1] += line + b"\n"
+        before = line + b"\n"
+    return [one.rstrip(b"\r\n") for one in found]
+
+
+def test_messages_begin_at_the_same_lines_whatever_the_blocks_are(tmp_path, monkeypatch):
+    rng = random.Random(5)
+    parts = ["From x", "\n", "\n", "\n", "\r\n", "word", "From ", ">From y", " ", "Fro"]
+    path, seen = tmp_path / "a.mbox", 0
+    for size in (1, 2, 3, 7, 8, 50):
+        monkeypatch.setattr(streams, "BLOCK", size)
+        for _ in range(40):
+            content = b"From a@b Mon\nSubject: x\n\n" + "".join(rng.choices(parts, k=40)).encode() + b"\n"
+            path.write_bytes(content)
+            (split,) = open_sources([path])
+            found = [message for _, message in split.form.documents(split)]
+            assert [one.rstrip(b"\r\n") for one in found] == split_by_lines(content)
+            seen += len(found)
+    assert seen > 500
+
+
+def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog, monkeypatch):
+    path = tmp_path / "a.mbox"
+    path.write_bytes(message(1, STORY) + message(2, "large " * 50_000) + message(3, OTHER))
+    for size in (1000, 1 << 22):
+        monkeypatch.setattr(streams, "BLOCK", size)
+        with caplog.at_level(logging.WARNING, "lookalike"):
+            result = la.dedup(path, max_document=100_000, on_error="skip")
+        assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
+        result.write(tmp_path / "out/", force=True)
+        assert (tmp_path / "out/a.mbox").read_bytes() == message(1, STORY) + message(3, OTHER)
+        with pytest.raises(la.InputDataError, match=r"row 2: the document has more than"):
+            la.dedup(path, max_document=100_000)
+
+
+@pytest.mark.parametrize("content", [b"no mailbox", b"\nFrom a\n\nb", b"{}\n" * 100, b"\0" * 5000])
+def test_what_is_no_mailbox(tmp_path, content):
+    (tmp_path / "a.mbox").write_bytes(content)
+    with pytest.raises(la.InputDataError, match=r"a.mbox: no mailbox: it must begin with 'From '"):
+        la.dedup(tmp_path / "a.mbox")
+
+
+def test_hostile_headers(tmp_path):
+    head = (
+        b"From a\nSubject: =?of-nobody?b?////?=\nFrom: \xff\xfe =?utf-8?q?=FF?=\nDate:\nMessage-ID: "
+        + b"x" * 100_000
+        + b"\n\ntext of it\n"
+    )
+    (tmp_path / "a.mbox").write_bytes(head + b"\nFrom b\n\nno header\n")
+    result = la.dedup(tmp_path / "a.mbox")
+    assert result.decisions["reason"].to_pylist() == ["kept", "skipped"]
+    (row,) = result.clean().to_pylist()
+    assert row["subject"] == "=?of-nobody?b?////?=" and row["date"] == "" and "text of it" in row["text"]
+
+
+def test_columns(tmp_path):
+    (tmp_path / "a.mbox").write_bytes(MESSAGES[0] + MESSAGES[2])
+    assert la.dedup(tmp_path / "a.mbox", within="from").kept.num_rows == 1
+    with pytest.raises(la.InputDataError, match=r"'to' is missing; .* date, from, subject"):
+        la.dedup(tmp_path / "a.mbox", within="to")
+    with pytest.raises(la.OutputError, match="cannot be written"):
+        la.dedup(tmp_path / "a.mbox").write(tmp_path / "out.mbox")
+    with pytest.raises(la.InputDataError, match="cannot be annotated"):
+        la.dedup(tmp_path / "a.mbox").write(tmp_path / "notes/", annotate=True)

@@ -1,0 +1,125 @@
+"""Questions of the Model Context Protocol, through the program as clients start it."""
+
+import asyncio
+import os
+import sys
+
+import pytest
+
+import lookalike as la
+
+mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+STORY = "The river rises in the hills, passes nine villages and a mill, and falls into the sea."
+NEAR = STORY.replace("nine", "ten")
+OTHER = "Quite another text, about roads that leave the town by night and end where nobody lives."
+
+
+def ask(*paths, questions=(), errors=None):
+    """Start the program on some paths; return the names of its tools and an answer, or an error's text, to each question."""
+
+    async def asked():
+        command = mcp.StdioServerParameters(
+            command=sys.executable, args=["-m", "lookalike", "mcp", *map(str, paths)], env=dict(os.environ)
+        )
+        with open(os.devnull if errors is None else errors, "w") as log:
+            async with mcp.stdio_client(command, errlog=log) as both, mcp.ClientSession(*both) as session:
+                await session.initialize()
+                tools = [tool.name for tool in (await session.list_tools()).tools]
+                answers = [await session.call_tool(name, given) for name, given in questions]
+                return tools, [a.content[0].text if a.is_error else a.structured_content for a in answers]
+
+    return asyncio.run(asyncio.wait_for(asked(), 120))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name, text in {"a.txt": STORY, "b.txt": NEAR, "c.txt": OTHER}.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_texts_alone_can_be_compared():
+    given = {"a": STORY, "b": NEAR}
+    tools, (answer, alike, empty) = ask(
+        "--threshold", "0.4", questions=[("compare_texts", given), ("compare_texts", given | {"b": STORY.upper()}),
+                                         ("compare_texts", {"a": "", "b": ""})],
+    )  # fmt: skip
+    assert tools == ["compare_texts"]
+    row = la.pairs([STORY, NEAR], threshold=0.1).to_pylist()[0]
+    assert answer["resemblance"] == row["resemblance"] == pytest.approx(8 / 18)
+    assert answer["near_duplicates"] and answer["threshold"] == 0.4 and answer["shingles"] == [13, 13]
+    assert answer["share_of_a_in_b"] == answer["share_of_b_in_a"] == pytest.approx(8 / 13)
+    assert {(part["in"], part["text"].strip()) for part in answer["differences"]} == {("a", "nine"), ("b", "ten")}
+    assert alike["resemblance"] == 1.0
+    assert empty["resemblance"] is None and not empty["near_duplicates"]
+
+
+def test_a_folder_is_looked_into(corpus):
+    before = sorted(corpus.rglob("*"))
+    tools, (found, one, none) = ask(
+        corpus, "-t", "0.4", questions=[("find_near_duplicates", {"text": NEAR}), ("find_near_duplicates", {"text": NEAR, "limit": 1}),
+                                        ("find_near_duplicates", {"text": "nothing that is like it in any way at all"})],
+    )  # fmt: skip
+    assert tools == ["compare_texts", "find_near_duplicates"]
+    assert found["documents"] == 3
+    assert [(row["id"], row["resemblance"]) for row in found["matches"]] == [
+        (f"{corpus}/b.txt", 1.0), (f"{corpus}/a.txt", pytest.approx(8 / 18)),
+    ]  # fmt: skip
+    assert found["matches"][0]["begins"].startswith(NEAR[:60]) and one["matches"] == found["matches"][:1]
+    assert none["matches"] == []
+    assert sorted(corpus.rglob("*")) == before
+
+
+@pytest.mark.parametrize("keep_text", [True, False])
+def test_indexes_answer_beside_each_other(tmp_path, keep_text):
+    with la.Index.create(tmp_path / "one", threshold=0.4, keep_text=keep_text) as index:
+        index.add(["x", "y"], [STORY, OTHER])
+    with la.Index.create(tmp_path / "two", threshold=0.4, keep_text=True) as index:
+        index.add([1, 2], [NEAR, OTHER])
+    with la.Index.open(tmp_path / "one"):  # one that is being written
+        _, (found,) = ask(tmp_path / "one", tmp_path / "two", questions=[("find_near_duplicates", {"text": STORY})])
+    assert {row["id"] for row in found["matches"]} == {"x", 1} and found["matches"][0]["id"] == "x"
+    x = found["matches"][0]
+    assert x["resemblance"] == (1.0 if keep_text else None) and (x["begins"] or "")[:60] == (STORY[:60] if keep_text else "")
+    assert x["estimated_resemblance"] == 1.0 and x["in"] == str(tmp_path / "one")
+
+
+def test_a_result_is_explained(tmp_path, corpus):
+    la.dedup(corpus, threshold=0.4).save(tmp_path / "judged")
+    tools, (removed, kept, missing) = ask(
+        tmp_path / "judged", questions=[("explain_removal", {"id": f"{corpus}/b.txt"}), ("explain_removal", {"id": f"{corpus}/a.txt"}),
+                                        ("explain_removal", {"id": f"{corpus}/d.txt"})],
+    )  # fmt: skip
+    assert tools == ["compare_texts", "explain_removal"]
+    (told,) = removed["documents"]
+    assert (told["kept"], told["reason"], told["keeper"]["id"]) == (False, "near", f"{corpus}/a.txt")
+    assert told["resemblance"] == pytest.approx(8 / 18) and told["threshold"] == 0.4
+    (told,) = kept["documents"]
+    assert told["kept"] and told["least_alike"] == [{"id": f"{corpus}/b.txt", "resemblance": pytest.approx(8 / 18)}]
+    assert "no document has the id" in missing and f"similar ids: {corpus}/" in missing
+
+
+def test_what_is_wrong_is_said_in_one_line(tmp_path, corpus):
+    log = tmp_path / "log"
+    _, answers = ask(
+        corpus, errors=log, questions=[
+            ("find_near_duplicates", {"text": "x" * 3_000_000}), ("find_near_duplicates", {"text": "x", "limit": 0}),
+            ("find_near_duplicates", {"text": 5}), ("compare_texts", {"a": "x"}), ("explain_removal", {"id": "x"}),
+            ("find_near_duplicates", {"text": "\0 \x1b[2J"}), ("compare_texts", {"a": STORY, "b": "\x1b[31m\u202e" + OTHER}),
+        ],
+    )  # fmt: skip
+    assert "a text must have at most 1,048,576 bytes; this one has 3,000,000" in answers[0]
+    assert "limit must be from 1 to 100; got 0" in answers[1]
+    assert "valid string" in answers[2] and "Field required" in answers[3] and "nknown tool" in answers[4]
+    assert answers[6]["resemblance"] == 0.0 and "\x1b" not in str(answers[6]) and "\u202e" not in str(answers[6])
+    assert "Traceback" not in log.read_text()
+
+
+def test_paths_that_are_none_are_errors(tmp_path, capfd):
+    from cli.commands import run
+
+    code, out, err = run(capfd, "mcp", tmp_path / "nothing")
+    assert (code, out) == (1, "") and "no file of that name" in err
