@@ -16,7 +16,9 @@ __version__ = "0.2.0.dev0"
 
 _HOMES = {
     "BBit": "sketches.packed",
+    "BBitFeatures": "bridges.features",
     "BandingIndex": "search.banding",
+    "ColumnFunctions": "bridges.columns",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.minhash",
@@ -97,6 +99,8 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import theory
+    from .bridges.columns import ColumnFunctions
+    from .bridges.features import BBitFeatures
     from .engines.spark.session import start_session
     from .errors import (
         IncompatibleSketchError,
