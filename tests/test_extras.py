@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(
 OPTIONAL = {
     "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html"], "fastwarc": ["warc"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "mcp": ["mcp"], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": [], "polars": [], "duckdb": ["duckdb"], "datasets": [],
+    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "datasets": [],
 }  # fmt: skip
 BLOCKED = """
 import sys
@@ -44,6 +44,7 @@ for name in ("a.txt", "b.txt"):
 names = {name: (lambda name=name: getattr(la, name)) for name in la.__all__}
 calls = {
     "html_to_text": lambda: la.html_to_text("<p>a</p>"), "WordTokenizer": lambda: la.WordTokenizer()("a house"),
+    "features": lambda: la.BBitFeatures().transform(["a b"]),
     "report": lambda: la.dedup(["a b", "a b"]).report("python.html"),
     "overlap report": lambda: la.overlap(["a b"], against=["a b"]).report("overlap.html"),
 }

@@ -37,6 +37,13 @@ import lookalike as la
 result = la.dedup(["she connects the cables", "she connected a cable", "g h i"], tokenizer=la.WordTokenizer(), width=1)
 assert result.keep.tolist() == [True, False, True]
 """
+LEARNED = """
+import lookalike as la
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+texts = ["a b c d e f g", "A b c d e f g h", "one two three four five six", "one two three four five seven"]
+assert make_pipeline(la.BBitFeatures(width=1), LogisticRegression()).fit(texts, [0, 0, 1, 1]).score(texts, [0, 0, 1, 1]) == 1.0
+"""
 ASKED = """
 import asyncio, sys
 from mcp import ClientSession, StdioServerParameters, stdio_client
@@ -182,6 +189,11 @@ def try_duckdb(fresh: Fresh) -> None:
 def try_mcp(fresh: Fresh) -> None:
     """Answer a question."""
     assert fresh.run_python("-c", ASKED, quiet=False).endswith("near 1.0\n")
+
+
+def try_sklearn(fresh: Fresh) -> None:
+    """Learn from features."""
+    fresh.run_python("-c", LEARNED)
 
 
 def try_features(fresh: Fresh) -> None:

@@ -28,7 +28,10 @@ def test_figures_are_those_of_the_library():
     functions, given = la.ColumnFunctions(width=2, permutations=512), texts()
     left, right = pa.array(given[:-1]), pa.array(given[1:])
     sets = la.shingle([text or "" for text in given], width=2)
-    exact, estimated = functions.resemblance(left, right).to_pylist(), functions.estimate(functions.sketch(left), functions.sketch(right))
+    exact, estimated = (
+        functions.resemblance(left, right).to_pylist(),
+        functions.estimate(functions.sketch(left), functions.sketch(right)),
+    )
     errors = []
     for i, (a, b) in enumerate(zip(left.to_pylist(), right.to_pylist(), strict=True)):
         empty = sets.sizes[i] == 0, sets.sizes[i + 1] == 0
@@ -96,7 +99,9 @@ def test_functions_of_duckdb():
     wanted = [tuple(row.values())[:3] for row in la.pairs([text or "" for text in given], width=2, threshold=0.6).to_pylist()]
     assert len(wanted) > 50 and {row[:3] for row in joined} == set(wanted)
     assert all(abs(row[2] - row[3]) < 0.2 for row in joined)
-    assert connection.execute("select lookalike_resemblance(null, 'a'), lookalike_resemblance('', '')").fetchall() == [(None, None)]
+    assert connection.execute("select lookalike_resemblance(null, 'a'), lookalike_resemblance('', '')").fetchall() == [
+        (None, None)
+    ]
     with pytest.raises(duckdb.InvalidInputException, match="not a sketch made with ColumnFunctions"):
         connection.execute("select lookalike_estimate('abc'::blob, 'abc'::blob)").fetchall()
 

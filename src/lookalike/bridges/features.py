@@ -29,9 +29,9 @@ MOST_BITS = 16
 class BBitFeatures(*_BASES):  # type: ignore[misc]
     """Texts as sparse rows of zeros and ones, for linear models: b-bit minwise hashing.
 
-    Each of ``k`` slots of a signature is 2^b columns, of which the one that its lowest ``b`` bits name is 1. The inner product
-    of two rows, divided by k, is the share of slots whose bits agree, an estimate of R + (1 - R) / 2^b: a linear model on these
-    rows is one with the resemblance as its kernel. With scikit-learn installed this is a transformer for pipelines.
+    Each of ``k`` slots of a signature is 2^b columns, of which the one that ``b`` bits of it name (those of ``BBit``) is 1. The
+    inner product of two rows, divided by k, is the share of slots whose bits agree, an estimate of R + (1 - R) / 2^b: a linear
+    model on these rows is one with the resemblance as its kernel. With scikit-learn installed this is a transformer for pipelines.
 
     Parameters
     ----------
