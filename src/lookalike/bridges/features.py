@@ -31,7 +31,7 @@ class BBitFeatures(*_BASES):  # type: ignore[misc]
 
     Each of ``k`` slots of a signature is 2^b columns, of which the one that ``b`` bits of it name (those of ``BBit``) is 1. The
     inner product of two rows, divided by k, is the share of slots whose bits agree, an estimate of R + (1 - R) / 2^b: a linear
-    model on these rows is one with the resemblance as its kernel. With scikit-learn installed this is a transformer for pipelines.
+    model on these rows is one with the resemblance as its kernel. With scikit-learn installed this is a transformer.
 
     Parameters
     ----------
