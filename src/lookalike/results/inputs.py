@@ -191,7 +191,9 @@ class SavedInputs:
 
 def _no_file(name: str) -> InputDataError:
     """The error for an input that cannot be read a second time."""
-    return InputDataError(f"{name}: the texts cannot be read again: this input was no file, but values in memory or a pipe")
+    return InputDataError(
+        f"{name}: the texts cannot be read again: this input was no file, but values in memory, a pipe or part of an archive"
+    )
 
 
 def _from_root(path: str) -> str:
