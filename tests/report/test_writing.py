@@ -199,7 +199,7 @@ def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path):
 def test_a_loaded_result_of_what_was_in_memory_has_a_page_without_texts(tmp_path):
     la.dedup([f"one two three four five word{i}" for i in range(4)], threshold=0.3).save(tmp_path / "saved")
     page = report(la.Result.load(tmp_path / "saved"), tmp_path)
-    assert "only a job that is open" in page and "values in memory or a pipe" in page
+    assert "only a job that is open" in page and "values in memory, a pipe or part of an archive" in page
     assert not re.search(r"\bword\d+\b", page)
 
 

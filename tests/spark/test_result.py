@@ -50,7 +50,7 @@ def test_what_comes_to_the_driver_is_what_one_machine_finds(corpus, tmp_path, ev
     )
     assert [name for name in ours.column_names if not ours[name].equals(theirs[name])] == []
     assert loaded.pairs.equals(wanted.pairs) and loaded.groups.equals(wanted.groups)
-    assert "values in memory or a pipe" in (tmp_path / "page.html").read_text()
+    assert "values in memory, a pipe or part of an archive" in (tmp_path / "page.html").read_text()
     assert strict is None or strict.keep.tolist() == wanted.rethreshold(0.8).keep.tolist()
 
 
