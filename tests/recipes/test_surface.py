@@ -98,7 +98,7 @@ def public():
 
 def test_every_keyword_is_written_out():
     """An editor completes names that are there; a wrong one is Python's own error."""
-    found = dict(public())
+    found = {name: function for name, function in public() if not function.__module__.startswith("sklearn")}
     assert "Index.create" in found and "dedup.dedup" in found
     kinds = {name: {p.kind for p in inspect.signature(function).parameters.values()} for name, function in found.items()}
     assert [name for name, some in kinds.items() if inspect.Parameter.VAR_KEYWORD in some] == []
