@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 from collections import OrderedDict
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 BLOCK = 2 << 20
 AT_ONCE = 4
@@ -27,6 +29,8 @@ class Ahead(io.RawIOBase):
         found = self._blocks.get(number)
         if found is None:
             if self._pool is None:
+                from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
+
                 self._pool = ThreadPoolExecutor(AT_ONCE, "lookalike-ahead")
             found = self._blocks[number] = self._pool.submit(self._file.read_at, BLOCK, number * BLOCK)
             while len(self._blocks) > HELD:
