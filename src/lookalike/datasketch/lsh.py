@@ -29,6 +29,8 @@ class MinHashLSH:
         Number of bands and of rows in each, in place of those chosen.
     storage_config : dict or None, default None
         None, or ``{"type": "dict"}``; ``lookalike.Index`` is the index on a disk.
+    prepickle : bool or None, default None
+        For those who pass it: keys in memory are kept as they are.
     hashfunc : callable or None, default None
         Function from the bytes of a band to shorter ones.
 
@@ -49,7 +51,7 @@ class MinHashLSH:
 
     def __init__(
         self, threshold: float = 0.9, num_perm: int = 128, weights: tuple[float, float] = (0.5, 0.5),
-        params: tuple[int, int] | None = None, storage_config: dict[str, Any] | None = None,
+        params: tuple[int, int] | None = None, storage_config: dict[str, Any] | None = None, prepickle: bool | None = None,
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:  # fmt: skip
         if storage_config is not None and storage_config.get("type") != "dict":
@@ -73,11 +75,12 @@ class MinHashLSH:
     @classmethod
     def from_datasketch(cls, index: Any) -> Self:
         """Return the index that one of datasketch is, which may have been unpickled, or be stored elsewhere."""
-        made = cls(num_perm=index.h, params=(index.b, index.r), hashfunc=index.hashfunc)
+        made = cls(num_perm=index.h, params=(index.b, index.r), hashfunc=getattr(index, "hashfunc", None))
         made._scheme = getattr(index, "_minhash_scheme", None)
+        pickled = getattr(index, "prepickle", False)  # which older versions do not have, as ``hashfunc``
         for key in index.keys.keys():  # noqa: SIM118  # no dictionary
-            name = pickle.loads(key) if index.prepickle else key
-            made._put(name, tuple(index.keys.get(key)))
+            bands = tuple(index.keys.get(key))[-index.b :]  # of a key that was inserted twice, the last
+            made._put(pickle.loads(key) if pickled else key, bands)
         return made
 
     def _keys_of(self, minhash: Any) -> _Keys:
@@ -89,8 +92,8 @@ class MinHashLSH:
             raise IncompatibleSketchError(
                 f"the index holds signatures of the scheme {self._scheme!r}; this one's is {scheme!r}"
             )
-        values = minhash.hashvalues
-        data, step = values.byteswap().tobytes(), self.r * values.itemsize
+        data = minhash.hashvalues.byteswap().tobytes()
+        step = self.r * (len(data) // self.h)  # a value of datasketch's WeightedMinHash is two numbers
         found = tuple([data[begin : begin + step] for begin in range(0, self.b * step, step)])
         return found if self.hashfunc is None else tuple(map(self.hashfunc, found))
 
