@@ -181,6 +181,19 @@ def test_an_index_returns_what_shares_a_band(hashfunc):
     assert index.is_empty() and index.get_counts() == [{}] * 8
 
 
+def test_any_key_will_do_and_buckets_are_shown():
+    index, (signature,) = index_of([[b"a"]])
+    keys = [0, None, (), "", frozenset(), 0.5]
+    for key in keys[1:]:
+        index.insert(key, signature)
+    for left in range(len(keys), 0, -1):
+        assert index.query(signature) == keys[-left:]
+        assert [list(table.values()) for table in index.hashtables] == [[keys[-left:]]] * 8
+        index.remove(keys[-left])
+    index.insert(None, signature)
+    assert index.query(signature) == [None] and index.get_counts() == index.get_subset_counts(None)
+
+
 def test_an_empty_index_is_no_false_value():
     assert ours.MinHashLSH(params=(2, 2), num_perm=4), "programs ask: if index"
 

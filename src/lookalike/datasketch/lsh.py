@@ -69,7 +69,8 @@ class MinHashLSH:
         if self.b < 2 or self.r < 1 or self.b * self.r > num_perm:
             raise ParameterError(f"params must be 2 or more bands of rows, {num_perm} rows in all at most; got {tuple(params)}")
         self.keys: dict[Hashable, _Keys] = {}
-        self.hashtables: list[dict[bytes, list[Hashable]]] = [{} for _ in range(self.b)]
+        # A key, which is no list, or a list of keys: most buckets have one, and lists of one keep the garbage collector busy.
+        self._tables: list[dict[bytes, Any]] = [{} for _ in range(self.b)]
         self._scheme: str | None = None
 
     @classmethod
@@ -99,11 +100,12 @@ class MinHashLSH:
 
     def _put(self, key: Hashable, bands: _Keys) -> None:
         self.keys[key] = bands
-        for band, table in zip(bands, self.hashtables, strict=True):
-            if (there := table.get(band)) is None:
-                table[band] = [key]
-            else:
+        for band, table in zip(bands, self._tables, strict=True):
+            there = table.setdefault(band, key)
+            if type(there) is list:
                 there.append(key)
+            elif there is not key:
+                table[band] = [there, key]
 
     def insert(self, key: Hashable, minhash: Any, check_duplication: bool = True) -> None:
         """Add a signature.
@@ -126,9 +128,13 @@ class MinHashLSH:
         IncompatibleSketchError if the signatures of the index are of another scheme.
         """
         found: dict[Hashable, None] = {}
-        for band, table in zip(self._keys_of(minhash), self.hashtables, strict=True):
-            if (there := table.get(band)) is not None:
-                found.update(dict.fromkeys(there))
+        for band, table in zip(self._keys_of(minhash), self._tables, strict=True):
+            if band in table:
+                there = table[band]
+                if type(there) is list:
+                    found.update(dict.fromkeys(there))
+                else:
+                    found[there] = None
         return list(found)
 
     def remove(self, key: Hashable) -> None:
@@ -138,10 +144,11 @@ class MinHashLSH:
         """
         if key not in self.keys:
             raise ParameterError(f"the key {key!r} is not in the index")
-        for band, table in zip(self.keys.pop(key), self.hashtables, strict=True):
+        for band, table in zip(self.keys.pop(key), self._tables, strict=True):
             there = table[band]
-            there.remove(key)
-            if not there:
+            if type(there) is list:
+                there.remove(key)
+            if type(there) is not list or not there:
                 del table[band]
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
@@ -170,6 +177,11 @@ class MinHashLSH:
     def get_counts(self) -> list[dict[bytes, int]]:
         """Return, for each band, how many keys each bucket holds."""
         return [{band: len(there) for band, there in table.items()} for table in self.hashtables]
+
+    @property
+    def hashtables(self) -> list[dict[bytes, list[Hashable]]]:
+        """The keys in each bucket of each band: a copy."""
+        return [{band: [*there] if type(there) is list else [there] for band, there in t.items()} for t in self._tables]
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
         """Return, for each band, how many of some keys each bucket holds."""

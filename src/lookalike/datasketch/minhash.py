@@ -119,8 +119,8 @@ class MinHash:
         return array_of(hashes, "affine64" if self.scheme == "legacy" else self.scheme, "values of hashfunc")
 
     def _check(self, other: MinHash) -> None:
-        its = getattr(other, "scheme", "legacy"), other.seed, len(other)
-        for name, mine, theirs in zip(("scheme", "seed", "num_perm"), (self.scheme, self.seed, len(self)), its, strict=True):
+        own, its = (self.scheme, self.seed, len(self)), (getattr(other, "scheme", "legacy"), other.seed, len(other))
+        for name, mine, theirs in zip(("scheme", "seed", "num_perm"), own, its, strict=True) if own != its else ():
             if mine != theirs:
                 raise IncompatibleSketchError(f"the two signatures differ in {name}: {mine!r} and {theirs!r}")
 
