@@ -1,5 +1,6 @@
 """Signatures, parameters, answers and bytes are those of the package datasketch."""
 
+import inspect
 import pickle
 import random
 import types
@@ -103,6 +104,38 @@ def test_beside_the_package(scheme):
     assert indexes[0].get_counts() == indexes[1].get_counts() == read.get_counts()
 
 
+def test_signatures_of_the_package_beside_ours():
+    """Of either package: compared, merged, kept in sets; weighted ones, of two numbers a value, in an index."""
+    theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+    rng = np.random.default_rng(4)
+    sets = [[b"%d" % value for value in range(first, first + 60)] for first in (0, 10)]
+    its, mine = (package.MinHash.bulk(sets) for package in (theirs, ours))
+    for kind in (ours.MinHash.copy, ours.LeanMinHash):
+        assert kind(mine[0]).jaccard(theirs.LeanMinHash(its[1])) == its[0].jaccard(its[1]) > 0.4
+    with pytest.raises(IncompatibleSketchError, match="differ in num_perm: 128 and 64"):
+        mine[0].jaccard(theirs.LeanMinHash(theirs.MinHash(64)))
+    mine[0].merge(theirs.LeanMinHash(its[1]))
+    assert np.array_equal(mine[0].hashvalues, theirs.MinHash.union(*its).hashvalues)
+    base, weigh = rng.random(30), theirs.WeightedMinHashGenerator(30, sample_size=32)
+    weighted = [weigh.minhash(base + share * rng.random(30)) for share in np.linspace(0, 3, 24)]
+    indexes = [package.MinHashLSH(params=(8, 4), num_perm=32) for package in (theirs, ours)]
+    for index in indexes:
+        for key, signature in enumerate(weighted):
+            index.insert(key, signature)
+    assert indexes[0].get_counts() == indexes[1].get_counts()
+    found = [[sorted(index.query(signature)) for signature in weighted] for index in indexes]
+    assert found[0] == found[1] and 1 < max(map(len, found[0])) < 24
+
+
+def test_arguments_are_in_the_order_of_the_package():
+    theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+    for name in ("MinHash", "LeanMinHash", "MinHashLSH"):
+        its, mine = (inspect.signature(getattr(package, name)).parameters for package in (theirs, ours))
+        assert [(one.name, one.kind, one.default) for one in its.values()] == [
+            (x.name, x.kind, x.default) for x in mine.values()
+        ]
+
+
 def test_bands_and_rows_beside_the_package():
     theirs = pytest.importorskip("datasketch.lsh", reason="datasketch is not installed")
     for k in (16, 64, 128, 200):
@@ -148,6 +181,19 @@ def test_an_index_returns_what_shares_a_band(hashfunc):
     assert index.is_empty() and index.get_counts() == [{}] * 8
 
 
+def test_any_key_will_do_and_buckets_are_shown():
+    index, (signature,) = index_of([[b"a"]])
+    keys = [0, None, (), "", frozenset(), 0.5]
+    for key in keys[1:]:
+        index.insert(key, signature)
+    for left in range(len(keys), 0, -1):
+        assert index.query(signature) == keys[-left:]
+        assert [list(table.values()) for table in index.hashtables] == [[keys[-left:]]] * 8
+        index.remove(keys[-left])
+    index.insert(None, signature)
+    assert index.query(signature) == [None] and index.get_counts() == index.get_subset_counts(None)
+
+
 def test_an_empty_index_is_no_false_value():
     assert ours.MinHashLSH(params=(2, 2), num_perm=4), "programs ask: if index"
 
@@ -182,6 +228,7 @@ def test_copies_and_pickles_are_apart(scheme):
         assert other != one and np.array_equal(one.hashvalues, before)
     lean = pickle.loads(pickle.dumps(ours.LeanMinHash(one)))
     assert lean == ours.LeanMinHash(one) and lean.jaccard(one) == 1.0 and lean.copy() == lean
+    assert len({lean, ours.LeanMinHash(one), lean.copy()}) == 1 and lean not in {ours.LeanMinHash(ours.MinHash(16))}
     with pytest.raises(TypeError, match="nothing can be added"):
         lean.update(b"x")
     one.clear()
@@ -234,3 +281,10 @@ def test_an_index_of_datasketch_with_pickled_keys():
     stored = types.SimpleNamespace(h=32, b=8, r=4, hashfunc=None, prepickle=True, _minhash_scheme="affine32")
     stored.keys = {pickle.dumps(("key", key)): bands for key, bands in index.keys.items()}
     assert ours.MinHashLSH.from_datasketch(stored).query(signatures[1]) == [("key", 1)]
+
+
+def test_an_index_of_an_older_datasketch_and_a_key_that_was_inserted_twice():
+    index, signatures = index_of([[b"a"], [b"b"]])
+    stored = types.SimpleNamespace(h=32, b=8, r=4, keys={"x": [*index.keys[0], *index.keys[1]]})
+    read = ours.MinHashLSH.from_datasketch(stored)
+    assert [read.query(signature) for signature in signatures] == [[], ["x"]], "the last, as ``insert`` replaces"

@@ -4,7 +4,8 @@
 that a program takes. An index is held in memory; what it answers are candidates, as there, of which none is verified.
 """
 
+from .families import sha1_hash32, sha1_hash64
 from .lsh import MinHashLSH
-from .minhash import LeanMinHash, MinHash, sha1_hash32, sha1_hash64
+from .minhash import LeanMinHash, MinHash
 
 __all__ = ["LeanMinHash", "MinHash", "MinHashLSH", "sha1_hash32", "sha1_hash64"]

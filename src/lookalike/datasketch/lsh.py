@@ -29,6 +29,8 @@ class MinHashLSH:
         Number of bands and of rows in each, in place of those chosen.
     storage_config : dict or None, default None
         None, or ``{"type": "dict"}``; ``lookalike.Index`` is the index on a disk.
+    prepickle : bool or None, default None
+        For those who pass it: keys in memory are kept as they are.
     hashfunc : callable or None, default None
         Function from the bytes of a band to shorter ones.
 
@@ -49,7 +51,7 @@ class MinHashLSH:
 
     def __init__(
         self, threshold: float = 0.9, num_perm: int = 128, weights: tuple[float, float] = (0.5, 0.5),
-        params: tuple[int, int] | None = None, storage_config: dict[str, Any] | None = None,
+        params: tuple[int, int] | None = None, storage_config: dict[str, Any] | None = None, prepickle: bool | None = None,
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:  # fmt: skip
         if storage_config is not None and storage_config.get("type") != "dict":
@@ -67,17 +69,19 @@ class MinHashLSH:
         if self.b < 2 or self.r < 1 or self.b * self.r > num_perm:
             raise ParameterError(f"params must be 2 or more bands of rows, {num_perm} rows in all at most; got {tuple(params)}")
         self.keys: dict[Hashable, _Keys] = {}
-        self.hashtables: list[dict[bytes, list[Hashable]]] = [{} for _ in range(self.b)]
+        # A key, which is no list, or a list of keys: most buckets have one, and lists of one keep the garbage collector busy.
+        self._tables: list[dict[bytes, Any]] = [{} for _ in range(self.b)]
         self._scheme: str | None = None
 
     @classmethod
     def from_datasketch(cls, index: Any) -> Self:
         """Return the index that one of datasketch is, which may have been unpickled, or be stored elsewhere."""
-        made = cls(num_perm=index.h, params=(index.b, index.r), hashfunc=index.hashfunc)
+        made = cls(num_perm=index.h, params=(index.b, index.r), hashfunc=getattr(index, "hashfunc", None))
         made._scheme = getattr(index, "_minhash_scheme", None)
+        pickled = getattr(index, "prepickle", False)  # which older versions do not have, as ``hashfunc``
         for key in index.keys.keys():  # noqa: SIM118  # no dictionary
-            name = pickle.loads(key) if index.prepickle else key
-            made._put(name, tuple(index.keys.get(key)))
+            bands = tuple(index.keys.get(key))[-index.b :]  # of a key that was inserted twice, the last
+            made._put(pickle.loads(key) if pickled else key, bands)
         return made
 
     def _keys_of(self, minhash: Any) -> _Keys:
@@ -89,18 +93,19 @@ class MinHashLSH:
             raise IncompatibleSketchError(
                 f"the index holds signatures of the scheme {self._scheme!r}; this one's is {scheme!r}"
             )
-        values = minhash.hashvalues
-        data, step = values.byteswap().tobytes(), self.r * values.itemsize
+        data = minhash.hashvalues.byteswap().tobytes()
+        step = self.r * (len(data) // self.h)  # a value of datasketch's WeightedMinHash is two numbers
         found = tuple([data[begin : begin + step] for begin in range(0, self.b * step, step)])
         return found if self.hashfunc is None else tuple(map(self.hashfunc, found))
 
     def _put(self, key: Hashable, bands: _Keys) -> None:
         self.keys[key] = bands
-        for band, table in zip(bands, self.hashtables, strict=True):
-            if (there := table.get(band)) is None:
-                table[band] = [key]
-            else:
+        for band, table in zip(bands, self._tables, strict=True):
+            there = table.setdefault(band, key)
+            if type(there) is list:
                 there.append(key)
+            elif there is not key:
+                table[band] = [there, key]
 
     def insert(self, key: Hashable, minhash: Any, check_duplication: bool = True) -> None:
         """Add a signature.
@@ -123,9 +128,13 @@ class MinHashLSH:
         IncompatibleSketchError if the signatures of the index are of another scheme.
         """
         found: dict[Hashable, None] = {}
-        for band, table in zip(self._keys_of(minhash), self.hashtables, strict=True):
-            if (there := table.get(band)) is not None:
-                found.update(dict.fromkeys(there))
+        for band, table in zip(self._keys_of(minhash), self._tables, strict=True):
+            if band in table:
+                there = table[band]
+                if type(there) is list:
+                    found.update(dict.fromkeys(there))
+                else:
+                    found[there] = None
         return list(found)
 
     def remove(self, key: Hashable) -> None:
@@ -135,10 +144,11 @@ class MinHashLSH:
         """
         if key not in self.keys:
             raise ParameterError(f"the key {key!r} is not in the index")
-        for band, table in zip(self.keys.pop(key), self.hashtables, strict=True):
+        for band, table in zip(self.keys.pop(key), self._tables, strict=True):
             there = table[band]
-            there.remove(key)
-            if not there:
+            if type(there) is list:
+                there.remove(key)
+            if type(there) is not list or not there:
                 del table[band]
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
@@ -167,6 +177,11 @@ class MinHashLSH:
     def get_counts(self) -> list[dict[bytes, int]]:
         """Return, for each band, how many keys each bucket holds."""
         return [{band: len(there) for band, there in table.items()} for table in self.hashtables]
+
+    @property
+    def hashtables(self) -> list[dict[bytes, list[Hashable]]]:
+        """The keys in each bucket of each band: a copy."""
+        return [{band: [*there] if type(there) is list else [there] for band, there in t.items()} for t in self._tables]
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
         """Return, for each band, how many of some keys each bucket holds."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Generator, Iterable
-from functools import lru_cache
 from hashlib import sha1
 from typing import Any, Self
 
@@ -13,58 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import signatures as kernel
+from .families import EMPTY, TYPES, array_of, checked_scheme, permutations_of, sha1_hash32, sha1_hash64
 
-_MERSENNE = (1 << 61) - 1
-_TYPES: dict[str, Any] = {"affine32": np.uint32, "affine64": np.uint64, "legacy": np.uint64}
-_EMPTY = {"affine32": (1 << 32) - 1, "affine64": (1 << 64) - 1, "legacy": (1 << 32) - 1}
 _CODES, _LETTERS = {"affine32": 1, "affine64": 2}, {"affine32": "I", "affine64": "Q", "legacy": "I"}
 _RUN = {"affine32": kernel.affine_minima_32, "affine64": kernel.affine_minima_64, "legacy": kernel.mersenne_minima}
-
-
-def sha1_hash32(data: bytes) -> int:
-    """Return the first 32 bits of the SHA-1 digest of some bytes."""
-    return int.from_bytes(sha1(data).digest()[:4], "little")
-
-
-def sha1_hash64(data: bytes) -> int:
-    """Return the first 64 bits of the SHA-1 digest of some bytes."""
-    return int.from_bytes(sha1(data).digest()[:8], "little")
-
-
-@lru_cache(64)
-def _permutations(num_perm: int, seed: int, scheme: str) -> NDArray[Any]:
-    """Return the multipliers and increments that NumPy's older generator draws; sketches share them."""
-    random, of = np.random.RandomState(seed), _TYPES[scheme]
-    if scheme == "legacy":
-        drawn = [(random.randint(1, _MERSENNE, dtype=of), random.randint(0, _MERSENNE, dtype=of)) for _ in range(num_perm)]
-        made = np.ascontiguousarray(np.array(drawn, of).T)
-    else:
-        width = 8 * np.dtype(of).itemsize
-        odd = random.randint(0, 1 << (width - 1), num_perm, dtype=of) * of(2) + of(1)
-        made = np.array([odd, random.randint(0, 1 << width, num_perm, dtype=of)])
-    made.flags.writeable = False
-    return made
-
-
-def _checked_scheme(scheme: str | None, given: bool) -> str:
-    if scheme is None and given:
-        raise ParameterError(
-            "scheme must be given with hashvalues or permutations: that of the MinHash they came from, or 'legacy' for those "
-            "of datasketch before 2.0"
-        )
-    if scheme is not None and scheme not in _TYPES:
-        raise ParameterError(f"scheme must be one of {', '.join(_TYPES)}; got {scheme!r}")
-    return scheme or "affine32"
-
-
-def _array(values: ArrayLike, scheme: str, what: str) -> NDArray[Any]:
-    """Return integers as the type of a scheme, copied."""
-    try:
-        if isinstance(values, np.ndarray) and values.size and (int(values.min()) < 0 or int(values.max()) > _EMPTY[scheme]):
-            raise OverflowError(f"found {int(values.max() if values.min() >= 0 else values.min())}")
-        return np.array(values, _TYPES[scheme])
-    except OverflowError as error:
-        raise ParameterError(f"{what} must be integers from 0 to {_EMPTY[scheme]} with the scheme {scheme}: {error}") from None
 
 
 class MinHash:
@@ -81,6 +32,8 @@ class MinHash:
     hashfunc : callable or None, default None
         Function from a value of ``update`` to an integer of 32 bits (64 with "affine64"); None: ``sha1_hash32`` of bytes
         (``sha1_hash64``).
+    hashobj : object or None, default None
+        For those who pass it: it does nothing.
     hashvalues : array_like of int or None, default None
         Signature to begin with.
     permutations : array_like of int, shape (2, num_perm), or None, default None
@@ -110,27 +63,28 @@ class MinHash:
 
     def __init__(
         self, num_perm: int = 128, seed: int = 1, gpu_mode: str = "disable", hashfunc: Callable[[Any], int] | None = None,
-        *, hashvalues: ArrayLike | None = None, permutations: ArrayLike | None = None, scheme: str | None = None,
+        hashobj: object = None, hashvalues: ArrayLike | None = None, permutations: ArrayLike | None = None,
+        scheme: str | None = None,
     ) -> None:  # fmt: skip
-        self.scheme = _checked_scheme(scheme, hashvalues is not None or permutations is not None)
+        self.scheme = checked_scheme(scheme, hashvalues is not None or permutations is not None)
         if gpu_mode not in ("disable", "detect"):
             raise ParameterError(f"gpu_mode must be 'disable' or 'detect'; got {gpu_mode!r}: there is no use for a GPU here")
         if hashfunc is not None and not callable(hashfunc):
             raise ParameterError(f"hashfunc must be a function; got {hashfunc!r}")
         if hashvalues is not None:
-            self.hashvalues = _array(hashvalues, self.scheme, "hashvalues")
+            self.hashvalues = array_of(hashvalues, self.scheme, "hashvalues")
             num_perm = len(self.hashvalues)
         if not 1 <= num_perm <= 1 << 32:
             raise ParameterError(f"num_perm must be from 1 to 2^32; got {num_perm}")
         if hashvalues is None:
-            self.hashvalues = np.full(num_perm, _EMPTY[self.scheme], _TYPES[self.scheme])
+            self.hashvalues = np.full(num_perm, EMPTY[self.scheme], TYPES[self.scheme])
         self.seed = seed
         self.hashfunc = hashfunc or (sha1_hash64 if self.scheme == "affine64" else sha1_hash32)
         if permutations is None:
-            self.permutations = _permutations(num_perm, seed, self.scheme)
+            self.permutations = permutations_of(num_perm, seed, self.scheme)
         else:
             limit = "affine64" if self.scheme == "legacy" else self.scheme
-            self.permutations = _array(permutations, limit, "permutations")
+            self.permutations = array_of(permutations, limit, "permutations")
             if self.permutations.shape != (2, num_perm):
                 raise ParameterError(
                     f"permutations must have the shape (2, {num_perm}), as many as hash values; got {self.permutations.shape}"
@@ -151,10 +105,10 @@ class MinHash:
             digests = np.frombuffer(b"".join([sha1(value).digest() for value in b]), np.uint32).reshape(-1, 5)
             wide = self.hashfunc is sha1_hash64
             hashes = np.ascontiguousarray(digests[:, : 2 if wide else 1]).view(np.uint64 if wide else np.uint32).ravel()
-            hashes = hashes.astype(_TYPES[self.scheme]) if not wide or self.scheme != "affine32" else self._fitting(hashes)
+            hashes = hashes.astype(TYPES[self.scheme]) if not wide or self.scheme != "affine32" else self._fitting(hashes)
         else:
             found = [self.hashfunc(value) for value in b]
-            hashes = self._fitting(found) if found else np.empty(0, _TYPES[self.scheme])
+            hashes = self._fitting(found) if found else np.empty(0, TYPES[self.scheme])
         multipliers, increments = self.permutations
         values = self.hashvalues.copy()  # which others may hold
         _RUN[self.scheme](hashes, multipliers, increments, values)
@@ -162,14 +116,13 @@ class MinHash:
 
     def _fitting(self, hashes: Any) -> NDArray[Any]:
         """Return what a hash function gave, of which every value has no more bits than the scheme."""
-        return _array(hashes, "affine64" if self.scheme == "legacy" else self.scheme, "values of hashfunc")
+        return array_of(hashes, "affine64" if self.scheme == "legacy" else self.scheme, "values of hashfunc")
 
     def _check(self, other: MinHash) -> None:
-        for name in ("scheme", "seed", "num_perm"):
-            if getattr(self, name) != getattr(other, name):
-                raise IncompatibleSketchError(
-                    f"the two signatures differ in {name}: {getattr(self, name)!r} and {getattr(other, name)!r}"
-                )
+        own, its = (self.scheme, self.seed, len(self)), (getattr(other, "scheme", "legacy"), other.seed, len(other))
+        for name, mine, theirs in zip(("scheme", "seed", "num_perm"), own, its, strict=True) if own != its else ():
+            if mine != theirs:
+                raise IncompatibleSketchError(f"the two signatures differ in {name}: {mine!r} and {theirs!r}")
 
     def jaccard(self, other: MinHash) -> float:
         """Return the estimated resemblance: the share of equal hash values.
@@ -181,7 +134,7 @@ class MinHash:
 
     def count(self) -> float:
         """Return the estimated number of different values: k / (sum of hash values / largest) - 1."""
-        return float(len(self) / np.sum(self.hashvalues / float(_EMPTY[self.scheme])) - 1.0)
+        return float(len(self) / np.sum(self.hashvalues / float(EMPTY[self.scheme])) - 1.0)
 
     def merge(self, other: MinHash) -> None:
         """Make this the signature of the union; of the same errors as ``jaccard``."""
@@ -208,11 +161,11 @@ class MinHash:
 
     def is_empty(self) -> bool:
         """Return whether no value was added."""
-        return bool((self.hashvalues == _EMPTY[self.scheme]).all())
+        return bool((self.hashvalues == EMPTY[self.scheme]).all())
 
     def clear(self) -> None:
         """Forget all values."""
-        self.hashvalues = np.full(len(self), _EMPTY[self.scheme], _TYPES[self.scheme])
+        self.hashvalues = np.full(len(self), EMPTY[self.scheme], TYPES[self.scheme])
 
     def copy(self) -> Self:
         """Return a copy."""
@@ -254,7 +207,7 @@ class MinHash:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the permutations, which follow from the seed."""
-        own = self.permutations is not _permutations(len(self), self.seed, self.scheme)
+        own = self.permutations is not permutations_of(len(self), self.seed, self.scheme)
         return _restored, (self.hashvalues, self.seed, self.scheme, self.hashfunc, self.permutations if own else None)
 
 
@@ -289,8 +242,8 @@ class LeanMinHash(MinHash):
             seed, hashvalues, scheme = minhash.seed, minhash.hashvalues, of
         if seed is None or hashvalues is None:
             raise ParameterError("minhash, or seed, hashvalues and scheme must be given")
-        self.scheme, self.seed = _checked_scheme(scheme, given=True), seed
-        self.hashvalues = _array(hashvalues, self.scheme, "hashvalues")
+        self.scheme, self.seed = checked_scheme(scheme, given=True), seed
+        self.hashvalues = array_of(hashvalues, self.scheme, "hashvalues")
         if not len(self.hashvalues):
             raise ParameterError("hashvalues must not be empty")
 
@@ -299,6 +252,10 @@ class LeanMinHash(MinHash):
         raise TypeError("nothing can be added to a LeanMinHash; make a MinHash of its hashvalues, seed and scheme")
 
     update_batch = update
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """Return a hash of the parts."""
+        return hash((self.scheme, self.seed, self.hashvalues.tobytes()))
 
     def copy(self) -> Self:
         """Return a copy."""
@@ -333,7 +290,7 @@ class LeanMinHash(MinHash):
             if number < 0:
                 (found,) = struct.unpack_from(f"{byteorder}B", buf, struct.calcsize(f"{byteorder}qi"))
                 scheme = next((name for name, known in _CODES.items() if known == found), str(found))
-                _checked_scheme(scheme, given=True)
+                checked_scheme(scheme, given=True)
                 code = "B"
             if struct.calcsize(f"{byteorder}qi{code}") + 4 * abs(number) > len(buf):
                 raise struct.error("too short")
