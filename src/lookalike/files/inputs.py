@@ -6,10 +6,12 @@ import glob as globbing
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputDataError, ParameterError
+from .ahead import side_by_side
 from .names import (
     ARCHIVES,
     Skipped,
@@ -23,6 +25,7 @@ from .names import (
     matches,
     says_hidden,
     shown,
+    suffix_of,
     walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
@@ -136,11 +139,14 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
 
 def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    entry = asked(url, url.entry)
+    asks: list[Callable[[], Any]] = [url.entry]
+    if not suffix_of(url.name, suffixes):  # most likely a folder
+        asks.append(partial(entries_in, url, recursive=True))
+    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks, True))
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
-        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
+        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add, *entries)]
     if not is_glob(url.key):
         raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matching_it = list(matching(url))
@@ -275,10 +281,14 @@ def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
 
 
 def inside(
-    folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
+    folder: Url,
+    patterns: Sequence[str],
+    suffixes: Collection[str],
+    left: Callable[[str, str], None],
+    listed: list[Entry] | None = None,
 ) -> Iterator[Entry]:
-    """Yield the files that a folder stands for, in the order of their names."""
-    for entry in entries_in(folder, recursive=True):
+    """Yield the files that a folder stands for, in the order of their names; what is ``listed`` may be in it."""
+    for entry in entries_in(folder, recursive=True) if listed is None else listed:
         if entry.is_folder:
             continue
         parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")

@@ -38,18 +38,21 @@ def compression_of(path: str | Path | Url) -> str | None:
 
 
 def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
-    """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk."""
+    """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk.
+
+    Who gives ``n_bytes`` wants the first block alone.
+    """
     return _read(path, n_bytes, compression_of(path), noted)
 
 
-def read_raw(path: Path | Url, n_bytes: int | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``, as they are."""
-    return _read(path, n_bytes, None)
+def read_raw(path: Path | Url) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks, as they are."""
+    return _read(path, None, None)
 
 
 def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted: Noted = None) -> Iterator[bytes]:
     try:
-        with open_stream(path, arrow=compression == "zstd") as raw, _decompressed(raw, compression) as stream:
+        with open_stream(path, n_bytes, arrow=compression == "zstd") as raw, _decompressed(raw, compression) as stream:
             done = 0
             while block := stream.read(n_bytes or BLOCK):
                 if noted is not None:
@@ -69,16 +72,16 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
-def open_stream(path: Path | Url, *, arrow: bool = False) -> Any:
-    """Open a file that is read from its beginning to its end: its bytes, or what Arrow takes for a file."""
+def open_stream(path: Path | Url, n_bytes: int | None = None, *, arrow: bool = False) -> Any:
+    """Open a file that is read from its beginning, to its end or for so many bytes: its bytes, or what Arrow takes for it."""
     if isinstance(path, Url):
-        return path.open_stream()
+        return path.open_stream(n_bytes)
     return pa.OSFile(os.fsencode(path)) if arrow else open(path, "rb", buffering=0)
 
 
 def open_anywhere(path: Path | Url) -> Any:
     """Open a file whose bytes are read here and there."""
-    return path.open_anywhere(PAGES) if isinstance(path, Url) else open(path, "rb", buffering=0)
+    return path.open_anywhere(following=True) if isinstance(path, Url) else open(path, "rb", buffering=0)
 
 
 def of_store(error: Exception) -> bool:

@@ -11,19 +11,19 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError
-from .ahead import Ahead
+from .ahead import TAIL, Ahead, Reader
 
 SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "hdfs": "hdfs"}
 """What URLs may begin with, as Spark and others call it, and what it is here."""
 READ_AHEAD = 8 << 20
-"""Bytes that one request brings of a file that is read from its beginning to its end."""
+"""Bytes that one request brings of a column that is read from its beginning to its end."""
 UPLOADS = 3
 """How often a large file is uploaded, if the store fails to complete it."""
 PATIENCE, ATTEMPTS = 15, 5
@@ -57,6 +57,7 @@ class Url:
     root: str  # scheme and store: ``s3://bucket``
     key: str  # what follows, without a slash at either end; no character is escaped
     options: Options = ()  # how the store is reached, where its name does not say it
+    known: Status | None = field(default=None, compare=False)  # what the store said of it when it was listed
 
     def __str__(self) -> str:
         return f"{self.root}/{self.key}"
@@ -125,7 +126,7 @@ class Url:
             return None
         key = info.path[len(_container(self.root)) :].removeprefix("/").rstrip("/")
         status = Status(info.size or 0, (info.mtime_ns or 0) // 10**9 * 10**9)
-        return Entry(self._of(key), info.type == FileType.Directory, status)
+        return Entry(Url(self.root, key, self.options, status), info.type == FileType.Directory, status)
 
     def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
         """Yield what is in this folder, or anywhere below it, in the order of names."""
@@ -181,13 +182,22 @@ class Url:
         with pa.memory_map(os.fspath(file)) as source:
             self.write_bytes(source.read_buffer())
 
-    def open_stream(self) -> Any:
-        return self.open_anywhere(READ_AHEAD)
+    def ahead(self) -> Ahead:
+        """Open a file, of which several readers ask for what they will read; one that was listed is opened once."""
+        opened = _opened_lately(self, self.known) if self.known is not None else Opened(self)
+        return Ahead(opened.fetch, opened.size, opened.tail)
 
-    def open_anywhere(self, buffered: int = 0) -> Any:
-        """Open a file whose bytes are read here and there, ``buffered`` of them at a time, and ahead where they follow."""
-        file = self.filesystem.open_input_file(self.inside)
-        return io.BufferedReader(Ahead(file), 1 << 16) if buffered else file
+    def open_stream(self, n_bytes: int | None = None) -> Any:
+        """Open a file that is read from its beginning to its end, or of which only so many bytes are read."""
+        return io.BufferedReader(Reader(self.ahead(), exact=n_bytes is not None), n_bytes or 1 << 16)
+
+    def open_anywhere(self, following: bool = False) -> Any:
+        """Open a file whose bytes are read here and there, for Arrow or, ahead where they follow, for others."""
+        if following:
+            return self.open_stream()
+        import pyarrow as pa
+
+        return pa.PythonFile(Reader(self.ahead(), exact=True), "r")
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:
@@ -286,6 +296,26 @@ def _filesystem(root: str, options: Options) -> Any:
     if scheme == "abfss":
         return fs.AzureFileSystem(account_name=store.partition("@")[2].partition(".")[0])
     return fs.FileSystem.from_uri(f"{root}/")[0]
+
+
+class Opened:
+    """A file on a store whose size is known; its end is asked for once."""
+
+    def __init__(self, url: Url) -> None:
+        file = url.filesystem.open_input_file(url.inside)
+        self.fetch, self.size = file.read_at, int(file.size())
+        self._tail: bytes | None = None
+
+    def tail(self) -> bytes:
+        """Return the last bytes, which say of some formats what is where."""
+        if self._tail is None:
+            self._tail = self.fetch(TAIL, max(0, self.size - TAIL))
+        return self._tail
+
+
+@lru_cache(maxsize=64)
+def _opened_lately(url: Url, known: Status) -> Opened:
+    return Opened(url)
 
 
 AnyPath = Path | Url

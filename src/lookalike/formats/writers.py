@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ..errors import OutputError, ParameterError
 from ..files import disk
+from ..files.ahead import side_by_side
 from ..files.atomic import atomic_file
 from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, Unfinished, folder_of
@@ -168,9 +169,13 @@ def check_names(names: Sequence[str]) -> None:
 def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:
     """Check, before any work, that all columns of the inputs can be written to an output within the limit."""
     form = _single(output)
-    for split in splits:
+    converted = form is not None and not isinstance(form, ColumnarFormat)
+
+    def check(split: Split) -> None:
         if isinstance(split.form, ColumnarFormat) and split.places:
-            split.form.check_writing(replace(split, limit=limit), form is not None and not isinstance(form, ColumnarFormat))
+            split.form.check_writing(replace(split, limit=limit), converted)
+
+    side_by_side(check, splits, any(split.remote_bytes for split in splits))
 
 
 def write_table(
