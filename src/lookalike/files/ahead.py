@@ -21,7 +21,8 @@ LARGEST = 4 << 20  # bytes of a request
 TAIL = 1 << 16  # bytes at the end of a file, which are held
 GAP = 1 << 16  # bytes between two ranges that are asked for with them
 SMALL = 8 << 20  # bytes of files of which more than one are begun ahead
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 Range = tuple[int, int]
 _room = LEAST
 _pool: ThreadPoolExecutor | None = None
@@ -75,7 +76,7 @@ class Ahead:
             for begin, end in together:
                 pieces += [(at, min(at + self.block, end)) for at in range(begin, min(end, self.size), self.block)]
         before = self._wanted
-        self._wanted = {(b, e): before.pop((b, e), None) or _soon(self.fetch, e - b, b) for b, e in pieces}
+        self._wanted = {p: before.pop(p) if p in before else _soon(self.fetch, p[1] - p[0], p[0]) for p in pieces}
         for piece in before.values():
             piece.cancel()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -48,7 +49,7 @@ def _reading(name: str, what: str) -> Iterator[None]:
         raise InputDataError(f"{name}{what}: {error}") from None
 
 
-def _source(split: Split) -> Any:
+def _source(split: Split) -> Path | pa.NativeFile:
     """Return what Arrow opens; a name that is not UTF-8 must be opened by its bytes."""
     path = split.place.path
     return path if isinstance(path, Url) or split.name == str(path) else pa.OSFile(os.fsencode(path))
@@ -75,7 +76,9 @@ class Parquet(ColumnarFormat):
             return self._file(split, path.open_anywhere() if isinstance(path, Url) else _source(split), BUFFER)
 
     @staticmethod
-    def _file(split: Split, source: Any, buffer: int, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    def _file(
+        split: Split, source: Path | pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None
+    ) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
         try:  # with a buffer ahead of pages, a whole row group would be held
@@ -91,7 +94,7 @@ class Parquet(ColumnarFormat):
         with ExitStack() as opened:
             with _reading(split.name, ": not a readable parquet file"):
                 raw = opened.enter_context(open_anywhere(path))
-                source: Any = _source(split)
+                source = path if isinstance(path, Url) else _source(split)
                 if isinstance(path, Url):
                     source, buffer = pa.PythonFile(Reader(raw.raw.ahead, exact=True, owner=False), "r"), READ_AHEAD
                 file = opened.enter_context(self._file(split, source, buffer))

@@ -94,7 +94,7 @@ class TextFiles(Format):
             )
         size = 0
         contents: list[bytes | None] = []
-        for number, place, content in contents(split):
+        for number, place, content in contents_of(split):
             if columns.encoding_errors == "strict":
                 _check_text(place.name, content or b"")
             contents.append(content)
@@ -106,7 +106,7 @@ class TextFiles(Format):
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
-        for number, place, content in contents(split):
+        for number, place, content in contents_of(split):
             yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
@@ -124,7 +124,7 @@ class TextFiles(Format):
         selection.split.check_unchanged()
 
 
-def contents(split: Split) -> Iterator[tuple[int, Place, bytes | None]]:
+def contents_of(split: Split) -> Iterator[tuple[int, Place, bytes | None]]:
     """Yield the files, each with its number and what ``content_of`` returns of it."""
 
     def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Place, bytes | None]]]]:
