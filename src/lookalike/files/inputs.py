@@ -6,6 +6,7 @@ import glob as globbing
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,8 +30,9 @@ from .names import (
     walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
+from .remote import Web
 from .streams import Spool, spool, why
-from .urls import Entry, Url, as_url
+from .urls import WEB, Entry, Status, Url, as_url
 
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
 
@@ -161,6 +163,20 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
     return found
 
 
+def _on_web(url: Url) -> Place:
+    """Return the file that an address names; of a server that does not send parts, a copy."""
+    if "*" in url.key or not url.name:
+        raise InputDataError(f"{shown(url)}: a web address names one file, no folder and no glob; name the files one by one")
+    web: Web = asked(url, lambda: Web(str(url)))
+    if web.in_parts:
+        status = Status(web.size, web.version)
+        return _remote(Entry(replace(url, known=status), False, status))
+    suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
+    copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
+    copy.relative = url.name
+    return _copied(copy)
+
+
 def _refuse_empty(
     folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped, kind: str = "folder"
 ) -> list[Place]:  # fmt: skip
@@ -199,6 +215,9 @@ def find_places(
             places.append(_copied(spool(name, format, formats)))
             continue
         if (url := as_url(name)) is not None:
+            if url.scheme in WEB:
+                places.append(_on_web(url))
+                continue
             places += _on_store(url, patterns, suffixes, skipped) or _refuse_empty(url, patterns, formats, skipped)
             continue
         if is_glob(name) and not os.path.lexists(name):
