@@ -73,8 +73,9 @@ class Ahead:
             size += sum(end - begin for begin, end in together)
             if size > self.room:
                 break
-            for begin, end in together:
-                pieces += [(at, min(at + self.block, end)) for at in range(begin, min(end, self.size), self.block)]
+            for begin, last in together:
+                end = min(last, self.size)
+                pieces += [(at, min(at + self.block, end)) for at in range(begin, end, self.block)]
         before = self._wanted
         self._wanted = {p: before.pop(p) if p in before else _soon(self.fetch, p[1] - p[0], p[0]) for p in pieces}
         for piece in before.values():
@@ -93,7 +94,9 @@ class Ahead:
         return (last, self._tail()) if at >= last else (at, self.fetch(min(n_bytes, self.size - at), at))
 
     def block_at(self, at: int) -> tuple[int, bytes]:
-        """Return the block that has a byte, and where it begins."""
+        """Return the block that has a byte, or a small file as a whole, and where it begins."""
+        if self.size <= TAIL:
+            return 0, self._tail()
         number, last = at // self.block, -(-self.size // self.block)
         follows = number - 1 in self._blocks or not number
         wanted = self._ask(number)

@@ -80,9 +80,9 @@ class Web:
     @contextmanager
     def _answer(self, part: str) -> Iterator[httpx.Response]:
         """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again."""
+        client, reason = _client(os.getpid()), ""
         import httpx
 
-        client, reason = _client(os.getpid()), ""
         for attempt in range(ATTEMPTS):
             _pause(attempt)
             try:
@@ -164,25 +164,25 @@ def _said(answer: httpx.Response) -> tuple[int, int]:
     return int(size) if size.isdecimal() else -1, version
 
 
-def _hub() -> HfApi:
+def _hub(endpoint: str | None) -> HfApi:
     try:
         from huggingface_hub import HfApi
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[remote]'") from None
-    return HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
+    return HfApi(endpoint=endpoint)
 
 
 class DataSet:
     """A data set of the Hub, of which a key such as ``OWNER/NAME@REVISION/folder/file`` names a file or a folder."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, endpoint: str | None = None) -> None:
         owner, _, rest = key.partition("/")
         name, _, self.path = rest.partition("/")
         name, _, revision = name.partition("@")
         if revision == "refs":  # refs/convert/parquet, refs/pr/7
             *more, self.path = [*self.path.split("/", 2), "", ""][:3]
             revision = "/".join((revision, *more))
-        self.repository, self._hub = f"{owner}/{name}", _hub()
+        self.repository, self._hub = f"{owner}/{name}", _hub(endpoint)
         self._where: dict[str, Any] = {"repo_type": "dataset", "revision": revision.replace("%2F", "/") or None}
         self._above = key.removesuffix(self.path).rstrip("/")
 

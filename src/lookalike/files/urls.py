@@ -132,9 +132,13 @@ class Url:
                 return None
             return self._seen(Seen(self.key, False, web.size, web.version))
         if self.scheme == "hf":
-            found = DataSet(self.key).seen()
+            found = self.data_set.seen()
             return None if found is None else self._seen(found)
         return self._entry(self.filesystem.get_file_info(self.inside))
+
+    @property
+    def data_set(self) -> DataSet:
+        return DataSet(self.key, dict(self.options).get("endpoint"))
 
     def _seen(self, seen: Seen) -> Entry:
         status = Status(seen.size, seen.version)
@@ -154,7 +158,7 @@ class Url:
         if self.scheme in WEB:
             raise ParameterError(f"{self}: a web server lists no folders; name the files one by one")
         if self.scheme == "hf":
-            seen = map(self._seen, DataSet(self.key).inside(recursive))
+            seen = map(self._seen, self.data_set.inside(recursive))
             yield from sorted(seen, key=lambda entry: entry.url.key.split("/"))
             return
         from pyarrow.fs import FileSelector
@@ -289,7 +293,8 @@ def _read_only(scheme: str, store: str, key: str) -> Url:
             raise ParameterError(
                 f"hf://{store}/{key}: name a data set of the Hub: hf://datasets/OWNER/NAME/FILE, or .../*.parquet"
             )
-        return Url("hf://datasets", "/".join(parts))
+        endpoint = os.environ.get("HF_ENDPOINT")
+        return Url("hf://datasets", "/".join(parts), (("endpoint", endpoint),) if endpoint else ())
     host = store.rpartition("@")[2]
     if host != store:
         raise ParameterError(f"{scheme}://...@{host}: an address with a password is not read, as outputs say what was read")
@@ -309,8 +314,11 @@ class Opened:
 
     def __init__(self, url: Url) -> None:
         if url.scheme in READ_ONLY:
-            web = DataSet(url.key).web() if url.scheme == "hf" else Web(str(url))
+            web = url.data_set.web() if url.scheme == "hf" else Web(str(url))
             self.fetch, self.size = web.fetch, web.size
+            told = url.known or Status(web.size, web.version)
+            if told.st_size != web.size or (url.scheme in WEB and told.st_mtime_ns != web.version):
+                raise OSError(0, "HTTP error: it changed while it was read; run again")
         else:
             file = url.filesystem.open_input_file(url.inside)
             self.fetch, self.size = file.read_at, int(file.size())
@@ -319,7 +327,7 @@ class Opened:
     def tail(self) -> bytes:
         """Return the last bytes, which say of some formats what is where."""
         if self._tail is None:
-            self._tail = self.fetch(TAIL, max(0, self.size - TAIL))
+            self._tail = self.fetch(min(TAIL, self.size), max(0, self.size - TAIL))
         return self._tail
 
 

@@ -20,7 +20,7 @@ from ..files.atomic import atomic_file
 from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
-from ..files.urls import as_url
+from ..files.urls import as_url, check_writable
 from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
@@ -112,6 +112,7 @@ def _file(output: str | Path, force: bool) -> Path:
 
 def _folder(output: str | Path, force: bool) -> Folder:
     """Return the folder to write rows into, if it may be written."""
+    check_writable(output)
     folder = folder_of(output)
     if as_url(output) is None or not folder.exists():
         check_folder_name(output)
