@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -42,6 +45,17 @@ def container_of(root: str) -> str:
     return "" if scheme == "hdfs" else store.partition("@")[0]
 
 
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Make what Arrow raises of some stores an OSError, as it is of others."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise OSError(str(error)) from None
+
+
 @lru_cache
 def filesystem_of(root: str, options: Options) -> Any:
     from pyarrow import fs
@@ -56,7 +70,8 @@ def filesystem_of(root: str, options: Options) -> Any:
             request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS), **at_once,
         )  # fmt: skip
     if scheme == "gs":
-        return fs.GcsFileSystem()
+        return fs.GcsFileSystem(retry_time_limit=timedelta(seconds=PATIENCE * ATTEMPTS))  # Arrow tries for 15 minutes
     if scheme == "abfss":
-        return fs.AzureFileSystem(account_name=store.partition("@")[2].partition(".")[0])
+        account = store.partition("@")[2].partition(".")[0]
+        return fs.AzureFileSystem(account_name=account, account_key=os.environ.get("AZURE_STORAGE_KEY"))
     return fs.FileSystem.from_uri(f"{root}/")[0]

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..errors import ParameterError
 from .ahead import TAIL, Ahead, Reader
-from .filesystems import Options, container_of, filesystem_of, options_of
+from .filesystems import Options, container_of, filesystem_of, options_of, refusals
 from .remote import DataSet, Seen, Web
 
 SCHEMES = {
@@ -134,7 +134,8 @@ class Url:
         if self.scheme == "hf":
             found = self.data_set.seen()
             return None if found is None else self._seen(found)
-        return self._entry(self.filesystem.get_file_info(self.inside))
+        with refusals():
+            return self._entry(self.filesystem.get_file_info(self.inside))
 
     @property
     def data_set(self) -> DataSet:
@@ -163,7 +164,8 @@ class Url:
             return
         from pyarrow.fs import FileSelector
 
-        found = self.filesystem.get_file_info(FileSelector(self.inside, recursive=recursive, allow_not_found=True))
+        with refusals():
+            found = self.filesystem.get_file_info(FileSelector(self.inside, recursive=recursive, allow_not_found=True))
         entries = [entry for info in found if (entry := self._entry(info)) is not None]
         yield from sorted(entries, key=lambda entry: entry.url.key.split("/"))
 
@@ -320,7 +322,8 @@ class Opened:
             if told.st_size != web.size or (url.scheme in WEB and told.st_mtime_ns != web.version):
                 raise OSError(0, "HTTP error: it changed while it was read; run again")
         else:
-            file = url.filesystem.open_input_file(url.inside)
+            with refusals():
+                file = url.filesystem.open_input_file(url.inside)
             self.fetch, self.size = file.read_at, int(file.size())
         self._tail: bytes | None = None
 
