@@ -280,6 +280,16 @@ def test_a_data_set_that_asks_who_you_are(hub, monkeypatch):
     assert len(texts_of("hf://datasets/o/n/data/x-0.parquet")) == len(ROWS)
 
 
+def test_the_token_goes_to_the_hub_alone(hub, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    with serving(files={"/stored/x": TABLE}) as elsewhere:
+        hub.gone["/datasets/o/n/resolve/main/data/x-0.parquet"] = f"{elsewhere.address}/stored/x"
+        assert len(texts_of("hf://datasets/o/n/data/x-0.parquet")) == len(ROWS)
+        sent = [{name.lower() for name in heads} for heads in elsewhere.heads]
+    assert sent and not any("authorization" in names for names in sent)
+    assert any(heads.get("authorization") == "Bearer hf_secret" for heads in hub.heads)
+
+
 def test_a_file_of_a_data_set_that_changes(hub):
     (split,) = open_sources(["hf://datasets/o/n/data/x-0.parquet"])
     hub.data_sets["o/n", "main"]["data/x-0.parquet"] = parquet(ROWS[::-1])

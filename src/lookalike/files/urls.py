@@ -29,8 +29,6 @@ SCHEMES = {
 }  # fmt: skip
 """What URLs may begin with, as Spark and others call it, and what it is here."""
 WEB, READ_ONLY = ("https", "http"), ("https", "http", "hf")
-READ_AHEAD = 8 << 20
-"""Bytes that one request brings of a column that is read from its beginning to its end."""
 UPLOADS = 3
 """How often a large file is uploaded, if the store fails to complete it."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
@@ -226,11 +224,9 @@ class Url:
 
     def open_anywhere(self, following: bool = False) -> Any:
         """Open a file whose bytes are read here and there, for Arrow or, ahead where they follow, for others."""
-        if following:
-            return self.open_stream()
         import pyarrow as pa
 
-        return pa.PythonFile(Reader(self.ahead(), exact=True), "r")
+        return self.open_stream() if following else pa.PythonFile(Reader(self.ahead(), exact=True), "r")
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:

@@ -17,13 +17,13 @@ import pyarrow as pa
 from ..errors import InputDataError, OutputError
 from ..files.ahead import Reader
 from ..files.streams import of_store, open_anywhere, why
-from ..files.urls import READ_AHEAD, Url
+from ..files.urls import Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch
 from .format import Selection
 from .merged_parquet import row_groups, together
-from .row_groups import BUFFER, RowGroups, buffer_of
+from .row_groups import BUFFER, READ_AHEAD, RowGroups, buffer_of
 from .split import Batch, Columns, Record, Split, marked
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ VALUE = 16  # bytes of a value beside those of a text: a number, its levels, its
 PYTHON = 64  # more bytes for each level of a value that is converted to Python's objects
 READER = 12 << 10  # of what reads a column, beside its pages
 BUFFER = 1 << 20
+READ_AHEAD = 8 << 20  # of a column on a store, of whose row group too much is read to be asked for together
 BUFFERS = 32 << 20  # of all columns
 RUN = 16 << 20  # of row groups that are read as one, as they are stored
 COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
