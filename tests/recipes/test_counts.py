@@ -114,6 +114,19 @@ def test_rules_of_groups(tmp_path, rules, kept):
         assert sum(map(len, groups.values())) == sum(row["reason"] in ("exact", "near") for row in result.decisions.to_pylist())
 
 
+def test_sketches_are_not_saved_of_groups_that_vanish(tmp_path):
+    for rules in ({"drop_all": True}, {"min_sources": 2}):
+        with (
+            closing(la.dedup(ROWS, id="id", **rules)) as result,
+            pytest.raises(la.ParameterError, match="sketches are not saved"),
+        ):
+            result.save_sketches(tmp_path / "seen")
+    with closing(la.dedup(ROWS, id="id", at_most=2)) as result:
+        result.save_sketches(tmp_path / "seen")
+    again = la.dedup(ROWS, against=tmp_path / "seen", id="id", counts=True, source="from")
+    assert again.keep.tolist() == [False] * 6
+
+
 def test_a_document_kept_by_hand_outlives_its_group():
     hand = [{"id": "a", "action": "keep"}]
     for rules in ({"drop_all": True}, {"min_sources": 9}):

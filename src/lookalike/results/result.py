@@ -266,11 +266,13 @@ class Result(Tables):
         OutputError
             If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
         ParameterError
-            If the result is closed, or was loaded or unpickled; or if inputs that lie in no files are web pages.
+            If the result is closed, or was loaded or unpickled; if inputs that lie in no files are web pages; or if whole
+            groups were removed (``drop_all``, ``min_sources``).
         """
         self._check_open()
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
+        self.settings.check_saving()
         self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:

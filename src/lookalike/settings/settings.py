@@ -147,6 +147,14 @@ class Settings(SearchOptions, DedupOptions):
         """What becomes of whole groups."""
         return GroupRules(at_most=self.at_most or 1, drop_all=self.drop_all, min_sources=self.min_sources or 1)
 
+    def check_saving(self) -> None:
+        """Refuse to save sketches where documents that are removed can have nobody who stands for them."""
+        if self.drop_all or self.group_rules.min_sources > 1:
+            raise ParameterError(
+                "sketches are not saved of jobs with drop_all or min_sources (--drop-all, --min-sources): what earlier jobs "
+                "wrote cannot be taken back when a later one finds another document of a group"
+            )
+
     @property
     def carried(self) -> tuple[str, ...]:
         """The columns of the inputs that decisions have, too."""
