@@ -69,7 +69,7 @@ def dedup(
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
-    from ..settings.settings import Settings
+    from ..settings.settings import Settings, check_saving
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
 
@@ -78,7 +78,7 @@ def dedup(
     given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
     how = {name: given[name] for name in OPENING}
     if save_sketches is not None:
-        Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]).check_saving()
+        check_saving(Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]))
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
     if engine == "spark":

@@ -12,6 +12,7 @@ from ..errors import ParameterError
 from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
+from ..settings.settings import check_saving
 from ..values.arrays import MOST_SEED, number, whole
 from .groups import walk_again
 from .rows import HeldRows, collect
@@ -272,7 +273,7 @@ class Result(Tables):
         self._check_open()
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
-        self.settings.check_saving()
+        check_saving(self.settings)
         self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
