@@ -29,6 +29,8 @@ def known(monkeypatch):
         ("gs://b/é?*", "gs://b", "é?*"),
         ("abfs://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x"),
         ("hdfs://name:8020/user/x", "hdfs://name:8020", "user/x"),
+        ("https://example.org/a//b%20c.jsonl?x=/1", "https://example.org", "a//b%20c.jsonl?x=/1"),
+        ("hf://datasets/o/n@v1//data/", "hf://datasets", "o/n@v1/data"),
     ],
 )
 def test_urls_are_parsed(given, root, key):
@@ -42,9 +44,9 @@ def test_paths_are_none(given):
 
 @pytest.mark.usefixtures("known")
 def test_an_unknown_scheme_is_named():
-    assert not is_url("https://example.org/x.parquet")
-    with pytest.raises(ParameterError, match=r"https://example.org/x.parquet: no store is known for https://; known are s3://"):
-        as_url("https://example.org/x.parquet")
+    assert not is_url("ftp://example.org/x.parquet")
+    with pytest.raises(ParameterError, match=r"ftp://example.org/x.parquet: no store is known for ftp://; known are s3://"):
+        as_url("ftp://example.org/x.parquet")
 
 
 @pytest.mark.usefixtures("known")
