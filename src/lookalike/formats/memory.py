@@ -19,7 +19,7 @@ from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import Format
-from .frames import ROWS, MadeRows, Streamed, frame_of
+from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .sources import open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
@@ -286,6 +286,8 @@ def as_sources(
         return open_sources([path], glob=glob, format=format, delimiter=delimiter, query=query)
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
+    if (table := table_of_lake(data)) is not None:
+        return open_sources([table[0]], glob=glob, format=table[1])
     frame = frame_of(data)
     if frame is not None:
         return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]

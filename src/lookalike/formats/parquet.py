@@ -33,7 +33,7 @@ CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("S
 
 
 @contextmanager
-def _reading(name: str, what: str) -> Iterator[None]:
+def reading(name: str, what: str) -> Iterator[None]:
     """Turn Arrow's refusals of a file into an InputDataError that names it."""
     try:
         yield
@@ -48,7 +48,7 @@ def _reading(name: str, what: str) -> Iterator[None]:
 
 
 def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
-    with _reading(name, what):
+    with reading(name, what):
         return make()
 
 
@@ -56,7 +56,7 @@ class Parquet(ColumnarFormat):
     """Parquet. Rows are numbered from 1."""
 
     name = "parquet"
-    suffixes = (".parquet",)
+    suffixes: tuple[str, ...] = (".parquet",)
     compressible = False
     holds_provenance = True
     counts_rows = True
@@ -66,7 +66,7 @@ class Parquet(ColumnarFormat):
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
         path, read_ahead = split.place.path, BUFFER
-        with _reading(split.name, ": not a readable parquet file"):
+        with reading(split.name, ": not a readable parquet file"):
             source: Any = path
             if isinstance(path, Url):
                 source, read_ahead = path.open_anywhere(), READ_AHEAD
@@ -101,7 +101,7 @@ class Parquet(ColumnarFormat):
                 batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
                 while True:
                     damaged = f", after row {first - 1}: damaged parquet data"
-                    with _reading(split.name, damaged):
+                    with reading(split.name, damaged):
                         batch, left_out = next(batches, (None, []))
                     if batch is None:
                         return
@@ -144,7 +144,7 @@ class Parquet(ColumnarFormat):
 
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows cannot be written again within the memory."""
-        with self._open(split) as file, open_anywhere(split.place.path) as raw, _reading(split.name, ": damaged parquet data"):
+        with self._open(split) as file, open_anywhere(split.place.path) as raw, reading(split.name, ": damaged parquet data"):
             RowGroups(file, raw, split, converted=converted).check()
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -161,7 +161,7 @@ class Parquet(ColumnarFormat):
         with self._open(split, metadata) as file, open_anywhere(split.place.path) as raw:
             batches, row = RowGroups(file, raw, split, converted=converted).batches(), 0
             while True:
-                with _reading(split.name, f", after row {row}: damaged parquet data"):
+                with reading(split.name, f", after row {row}: damaged parquet data"):
                     batch, _ = next(batches, (None, []))
                 if batch is None:
                     return

@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
-from ..files.inputs import SNIFFED, find_places
-from ..files.names import Skipped, describe_skipped, listed, suffix_of
+from ..files.inputs import SNIFFED, find_places, patterns_of
+from ..files.names import Skipped, describe_skipped, left_out, listed, suffix_of
 from ..files.places import Place
 from ..files.streams import read_blocks
 from ..formats.split import Inputs
@@ -35,7 +35,8 @@ def open_sources(
     found = find_places(paths, glob, format, known_suffixes(), skipped)
     splits: list[Split] = []
     for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
-        splits += form.splits([place for _, place in some])
+        places = [place for _, place in some]
+        splits += _matched(form.splits(places), patterns_of(glob), skipped) if places[0].table else form.splits(places)
     if query is not None:
         refuse_unused(query, splits)
         splits = queried(splits, query)
@@ -62,6 +63,8 @@ def _with_formats(
     for place in places:
         suffix = suffix_of(place.path, known)
         form = named or (known[suffix] if suffix else None)
+        if place.table and (named is None or ":" not in named.name):
+            form = format_named(place.table)
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
@@ -74,6 +77,18 @@ def _with_formats(
             skipped.add("binary", place.name)
         else:
             yield form, place
+
+
+def _matched(splits: list[Split], patterns: Sequence[str], skipped: Skipped) -> list[Split]:
+    """Return the files of tables that patterns name; count the others."""
+    found = []
+    for split in splits:
+        reason = left_out(split.relative.split("/"), patterns, ()) if patterns else None
+        if reason is None:
+            found.append(split)
+        else:
+            skipped.add(reason, split.name)
+    return found
 
 
 def _unknown(place: Place) -> InputDataError:
