@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import shown
+from ..files.names import shown, some_of
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
@@ -43,7 +43,7 @@ class Delta(Lake):
 
     def latest(self, root: AnyPath) -> str:
         with _opening(root):
-            return str(_table(root, None, without_files=True).version())
+            return str(_table(root, None).version())
 
     def snapshot(self, root: AnyPath, version: str) -> Snapshot:
         if not version.isdecimal():
@@ -61,12 +61,11 @@ class Delta(Lake):
         deleted: dict[str, Int64Array] = {}
         if "deletionVectors" in features:
             deleted = _deleted_rows(str(root), int(version), _options(root), shown(root))
-        paths = adds.column("path").to_pylist()
-        constants = adds.column("partition").to_pylist() if partitions else [{}] * len(paths)
-        files = {
-            _inside(path, root): DataFile(deleted.get(path, NONE), known or {})
-            for path, known in zip(paths, constants, strict=True)
-        }
+        names = [_inside(path, root) for path in adds.column("path").to_pylist()]
+        constants = adds.column("partition").to_pylist() if partitions else [{}] * len(names)
+        if stray := set(deleted) - set(names):
+            raise InputDataError(f"{shown(root)}: the Delta table deletes rows of files that are not there: {some_of(stray)}")
+        files = {name: DataFile(deleted.get(name, NONE), known or {}) for name, known in zip(names, constants, strict=True)}
         return Snapshot(pa.schema([own.remove_metadata() for own in schema]), list(schema), files)
 
     def key(self, own: pa.Field, of_file: bool) -> str:
@@ -89,10 +88,10 @@ def _options(root: AnyPath) -> dict[str, str]:
     }
 
 
-def _table(root: AnyPath, version: int | None, without_files: bool = False) -> DeltaTable:
+def _table(root: AnyPath, version: int | None) -> DeltaTable:
     from deltalake import DeltaTable
 
-    return DeltaTable(str(root), version=version, storage_options=_options(root), without_files=without_files)
+    return DeltaTable(str(root), version=version, storage_options=_options(root))
 
 
 @contextmanager
@@ -125,7 +124,7 @@ FORMAT = Delta()
 
 
 def _deleted_rows(uri: str, version: int, options: dict[str, str], name: str) -> dict[str, Int64Array]:
-    """Return the deleted rows of the files of a table, by the path of the file inside it, as a URL has it."""
+    """Return the deleted rows of the files of a table, by the names of these in its folder."""
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     command = [
         sys.executable,
@@ -157,7 +156,7 @@ def main(uri: str, version: int, options: dict[str, str]) -> None:
     with pa.ipc.new_stream(sys.stdout.buffer, _DELETED) as out:
         for path, kept in zip(*pa.table(table.deletion_vectors()).columns, strict=True):
             rows = np.flatnonzero(~np.asarray(kept.values))
-            columns = [[path.as_py().removeprefix(table.table_uri)], [rows]]
+            columns = [[unquote(path.as_py()).removeprefix(unquote(table.table_uri))], [rows]]
             arrays = [pa.array(values, own.type) for values, own in zip(columns, _DELETED, strict=True)]
             out.write_batch(pa.RecordBatch.from_arrays(arrays, schema=_DELETED))
 

@@ -145,6 +145,8 @@ class Lake(Parquet):
         names = [sources[name].name for name in wanted if name in sources] or schema.names[:1]
         top, *inner = path_of(snapshot.schema, columns.text)
         text = ".".join([sources[top].name, *inner]) if top in sources else None
+        if not path_of(schema, text or ""):  # what is inside has another name
+            text = None
         groups = split.groups or (0, None)
         with self._open(split) as file, open_anywhere(split.place.path) as raw:
             row = sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
