@@ -8,8 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
+
 Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+
+TEXTS = [
+    f"document number {i} is about {word} and nothing else at all" for i, word in enumerate(["ants", "bees", "cats", "dogs"])
+]
+ROWS = pa.table({"id": [1, 2, 3, 4], "text": TEXTS, "lang": ["de", "en", "de", None]})
 
 
 class DeltaTables:
@@ -96,7 +105,12 @@ def delta_log(folder, files, fields, features=(), partitions=(), configuration=N
     """Make a Delta table of one version by hand: ``files`` are (name, table, what else the log says of it)."""
     folder.mkdir(parents=True)
     (folder / "_delta_log").mkdir()
-    protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": list(features), "writerFeatures": list(features)}
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": list(features),
+        "writerFeatures": list(features),
+    }
     schema = {"type": "struct", "fields": fields}
     described = {
         "id": "x", "format": {"provider": "parquet", "options": {}}, "schemaString": json.dumps(schema), "createdTime": 1,
@@ -124,7 +138,13 @@ def add_deletes(folder, table, rows, equality=False):
     """Let a new version of an Iceberg table delete rows of its only data file by a file of deletes; return what describes it."""
     from pyiceberg.io.pyarrow import PyArrowFileIO
     from pyiceberg.manifest import (
-        DataFile, DataFileContent, FileFormat, ManifestContent, ManifestEntry, ManifestEntryStatus, ManifestWriterV2,
+        DataFile,
+        DataFileContent,
+        FileFormat,
+        ManifestContent,
+        ManifestEntry,
+        ManifestEntryStatus,
+        ManifestWriterV2,
         write_manifest_list,
     )  # fmt: skip
     from pyiceberg.typedef import Record
@@ -136,7 +156,8 @@ def add_deletes(folder, table, rows, equality=False):
     io, snapshot = PyArrowFileIO(), table.current_snapshot()
     (task,) = table.scan().plan_files()
     pq.write_table(
-        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, pa.int64())}), folder / "deletes.parquet"
+        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, pa.int64())}),
+        folder / "deletes.parquet",
     )
     listed = DataFile.from_args(
         content=DataFileContent.EQUALITY_DELETES if equality else DataFileContent.POSITION_DELETES,
@@ -162,3 +183,22 @@ def described_anew(folder, table, change):
     path = folder / "metadata/00099-changed.metadata.json"
     path.write_text(json.dumps(held))
     return path
+
+
+def rows_of(path, **given):
+    """All rows, by id."""
+    return sorted((row for split in open_sources([path], **given) for _, row in split.records()), key=lambda row: row["id"])
+
+
+def read(path, text="text", id="id", others=(), **given):
+    """Ids, texts and other columns as a job reads them."""
+    found = []
+    for split in open_sources([path], **given):
+        for batch in split.batches(Columns(text, id, others)):
+            found += zip(
+                list(batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()),
+                [batch.texts.row(i).decode() for i in range(len(batch.texts))],
+                *(list(some if isinstance(some, list) else some.to_pylist()) for some in batch.others.values()),
+                strict=True,
+            )
+    return sorted(found)

@@ -5,23 +5,18 @@ import pickle
 import shutil
 import tarfile
 from contextlib import closing
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
-from formats.lakes import DeltaTables, IcebergTables, add_deletes, column, delta_log, described_anew, vector
+from formats.lakes import ROWS, TEXTS, DeltaTables, IcebergTables, read, rows_of
 from object_store import copied
 
 import lookalike as la
 from lookalike.formats import format as formats
 from lookalike.formats.sources import open_sources
-from lookalike.formats.split import Columns
-
-TEXTS = [f"document number {i} is about {word} and nothing else at all" for i, word in enumerate(["ants", "bees", "cats", "dogs"])]
-ROWS = pa.table({"id": [1, 2, 3, 4], "text": TEXTS, "lang": ["de", "en", "de", None]})
 
 
 @pytest.fixture(params=["delta", "iceberg"])
@@ -33,25 +28,6 @@ def tables(request, tmp_path):
     pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
     pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
     return IcebergTables(tmp_path)
-
-
-def rows_of(path, **given):
-    """All rows, by id."""
-    return sorted((row for split in open_sources([path], **given) for _, row in split.records()), key=lambda row: row["id"])
-
-
-def read(path, text="text", id="id", others=(), **given):
-    """Ids, texts and other columns as a job reads them."""
-    found = []
-    for split in open_sources([path], **given):
-        for batch in split.batches(Columns(text, id, others)):
-            found += zip(
-                list(batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()),
-                [batch.texts.row(i).decode() for i in range(len(batch.texts))],
-                *(list(some if isinstance(some, list) else some.to_pylist()) for some in batch.others.values()),
-                strict=True,
-            )
-    return sorted(found)
 
 
 def test_deleted_rows_stay_deleted(tables, tmp_path):
@@ -215,161 +191,3 @@ def test_on_a_store(tables, tmp_path, bucket):
         assert [row["id"] for row in rows_of(str(url))] == [1, 3, 4]
         with pytest.raises(la.InputDataError, match="is a file of the"):
             open_sources([f"{url}/**/lang=en/*.parquet"])
-
-
-MAPPED = {"id": "c1", "text": "c2", "doc": "c3", "lang": "c4"}
-
-
-def mapped_table(folder, deleted, rows=10, claims=None):
-    """A Delta table with a deletion vector and renamed columns, one of them a struct."""
-    table = pa.table(
-        {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), pa.int32()),
-         "c3": [{"c31": f"body {i}", "c32": i} for i in range(rows)], "dropped": [0] * rows}
-    )  # fmt: skip
-    inside = {"type": "struct", "fields": [column("body", "string", "c31", 5), column("new", "string", "c33", 6)]}
-    fields = [column("id", "long", "c1"), column("text", "string", "c2", 2), column("doc", inside, "c3", 3), column("lang", "string", "c4", 4)]
-    more = {"partitionValues": {"c4": "de"}} | ({"deletionVector": vector(deleted)} if deleted else {})
-    return delta_log(
-        folder, [("x y/p.parquet", table, more)], fields, ["deletionVectors", "columnMapping"], ["lang"],
-        {"delta.columnMapping.mode": "name"}, claims,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("deleted", [[], [0], [2, 3, 4, 9], list(range(10))], ids=str)
-def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
-    pytest.importorskip("deltalake", reason="needs the package deltalake")
-    pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vectors")
-    table = mapped_table(tmp_path / "t", deleted)
-    kept = [i for i in range(10) if i not in deleted]
-    wanted = [{"id": i, "text": f"text {i}", "doc": {"body": f"body {i}", "new": None}, "lang": "de"} for i in kept]
-    assert rows_of(table) == wanted
-    assert read(table, "doc.body", others=("lang", "doc.new", "text")) == [(i, f"body {i}", "de", None, f"text {i}") for i in kept]
-    assert read(table, "lang") == [(i, "de") for i in kept] and read(table, "doc.new") == [(i, "") for i in kept]
-    (split,) = open_sources([table])
-    assert split.expected("text")[0] == len(kept)
-    numbers = [n for batch in split.batches(Columns()) for n in batch.numbers.tolist()]
-    assert numbers == [i + 1 for i in kept] == [number for number, _ in split.records()]
-    pieces = split.form.pieces(split, 1)
-    assert len(pieces) == 4
-    ends = [first + sum(len(batch.texts) for batch in piece.batches(Columns())) for first, piece in pieces]
-    assert ends == [*(first for first, _ in pieces[1:]), len(kept)], "pieces go on where those before end"
-    assert la.dedup(table, text="doc.body", width=1, id="id").kept["id"].to_pylist() == kept
-    assert split.form.schema(split) == pa.schema(
-        [("id", pa.int64()), ("text", pa.string()), ("doc", pa.struct([("body", pa.string()), ("new", pa.string())])),
-         ("lang", pa.string())]
-    )  # fmt: skip
-
-
-def test_hostile_delta_tables(tmp_path):
-    pytest.importorskip("deltalake", reason="needs the package deltalake")
-    pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vectors")
-    rows, fields = pa.table({"text": ["a", "b"]}), [column("text", "string")]
-    secret = tmp_path / "secret.parquet"
-    pq.write_table(rows, secret)
-    for i, path in enumerate(["../secret.parquet", str(secret), f"file://{secret}", "x/..%2F..%2Fsecret.parquet"]):
-        with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
-            la.dedup(delta_log(tmp_path / f"outside{i}", [("p.parquet", rows, {"path": path})], fields))
-    with pytest.raises(la.InputDataError, match="needs variantType.*is not supported|cannot be read"):
-        la.dedup(delta_log(tmp_path / "unknown", [("p.parquet", rows, {})], fields, ["variantType"]))
-    for i, (deleted, claims) in enumerate([([1 << 38], None), ([1 << 38], (1 << 38) + 1), ([5], None)]):
-        with pytest.raises(la.InputDataError, match="deletion vectors of the Delta table are damaged, or take too much memory"):
-            la.dedup(mapped_table(tmp_path / f"bomb{i}", deleted, 2, claims))
-    with pytest.raises(la.InputDataError, match="column 'text': values do not fit into int64"):
-        list(open_sources([delta_log(tmp_path / "typed", [("p.parquet", rows, {})], [column("text", "long")])])[0].records())
-    (tmp_path / "empty/_delta_log").mkdir(parents=True)
-    pq.write_table(rows, tmp_path / "empty/p.parquet")
-    with pytest.raises(la.InputDataError, match="the Delta table cannot be read"):
-        la.dedup(tmp_path / "empty")
-
-
-@pytest.fixture
-def iceberg(tmp_path):
-    """What makes Iceberg tables."""
-    pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
-    pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
-    return IcebergTables(tmp_path)
-
-
-def test_renamed_and_widened(iceberg, tmp_path):
-    from pyiceberg.types import LongType
-
-    table = tmp_path / "t"
-    rows = pa.table({"id": pa.array([1, 2], pa.int32()), "text": TEXTS[:2], "gone": [0, 0], "doc": [{"a": "x", "b": 1}, None]})
-    iceberg.append(table, rows)
-    with iceberg.opened(table).update_schema(allow_incompatible_changes=True) as schema:
-        schema.rename_column("text", "body")
-        schema.delete_column("gone")
-        schema.update_column("id", LongType())
-        schema.rename_column("doc.a", "c")
-    with iceberg.opened(table).update_schema() as schema:
-        schema.rename_column("doc.b", "a")  # as another was called
-    assert rows_of(table) == [
-        {"id": 1, "body": TEXTS[0], "doc": {"c": "x", "a": 1}}, {"id": 2, "body": TEXTS[1], "doc": None},
-    ]  # fmt: skip
-    assert read(table, "body", others=("doc.c",)) == [(1, TEXTS[0], "x"), (2, TEXTS[1], None)]
-    assert la.dedup(table, text="body", id="id").kept["id"].to_pylist() == [1, 2]
-    scan = iceberg.opened(table).scan(row_filter="id > 1", selected_fields=("id", "body"))
-    assert la.dedup(scan, text="body", id="id").clean().to_pylist() == [{"id": 2, "body": TEXTS[1]}]
-
-
-def test_position_deletes(iceberg, tmp_path):
-    table = tmp_path / "t"
-    iceberg.append(table, ROWS)
-    add_deletes(table, iceberg.opened(table), [1, 2, 2])
-    assert [row["id"] for row in rows_of(table)] == [1, 4] and read(table) == [(1, TEXTS[0]), (4, TEXTS[3])]
-    assert la.dedup(table, id="id").kept["id"].to_pylist() == [1, 4]
-
-
-def test_files_without_ids(iceberg, tmp_path):
-    table = tmp_path / "t"
-    iceberg.append(table, ROWS)
-    pq.write_table(pa.table({"lang": ["it"], "text": ["added as it was"], "id": [9]}), table / "data/added.parquet")
-    iceberg.opened(table).add_files([f"file://{table}/data/added.parquet"])
-    with iceberg.opened(table).update_schema() as schema:
-        schema.rename_column("lang", "language")
-    assert [(row["id"], row["language"]) for row in rows_of(table)][-2:] == [(4, None), (9, "it")]
-    assert read(table, others=("language",))[-1] == (9, "added as it was", "it")
-
-
-def test_hostile_iceberg_tables(iceberg, tmp_path):
-    def fresh(name):
-        iceberg.append(tmp_path / name, ROWS)
-        return tmp_path / name, iceberg.opened(tmp_path / name)
-
-    with pytest.raises(la.InputDataError, match="damaged: it deletes rows that"):
-        folder, table = fresh("beyond")
-        add_deletes(folder, table, [1, 1 << 40])
-        la.dedup(folder)
-    with pytest.raises(la.InputDataError, match="equality deletes, which are not read: write the table again"):
-        folder, table = fresh("equality")
-        add_deletes(folder, table, [1], equality=True)
-        la.dedup(folder)
-    folder, table = fresh("code")
-    described_anew(folder, table, lambda held: held["properties"].update({"py-io-impl": "os.system"}))
-    assert len(rows_of(folder)) == 4, "the table cannot name code"
-    for i, where in enumerate(["s3://elsewhere/list.avro", "file:///etc/hostname", f"file://{tmp_path}/code/../x.avro"]):
-        folder, table = fresh(f"outside{i}")
-        described_anew(folder, table, lambda held, where=where: held["snapshots"][-1].update({"manifest-list": where}))
-        with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
-            la.dedup(folder)
-
-
-def test_which_file_describes_an_iceberg_table(iceberg, tmp_path):
-    folder = tmp_path / "t"
-    iceberg.append(folder, ROWS)
-    iceberg.delete(folder, [1])
-    first, *_, last = sorted((folder / "metadata").glob("*.metadata.json"))
-    with pytest.raises(la.InputDataError, match="has no data files"):
-        la.dedup(first)
-    assert len(rows_of(last)) == 3
-    (folder / "metadata/version-hint.text").write_text("7")
-    with pytest.raises(la.InputDataError, match="version-hint.text names '7', which is not there"):
-        la.dedup(folder)
-    (folder / "metadata/v7.metadata.json").write_bytes(last.read_bytes())
-    assert len(rows_of(folder)) == 3
-    (folder / "metadata/version-hint.text").unlink()
-    (folder / f"metadata/{last.name[:5]}-other.metadata.json").write_bytes(last.read_bytes())
-    (folder / "metadata/v7.metadata.json").unlink()
-    with pytest.raises(la.InputDataError, match="several have the highest number"):
-        la.dedup(folder)
-    assert Path(last).exists()
