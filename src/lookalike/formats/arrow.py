@@ -17,7 +17,7 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import open_anywhere
 from ..files.urls import Url
 from ..values.arrow import without_views
-from .arrow_messages import messages, size_of
+from .arrow_messages import is_file, messages, size_of
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
@@ -26,7 +26,6 @@ from .split import ROOM, Batch, Columns, Split
 
 BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
-_CODECS = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}  # how what they compress begins
 
 
 class Arrow(ColumnarFormat):
@@ -197,20 +196,10 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _kind(split: Split) -> tuple[bool, str | None]:
-    """Tell whether a file is a stream, and by what its first batch is compressed."""
-    path = split.place.path
-    with path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source:
-        streamed = source.read(len(_MAGIC)) != _MAGIC
-        source.seek(0 if streamed else 8)
-        messages, head = pa.ipc.MessageReader.open_stream(source), b""
-        try:
-            while (message := messages.read_next_message()).type != "record batch":
-                pass
-            head = message.body[:4096].to_pybytes()
-        except (StopIteration, pa.ArrowException, OSError):  # there are no rows
-            pass
-    # a buffer that is compressed begins with its size in eight bytes; the first can be one of the bits that tell nulls
-    return streamed, next((codec for at in range(8, len(head), 8) if (codec := _CODECS.get(head[at : at + 4]))), None)
+    """Tell whether a file is a stream, and by what its rows are compressed."""
+    with open_anywhere(split.place.path) as raw:
+        some = messages(raw, split.place.size)
+        return not is_file(raw), next((message.codec for message in some if not message.is_dictionary), None)
 
 
 FORMAT = Arrow()

@@ -87,8 +87,15 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
         reader = data.to_arrow_batch_reader()
         return _spooled(reader, lambda: reader.schema)
     if library == "polars" and hasattr(data, "collect_batches"):
+        from polars.exceptions import PolarsError
+
         frames = data.collect_batches(chunk_size=READ_ROWS)
-        return _spooled((b for some in frames for b in some.to_arrow().to_batches()), lambda: _eager(data.limit(0)).schema)
+        try:
+            return _spooled((b for some in frames for b in some.to_arrow().to_batches()), lambda: _eager(data.limit(0)).schema)
+        except PolarsError as error:
+            raise InputDataError(f"the {type(data).__name__} cannot be computed: {str(error).partition(chr(10))[0]}") from error
+    if library.endswith("duckdb") and hasattr(data, "sql"):
+        raise InputDataError(f"got a {type(data).__name__}: pass the rows of a query, connection.sql('select id, text from ...')")
     if library == "polars" and hasattr(data, "collect"):
         return _eager(data)
     if hasattr(type(data), "collect"):

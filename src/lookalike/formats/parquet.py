@@ -85,11 +85,12 @@ class Parquet(ColumnarFormat):
             return file.schema_arrow
 
     def compression(self, split: Split) -> str:
-        """The compression of the first column, for files written after it."""
+        """The compression of the largest column, for files written after it."""
         with self._open(split) as file:
-            if file.metadata.num_row_groups and file.metadata.num_columns:
-                return CODECS.get(str(file.metadata.row_group(0).column(0).compression), "snappy")
-            return "snappy"
+            group = file.metadata.row_group(0) if file.metadata.num_row_groups else None
+            chunks = [] if group is None else [group.column(leaf) for leaf in range(group.num_columns)]
+            largest = max(chunks, key=lambda chunk: int(chunk.total_uncompressed_size), default=None)
+            return "snappy" if largest is None else CODECS.get(str(largest.compression), "snappy")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         with self._open(split) as file:
@@ -174,7 +175,7 @@ class Parquet(ColumnarFormat):
         schema, tables, as_is = together(selections)
         schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
         first = selections[0].split
-        compression = first.form.compression(first) if as_is and isinstance(first.form, ColumnarFormat) else "snappy"
+        compression = first.form.compression(first) if isinstance(first.form, ColumnarFormat) else "snappy"
         with _writer(stream, schema, compression) as writer:
             for table in row_groups(tables, MOST_ROWS if as_is else None):
                 if len(table):
