@@ -18,7 +18,7 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
 @pytest.mark.parametrize(
     ("kind", "content", "text"),
     [
-        ("pdf", pdf("One two\nthree.", "Caf\u00e9"), "One two\r\nthree.\fCaf\u00e9"),
+        ("pdf", pdf("One two\nthree.", "Caf\u00e9"), "One two\nthree.\fCaf\u00e9"),
         ("pdf", pdf("an exam-\nple of Anglo-\nSaxon"), "an example of Anglo-Saxon"),
         ("docx", docx("One &amp; two", "three"), "One & two\nthree"),
         ("docx", docx("new", before=DELETED), "\nnew"),

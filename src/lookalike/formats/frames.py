@@ -95,7 +95,9 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
         except PolarsError as error:
             raise InputDataError(f"the {type(data).__name__} cannot be computed: {str(error).partition(chr(10))[0]}") from error
     if library.endswith("duckdb") and hasattr(data, "sql"):
-        raise InputDataError(f"got a {type(data).__name__}: pass the rows of a query, connection.sql('select id, text from ...')")
+        raise InputDataError(
+            f"got a {type(data).__name__}: pass the rows of a query, connection.sql('select id, text from ...')"
+        )
     if library == "polars" and hasattr(data, "collect"):
         return _eager(data)
     if hasattr(type(data), "collect"):
