@@ -50,7 +50,7 @@ class _Table:
         place = self._place(field)
         return _Table(self._data, place + unpack_from("<I", self._data, place)[0]) if place else None
 
-    def rows(self, field: int, kind: str, size: int, some: slice = slice(None)) -> list[tuple[Any, ...]]:  # noqa: B008
+    def rows(self, field: int, kind: str, size: int, some: slice = slice(None)) -> list[tuple[Any, ...]]:
         """Return some items of a vector, each of so many bytes."""
         if not (place := self._place(field)):
             return []

@@ -6,19 +6,20 @@ import glob as globbing
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError
+from ..errors import InputDataError, OutputError
 from ..files.names import expanded, is_glob, listed, suffix_of
 from ..files.urls import is_url
 from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
-from .format import Format
+from .format import Format, Selection
 from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .sources import open_sources
@@ -206,6 +207,23 @@ def table_split(table: pa.Table, name: str = "table") -> Split:
         if (plain := without_views(column)) is not column:
             table = table.set_column(place, table.field(place).with_type(plain.type), plain)
     return Split(form=TABLES, name=name, relative=name, data=table)
+
+
+def check_types(form: Format, splits: Sequence[Split]) -> None:
+    """Raise OutputError if a format has no type for a column of the inputs, which tables without rows show."""
+    schemas: dict[pa.Schema, Split] = {}
+    for split in splits:
+        if isinstance(split.form, ColumnarFormat) and split.form is not form:
+            schemas.setdefault(split.form.schema(split).remove_metadata(), split)
+    for schema, split in schemas.items():
+        try:
+            empty = table_split(schema.empty_table())
+        except pa.ArrowNotImplementedError:  # of a type of which Arrow has no empty column
+            continue
+        try:
+            form.write(BytesIO(), [Selection(empty, np.zeros(0, np.bool_))], {})
+        except OutputError as error:
+            raise OutputError(f"{split.name}: {error}") from None
 
 
 def made_split(rows: MadeRows, name: str) -> Split:

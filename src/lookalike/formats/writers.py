@@ -25,7 +25,7 @@ from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format, Selection
 from .frames import MadeRows
-from .memory import made_split, table_split
+from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
@@ -183,6 +183,8 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
     for split in splits:
         if isinstance(split.form, ColumnarFormat) and split.places:
             split.form.check_writing(replace(split, limit=limit), form is not None and not isinstance(form, ColumnarFormat))
+    if isinstance(form, ColumnarFormat):
+        check_types(form, splits)
 
 
 def write_table(
