@@ -27,9 +27,9 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
         ("odt", odt("One<text:s/>two<text:tab/>three", "a<text:span>b</text:span>c"), "One two\tthree\nabc"),
         ("odt", odt("new", before=TRACKED), "new"),
         ("epub", epub("First chapter.", "Second chapter."), "First chapter.\fSecond chapter."),
-        ("eml", eml("Hello."), "A subject\n\nHello.\r\n"),
+        ("eml", eml("Hello."), "A subject\n\nHello.\n"),
         ("eml", eml("<p>Hello <b>you</b>.</p>", "text/html"), "A subject\n\nHello you."),
-        ("eml", eml("Hello.", "text/plain; charset=of-nobody"), "A subject\n\nHello.\r\n"),
+        ("eml", eml("Hello.", "text/plain; charset=of-nobody"), "A subject\n\nHello.\n"),
     ],
 )
 def test_texts(kind, content, text):
