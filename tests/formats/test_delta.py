@@ -39,6 +39,8 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     kept = [i for i in range(10) if i not in deleted]
     wanted = [{"id": i, "text": f"text {i}", "doc": {"body": f"body {i}", "new": None}, "lang": "de"} for i in kept]
     assert rows_of(table) == wanted
+    with pytest.raises(la.InputDataError, match="is a file of the Delta table"):
+        open_sources([table / "x y/p.parquet"])
     assert read(table, "doc.body", others=("lang", "doc.new", "text")) == [
         (i, f"body {i}", "de", None, f"text {i}") for i in kept
     ]

@@ -45,7 +45,7 @@ def test_deleted_rows_stay_deleted(tables, tmp_path):
     assert pickle.loads(pickle.dumps(split.form)).name == split.form.name
 
 
-def test_other_versions(tables, tmp_path):
+def test_other_versions(tables, tmp_path, capsys):
     table = tmp_path / "t"
     tables.append(table, ROWS)
     before, version = tables.opened(table), tables.version(table)
@@ -54,8 +54,10 @@ def test_other_versions(tables, tmp_path):
     for given, kept in ((before, [1, 2, 3, 4]), (tables.opened(table), [2, 3, 4])):
         assert sorted(la.dedup(given, id="id").kept["id"].to_pylist()) == kept
     assert sorted(la.dedup(ROWS, against=tables.opened(table), id="id").kept["id"].to_pylist()) == [1]
-    with pytest.raises(la.LookalikeError, match="cannot be read|is a number"):
-        open_sources([table], format=f"{tables.kind}:77")
+    code, out, _ = run(capsys, "dedup", table, "--format", version, "--json")
+    assert code == 0 and json.loads(out)["documents"] == 4
+    code, _, err = run(capsys, "dedup", table, "--format", f"{tables.kind}:77")
+    assert code == 1 and "77, cannot be read" in err
     with pytest.raises(la.LookalikeError, match="cannot be read|is a number"):
         open_sources([table], format=f"{tables.kind}:none")
 

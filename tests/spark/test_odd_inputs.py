@@ -54,7 +54,10 @@ def test_tables_and_pieces_of_arrow_files(cluster, tmp_path, monkeypatch):
     given = {"id": "id", "threshold": 0.7, "threads": 1}
     inputs = [tmp_path / "table", tmp_path / "b.arrow"]
     assert len(units_of(open_sources(inputs))) > 4
-    with closing(la.dedup(inputs, **given)) as wanted, closing(la.dedup(inputs, engine=spark_engine(tmp_path), **given)) as found:
+    with (
+        closing(la.dedup(inputs, **given)) as wanted,
+        closing(la.dedup(inputs, engine=spark_engine(tmp_path), **given)) as found,
+    ):
         same_job(found, wanted)
         found.write(tmp_path / "out/")
         wanted.write(tmp_path / "wanted/")

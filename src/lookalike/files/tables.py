@@ -54,7 +54,7 @@ def refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None]
 
     ``known`` is what was found of other folders.
     """
-    for _ in range(_PARTS_DEEP):
+    for level in range(_PARTS_DEEP):
         if folder not in known:
             known[folder] = _kind_of(folder)
         if (kind := known[folder]) is not None:
@@ -62,7 +62,7 @@ def refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None]
                 f"{shown(path)} is a file of the {TITLES[kind]} table {shown(folder)}, which may have replaced it, or deleted "
                 "rows of it: name the folder of the table, or read the file as it is with --format parquet (format=)"
             )
-        if "=" not in folder.name and folder.name != "data":
+        if level and "=" not in folder.name and folder.name != "data":  # tables with mapped columns have folders of any name
             return
         folder = folder.parent
 
