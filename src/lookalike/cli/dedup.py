@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..settings.group_options import GroupOptions
 from ..settings.option import RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
@@ -19,6 +20,7 @@ from .messages import say, say_all, say_seed
 @options.preset
 @options.of_job(SearchOptions)
 @options.of_job(DedupOptions)
+@options.of_job(GroupOptions)
 @options.writing
 @options.own("--save-sketches", default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip

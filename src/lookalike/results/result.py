@@ -105,11 +105,8 @@ class Result(Tables):
         """Walk all verified pairs again at a higher threshold."""
         began = perf_counter()
         settings = self.settings.at(threshold)
-        if settings.group_rules.given or settings.counts:
-            raise ParameterError(
-                "rethreshold walks the known pairs, and does not count groups anew (at_most, drop_all, min_sources, counts): "
-                "run dedup again at the threshold"
-            )
+        if settings.group_rules.given or settings.counts:  # which known pairs do not tell
+            raise ParameterError("rethreshold counts no groups anew (at_most, drop_all, min_sources, counts): run dedup again")
         method = settings.finder
         found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
         decisions, matches = map(HeldRows, found)
@@ -126,7 +123,7 @@ class Result(Tables):
     def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
-        Documents left out as too large or unreadable are not written. With the setting ``counts`` rows have its columns, too.
+        Documents left out as too large or unreadable are not written. With ``counts`` rows have its columns, too.
 
         Parameters
         ----------
@@ -267,8 +264,7 @@ class Result(Tables):
         OutputError
             If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
         ParameterError
-            If the result is closed, or was loaded or unpickled; if inputs that lie in no files are web pages; or if whole
-            groups were removed (``drop_all``, ``min_sources``).
+            If the result is closed, or was loaded; if web pages are in no files; or if whole groups were removed.
         """
         self._check_open()
         if self._job is None:

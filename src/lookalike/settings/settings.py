@@ -18,6 +18,7 @@ from ..steps.groups import GroupRules
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
+from .group_options import GroupOptions
 from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
@@ -33,7 +34,7 @@ def available_threads() -> int:
 
 @documented
 @dataclass(frozen=True, kw_only=True)
-class Settings(SearchOptions, DedupOptions):
+class Settings(SearchOptions, DedupOptions, GroupOptions):
     """All that a user can choose about a job; two parameters, ``threshold`` and ``recall``, are usually enough.
 
     Raises
