@@ -14,8 +14,21 @@ from typing import Any
 from ..errors import InputDataError, ParameterError
 from .ahead import side_by_side
 from .names import (
-    ARCHIVES, Skipped, describe_skipped, expanded, is_archive, is_glob, is_marker, left_out, listed, matches, says_hidden, shown,
-    suffix_of, walk,
+    ARCHIVES,
+    Skipped,
+    describe_skipped,
+    expanded,
+    is_archive,
+    is_glob,
+    is_marker,
+    left_out,
+    listed,
+    matches,
+    says_hidden,
+    shown,
+    suffix_of,
+    usual,
+    walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
 from .remote import Web
@@ -76,7 +89,7 @@ def _in_folder(
                 skipped.add(reason, f"{path}/")
             elif (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
                 skipped.add(reason, str(path))
-            elif (status := _usual(path, entry, skipped)) is not None:
+            elif (status := usual(path, entry, skipped)) is not None:
                 found.append(_place(path, name, status, folder, True))
     except OSError as error:
         raise InputDataError(f"{shown(error.filename or folder)}: cannot be read: {error.strerror}") from None
@@ -101,21 +114,6 @@ def _visible(folder: Path, all_names: bool) -> Iterator[tuple[str, os.DirEntry[s
             yield name, entry, "linked_folder"
         else:
             yield name, entry, None
-
-
-def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
-    """Return the status of a regular file; count what is none."""
-    try:
-        status = entry.stat()
-    except OSError as error:
-        if not entry.is_symlink() or isinstance(error, PermissionError):
-            raise
-        skipped.add("broken_link", str(path))
-        return None
-    if stat.S_ISREG(status.st_mode):
-        return status
-    skipped.add("not_regular", str(path))
-    return None
 
 
 def _by_glob(name: str, skipped: Skipped) -> list[Place]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -208,3 +209,18 @@ def describe_skipped(skipped: dict[str, Any]) -> str:
     """Say what ``Skipped.to_dict`` counted: "3 (1 .pdf, 1 .docx: of no known text format; 1 broken links: a, b, c)"."""
     names = ", ".join(map(printable, skipped["names"])) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
     return f"{skipped['files']:,} ({describe_reasons(skipped)}: {names})"
+
+
+def usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
+    """Return the status of a regular file; count what is none."""
+    try:
+        status = entry.stat()
+    except OSError as error:
+        if not entry.is_symlink() or isinstance(error, PermissionError):
+            raise
+        skipped.add("broken_link", str(path))
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return status
+    skipped.add("not_regular", str(path))
+    return None
