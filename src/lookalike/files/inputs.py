@@ -143,10 +143,8 @@ def _on_store(
     url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
 ) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    asks: list[Callable[[], Any]] = [url.entry]
-    if not suffix_of(url.name, suffixes):  # most likely a folder
-        asks.append(partial(entries_in, url, recursive=True))
-    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks, True))
+    asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
+    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True))
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
@@ -175,8 +173,7 @@ def _on_web(url: Url) -> Place:
         return _remote(Entry(replace(url, known=status), False, status))
     suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
     copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
-    copy.relative = url.name
-    return _copied(copy)
+    return _copied(copy)._replace(relative=url.name)
 
 
 def _refuse_empty(
