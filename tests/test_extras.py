@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(
 OPTIONAL = {
     "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html"], "fastwarc": ["warc"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "datasets": [],
+    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "httpx": ["remote"], "huggingface_hub": ["remote"], "datasets": [],
     "deltalake": ["delta"], "pyiceberg": ["iceberg"],
 }  # fmt: skip
 BLOCKED = """
@@ -62,6 +62,8 @@ lines = [
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
     *(["dedup delta"] if sys.argv[1] == "deltalake" else []), *(["dedup iceberg"] if sys.argv[1] == "pyiceberg" else []),
+    *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),
+    *(["dedup hf://datasets/o/n"] if sys.argv[1] == "huggingface_hub" else []),
 ]
 said = {}
 for name, call in (names | calls).items():

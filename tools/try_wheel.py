@@ -14,7 +14,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import perf_counter
 from urllib.request import Request, urlopen
@@ -203,6 +206,17 @@ def try_iceberg(fresh: Fresh) -> None:
     assert "the Iceberg table, v1, cannot be read" in fresh.run("dedup", "i", status=1)
 
 
+def try_remote(fresh: Fresh) -> None:
+    """Read a file from a web server, and load what speaks with the Hub."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(fresh.work))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        said = fresh.run("dedup", f"http://127.0.0.1:{server.server_address[1]}/in.jsonl", "--json", "--quiet")
+        server.shutdown()
+    assert json.loads(said)["kept"] == 2
+    fresh.run_python("-c", "from huggingface_hub import HfApi, get_token, hf_hub_url; HfApi()")
+
+
 def try_mcp(fresh: Fresh) -> None:
     """Answer a question."""
     assert fresh.run_python("-c", ASKED, quiet=False).endswith("near 1.0\n")
@@ -266,6 +280,7 @@ JOBS = {
     "duckdb": try_duckdb,
     "delta": try_delta,
     "iceberg": try_iceberg,
+    "remote": try_remote,
     "features": try_features,
     "serve": try_serve,
     "jit": try_jit,

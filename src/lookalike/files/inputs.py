@@ -6,10 +6,13 @@ import glob as globbing
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError
+from .ahead import side_by_side
 from .names import (
     ARCHIVES,
     Skipped,
@@ -21,14 +24,17 @@ from .names import (
     left_out,
     listed,
     matches,
+    patterns_of,
     says_hidden,
     shown,
+    suffix_of,
     walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
+from .remote import Web
 from .streams import Spool, spool, why
-from .tables import above, described_by, is_within, kinds_for, refuse_part, tables_in
-from .urls import AnyPath, Entry, Status, Url, as_url
+from .tables import is_within, kinds_for, of_tables, tables_in
+from .urls import WEB, Entry, Status, Url, as_url
 
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
 
@@ -152,11 +158,14 @@ def _on_store(
     url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
 ) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    entry = asked(url, url.entry)
+    asks: list[Callable[[], Any]] = [url.entry]
+    if not suffix_of(url.name, suffixes):  # most likely a folder
+        asks.append(partial(entries_in, url, recursive=True))
+    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks, True))
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
-        return list(inside(url, patterns, suffixes, skipped, kinds))
+        return list(inside(url, patterns, suffixes, skipped, kinds, *entries))
     if not is_glob(url.key):
         raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matching_it = list(matching(url))
@@ -171,6 +180,20 @@ def _on_store(
     return found
 
 
+def _on_web(url: Url) -> Place:
+    """Return the file that an address names; of a server that does not send parts, a copy."""
+    if "*" in url.key or not url.name:
+        raise InputDataError(f"{shown(url)}: a web address names one file, no folder and no glob; name the files one by one")
+    web: Web = asked(url, lambda: Web(str(url)))
+    if web.in_parts:
+        status = Status(web.size, web.version)
+        return _remote(Entry(replace(url, known=status), False, status))
+    suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
+    copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
+    copy.relative = url.name
+    return _copied(copy)
+
+
 def _refuse_empty(
     folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped, kind: str = "folder"
 ) -> list[Place]:  # fmt: skip
@@ -181,15 +204,6 @@ def _refuse_empty(
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
         + ("" if patterns else "; use --glob to name others")
     )
-
-
-def patterns_of(given: str | Sequence[str] | None) -> list[str]:
-    """Return what ``glob`` says, alternatives in braces apart."""
-    patterns = [given] if isinstance(given, str) else list(given or ())
-    for pattern in patterns:
-        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
-            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
-    return [one for pattern in patterns for one in expanded(pattern)]
 
 
 def find_places(
@@ -209,6 +223,9 @@ def find_places(
             places.append(_copied(spool(name, format, formats)))
             continue
         if (url := as_url(name)) is not None:
+            if url.scheme in WEB:
+                places.append(_on_web(url))
+                continue
             places += _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
             continue
         if is_glob(name) and not os.path.lexists(name):
@@ -225,7 +242,7 @@ def find_places(
     if format is None:
         places = without_accounts(places, skipped)
     if kinds:
-        places = list(_of_tables(places, kinds))
+        places = list(of_tables(places, kinds))
     found: list[Place] = []
     for place in _named_apart(_each_once(places, skipped)):
         if place.spool is not None or place.table or not is_archive(place.path.name):
@@ -238,20 +255,6 @@ def find_places(
             _refuse_empty(place.path, patterns, formats, skipped, "archive")
         found += inside if format is not None else without_accounts(inside, skipped)
     return found
-
-
-def _of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
-    """Yield files, in place of those that describe a table this; refuse those whose rows a table may have no more."""
-    known: dict[AnyPath, str | None] = {}
-    for place in places:
-        if place.spool is None and not place.table:
-            described = None if place.root is not None else described_by(place.path, kinds)
-            if described is not None:
-                root = above(place.path, 2)
-                place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
-            elif place.path.suffix.lower() == ".parquet":
-                refuse_part(place.path, place.root or place.path.parent, known)
-        yield place
 
 
 def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
@@ -307,12 +310,14 @@ def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
 
 
 def inside(
-    folder: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
+    folder: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str],
+    listed: list[Entry] | None = None,
 ) -> Iterator[Place]:  # fmt: skip
-    """Yield the tables and files that a folder stands for, the files in the order of their names."""
+    """Yield the tables and files that a folder stands for, the files in the order of their names, also those ``listed``."""
     entries = {
         entry.url.key.removeprefix(folder.key).removeprefix("/"): entry
-        for entry in entries_in(folder, recursive=True) if not entry.is_folder
+        for entry in (entries_in(folder, recursive=True) if listed is None else listed)
+        if not entry.is_folder
     }  # fmt: skip
     tables = tables_in(entries, kinds)
     for name, kind in tables.items():

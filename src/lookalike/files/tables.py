@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import InputDataError
 from .names import shown
+from .places import Place
 from .urls import AnyPath
 
 LOGS = {"delta": "_delta_log", "iceberg": "metadata"}
@@ -49,7 +50,7 @@ def is_within(name: str, folders: Collection[str]) -> bool:
     return any("/".join(parts[:end]) in folders for end in range(len(parts)))
 
 
-def refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None]) -> None:
+def _refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None]) -> None:
     """Refuse a Parquet file in a folder of a table: rows may be in it that the table has no more.
 
     ``known`` is what was found of other folders.
@@ -79,7 +80,7 @@ def _kind_of(folder: AnyPath) -> str | None:
         return None
 
 
-def described_by(path: AnyPath, kinds: Collection[str]) -> str | None:
+def _described_by(path: AnyPath, kinds: Collection[str]) -> str | None:
     """Return what table, and when, a file named by a user describes: "iceberg:00002-..."; None: it is no such file."""
     if "iceberg" not in kinds or path.parent.name != LOGS["iceberg"] or not path.name.endswith(METADATA):
         return None
@@ -91,3 +92,17 @@ def above(path: AnyPath, depth: int) -> AnyPath:
     for _ in range(depth):
         path = path.parent
     return path
+
+
+def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
+    """Yield files, in place of those that describe a table this; refuse those whose rows a table may have no more."""
+    known: dict[AnyPath, str | None] = {}
+    for place in places:
+        if place.spool is None and not place.table:
+            described = None if place.root is not None else _described_by(place.path, kinds)
+            if described is not None:
+                root = above(place.path, 2)
+                place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
+            elif place.path.suffix.lower() == ".parquet":
+                _refuse_part(place.path, place.root or place.path.parent, known)
+        yield place
