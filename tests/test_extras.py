@@ -61,9 +61,9 @@ lines = [
     "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
-    *(["dedup delta"] if sys.argv[1] == "deltalake" else []), *(["dedup iceberg"] if sys.argv[1] == "pyiceberg" else []),
     *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),
     *(["dedup hf://datasets/o/n"] if sys.argv[1] == "huggingface_hub" else []),
+    *(["dedup delta"] if sys.argv[1] == "deltalake" else []), *(["dedup iceberg"] if sys.argv[1] == "pyiceberg" else []),
 ]
 said = {}
 for name, call in (names | calls).items():

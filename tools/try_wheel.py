@@ -189,6 +189,17 @@ def try_duckdb(fresh: Fresh) -> None:
     assert json.loads(said)["exact_duplicates"] == 1
 
 
+def try_remote(fresh: Fresh) -> None:
+    """Read a file from a web server, and load what speaks with the Hub."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(fresh.work))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        said = fresh.run("dedup", f"http://127.0.0.1:{server.server_address[1]}/in.jsonl", "--json", "--quiet")
+        server.shutdown()
+    assert json.loads(said)["kept"] == 2
+    fresh.run_python("-c", "from huggingface_hub import HfApi, get_token, hf_hub_url; HfApi()")
+
+
 def try_delta(fresh: Fresh) -> None:
     """Read a table, a row of which was deleted."""
     fresh.run_python(
@@ -204,17 +215,6 @@ def try_iceberg(fresh: Fresh) -> None:
     (fresh.work / "i/metadata").mkdir(parents=True)
     (fresh.work / "i/metadata/v1.metadata.json").write_text("{}")
     assert "the Iceberg table, v1, cannot be read" in fresh.run("dedup", "i", status=1)
-
-
-def try_remote(fresh: Fresh) -> None:
-    """Read a file from a web server, and load what speaks with the Hub."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(fresh.work))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        said = fresh.run("dedup", f"http://127.0.0.1:{server.server_address[1]}/in.jsonl", "--json", "--quiet")
-        server.shutdown()
-    assert json.loads(said)["kept"] == 2
-    fresh.run_python("-c", "from huggingface_hub import HfApi, get_token, hf_hub_url; HfApi()")
 
 
 def try_mcp(fresh: Fresh) -> None:
@@ -278,9 +278,9 @@ JOBS = {
     "warc": try_warc,
     "pdf": try_pdf,
     "duckdb": try_duckdb,
+    "remote": try_remote,
     "delta": try_delta,
     "iceberg": try_iceberg,
-    "remote": try_remote,
     "features": try_features,
     "serve": try_serve,
     "jit": try_jit,

@@ -313,11 +313,10 @@ def inside(
     folder: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str],
     listed: list[Entry] | None = None,
 ) -> Iterator[Place]:  # fmt: skip
-    """Yield the tables and files that a folder stands for, the files in the order of their names, also those ``listed``."""
+    """Yield the tables and files that a folder stands for, files in the order of names; what it has may be ``listed``."""
     entries = {
         entry.url.key.removeprefix(folder.key).removeprefix("/"): entry
-        for entry in (entries_in(folder, recursive=True) if listed is None else listed)
-        if not entry.is_folder
+        for entry in (entries_in(folder, recursive=True) if listed is None else listed) if not entry.is_folder
     }  # fmt: skip
     tables = tables_in(entries, kinds)
     for name, kind in tables.items():

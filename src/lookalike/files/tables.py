@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import InputDataError
 from .names import shown
 from .places import Place
-from .urls import AnyPath
+from .urls import WEB, AnyPath, Url
 
 LOGS = {"delta": "_delta_log", "iceberg": "metadata"}
 """The folder in a table that says what is in it, by the kind of table."""
@@ -50,6 +50,20 @@ def is_within(name: str, folders: Collection[str]) -> bool:
     return any("/".join(parts[:end]) in folders for end in range(len(parts)))
 
 
+def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
+    """Yield files, in place of those that describe a table this; refuse those whose rows a table may have no more."""
+    known: dict[AnyPath, str | None] = {}
+    for place in places:
+        if place.spool is None and not place.table:
+            described = None if place.root is not None else _described_by(place.path, kinds)
+            if described is not None:
+                root = _above(place.path, 2)
+                place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
+            elif place.path.suffix.lower() == ".parquet" and not (isinstance(place.path, Url) and place.path.scheme in WEB):
+                _refuse_part(place.path, place.root or place.path.parent, known)
+        yield place
+
+
 def _refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None]) -> None:
     """Refuse a Parquet file in a folder of a table: rows may be in it that the table has no more.
 
@@ -87,7 +101,7 @@ def _described_by(path: AnyPath, kinds: Collection[str]) -> str | None:
     return f"iceberg:{path.name.removesuffix(METADATA)}"
 
 
-def above(path: AnyPath, depth: int) -> AnyPath:
+def _above(path: AnyPath, depth: int) -> AnyPath:
     """Return the folder that many levels above a file."""
     for _ in range(depth):
         path = path.parent

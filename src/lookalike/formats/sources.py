@@ -9,8 +9,8 @@ from operator import itemgetter
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.ahead import side_by_side
-from ..files.inputs import SNIFFED, find_places
-from ..files.names import Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of
+from ..files.inputs import SNIFFED, find_places, patterns_of
+from ..files.names import Skipped, describe_skipped, left_out, listed, suffix_of
 from ..files.places import Place
 from ..files.streams import read_blocks
 from ..files.urls import Url
@@ -62,11 +62,13 @@ def _with_formats(
     named = None if name is None else format_named(name)
     if named is not None and delimiter is not None:
         named = named.delimited(delimiter)
-    forms = [named or known.get(suffix_of(place.path, known) or "") for place in places]
-    forms = [
-        format_named(place.table) if place.table and (named is None or ":" not in named.name) else form
-        for place, form in zip(places, forms, strict=True)
-    ]
+
+    def form_of(place: Place) -> Format | None:
+        if place.table and (named is None or ":" not in named.name):
+            return format_named(place.table)
+        return named or known.get(suffix_of(place.path, known) or "")
+
+    forms = [form_of(place) for place in places]
     looked_at = [
         place for place, form in zip(places, forms, strict=True)
         if form is not None and not form.lacks and form.rows_are_files and place.found
