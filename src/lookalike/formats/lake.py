@@ -22,7 +22,7 @@ from ..files.folder import Unfinished
 from ..files.inputs import entries_in
 from ..files.names import shown
 from ..files.places import NO_DEVICE, Place
-from ..files.streams import why
+from ..files.streams import open_anywhere, why
 from ..files.tables import TITLES, above
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
@@ -148,7 +148,7 @@ class Lake(Parquet):
         if not path_of(schema, text or ""):  # what is inside has another name
             text = None
         groups = split.groups or (0, None)
-        with self._both(split) as (file, raw):
+        with self._open(split) as file, open_anywhere(split.place.path) as raw:
             row = sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             batches = RowGroups(file, raw, split, names, text, split.limit.most).batches(*groups)
             while True:
