@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError
 from .ahead import side_by_side
 from .names import (
     ARCHIVES,
@@ -24,6 +24,7 @@ from .names import (
     left_out,
     listed,
     matches,
+    patterns_of,
     says_hidden,
     shown,
     suffix_of,
@@ -186,15 +187,6 @@ def _refuse_empty(
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
         + ("" if patterns else "; use --glob to name others")
     )
-
-
-def patterns_of(given: str | Sequence[str] | None) -> list[str]:
-    """Return what ``glob`` says, alternatives in braces apart."""
-    patterns = [given] if isinstance(given, str) else list(given or ())
-    for pattern in patterns:
-        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
-            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
-    return [one for pattern in patterns for one in expanded(pattern)]
 
 
 def find_places(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from glob import has_magic
 from math import prod
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from ..errors import ParameterError
@@ -83,6 +83,15 @@ def expanded(pattern: str) -> list[str]:
         return [pattern]
     some = (pattern[: braces.start()] + one + pattern[braces.end() :] for one in braces[1].split(","))
     return list(dict.fromkeys(name for one in some for name in expanded(one)))
+
+
+def patterns_of(given: str | Sequence[str] | None) -> list[str]:
+    """Return what ``glob`` says, alternatives in braces apart."""
+    patterns = [given] if isinstance(given, str) else list(given or ())
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
+            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+    return [one for pattern in patterns for one in expanded(pattern)]
 
 
 def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
