@@ -308,3 +308,64 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
                 written += length if fold == ZERO else np.int64(fold >> _S56)
         position += length
     return written
+
+
+@compiled(
+    "int64(const uint8[::1], int64, int64, int64, boolean, Characters, int64[::1], int64[::1])",
+    Characters,
+)
+def token_places(data, begin, end, unit, fold_case, characters, begins, ends):
+    """Write where the tokens of ``data[begin:end]`` begin and end, from ``begin`` on; return how many there are.
+
+    They are those of ``fold_words`` for unit 0, code points of ``fold_spaces`` for 1, bytes for 2, and lines for 3; a character
+    that folds to several has as many tokens. ``begins`` and ``ends`` have room for two per byte.
+    """
+    pages, kinds, folds, fold_bytes = characters
+    count = 0
+    previous = OTHER  # a word is open, or a line
+    gap = -1  # where white space begins, of which it is not known yet whether it counts
+    breaks = False
+    position = begin
+    while position < end:
+        word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+        point, length = decode(word, end - position)
+        kind = OTHER
+        parts = 1
+        if unit == 2:
+            length = 1
+        elif point >= 0:
+            entry = np.int64(pages[point >> 7]) * 128 + (point & 127)
+            kind = np.int64(kinds[entry]) & 7
+            fold = fold_bytes[folds[entry]] if fold_case and unit == 1 else ZERO
+            for i in range(1, np.int64(fold >> _S56)):  # bytes that begin a code point
+                parts += 1 if (fold >> np.uint64(8 * i)) & np.uint64(0xC0) != np.uint64(0x80) else 0
+        at = position - begin
+        position += length
+        if unit == 0:
+            if kind == OTHER or kind == SPACE:
+                previous = OTHER
+                continue
+            opens = previous == OTHER if kind == MARK else kind == SINGLE or previous != WORD
+            previous = (WORD if previous == OTHER else previous) if kind == MARK else kind
+        elif unit == 2:
+            opens = True
+        else:
+            if kind == SPACE:
+                gap = at if gap < 0 else gap
+                breaks = breaks or 10 <= point <= 13 or point == 0x85 or point == 0x2028 or point == 0x2029
+                continue
+            if unit == 1 and gap >= 0 and count > 0:
+                begins[count] = gap
+                ends[count] = at
+                count += 1
+            opens = unit == 1 or previous == OTHER or breaks
+            previous = WORD
+            gap = -1
+            breaks = False
+        if opens:
+            for _ in range(parts):
+                begins[count] = at
+                ends[count] = at + length
+                count += 1
+        ends[count - 1] = at + length
+    return count

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
+from ..kernels.folding import token_places
 from ..kernels.hashing import digest_rows
 from ..kernels.scratch import scratch
 from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
 from .texts import Texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
@@ -183,6 +184,27 @@ class Shingling:
         shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, character_tables(),
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
+
+    def places(self, texts: Texts) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return (offsets, begins, ends) of the tokens of texts: where in its text each is, in bytes.
+
+        Parameters
+        ----------
+        texts : Texts
+        """
+        folded, unit = self.normalized(texts), UNITS.index(self.unit)
+        offsets, parts = np.zeros(len(texts) + 1, np.int64), [np.empty((2, 0), np.int64)]
+        for row in range(len(texts)):
+            begin, end = folded.offsets[row : row + 2].tolist()
+            found = np.empty((2, 2 * (end - begin)), np.int64)
+            n = token_places(folded.data, begin, end, unit, self.fold_case, character_tables(), *found)
+            found = found[:, :n].copy()
+            if folded is not texts and texts.row(row) != folded.row(row):
+                found = np.stack(original_places(texts, self.normalization, row, *found))
+            parts.append(found)
+            offsets[row + 1] = offsets[row] + n
+        begins, ends = np.concatenate(parts, 1)
+        return offsets, begins, ends
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
