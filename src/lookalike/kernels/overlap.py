@@ -273,7 +273,7 @@ def match_rows(bounds, found, passages, threshold, covers, counts, row, hits, ne
 class Found(NamedTuple):
     """Hits of documents: number, token that it begins with, bytes of the text."""
 
-    numbers: Annotated[np.ndarray, "const int32[::1]"]
+    numbers: Annotated[np.ndarray, "const int64[::1]"]
     tokens: Annotated[np.ndarray, "const int64[::1]"]
     begins: Annotated[np.ndarray, "const int64[::1]"]
     ends: Annotated[np.ndarray, "const int64[::1]"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,22 +16,6 @@ from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
 
 LONG = 64  # passages that share a shingle and are gone through whatever else they have
 MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Short:
-    """Texts of fewer tokens than a shingle has: their lengths, ascending, and a filter of what they begin with."""
-
-    lengths: Int64Array
-    known: UInt64Array
-    pairs: bool  # they begin with two tokens
-
-    @classmethod
-    def of(cls, tokens: Int64Array, begun: UInt64Array, pairs: bool) -> Short:
-        """Return what is known of texts of so many tokens, from what they begin with (see ``kernels.overlap``)."""
-        known = np.zeros(1 << max(6, (len(begun) // 4).bit_length()), np.uint64)
-        kernel.fill_filter(begun, known)
-        return cls(np.unique(tokens), known, pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +35,7 @@ class Hits:
         return Hits(self.rows[chosen], self.tokens[chosen], self.numbers[chosen])
 
     @classmethod
-    def together(cls, parts: list[Hits]) -> Hits:
+    def together(cls, parts: Sequence[Hits]) -> Hits:
         """Return all hits of several, in order."""
         rows, tokens, numbers = (np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "tokens", "numbers"))
         order = np.lexsort((numbers, tokens, rows))
@@ -118,20 +103,23 @@ class Passages:
         hiding = _hide(lists, listed, sizes, threshold)
         return cls(document, start, kernel.Passages(table, numbers, lists, listed, *hiding, sizes, bounds, members, factor))
 
-    def find(self, values: UInt64Array, offsets: Int64Array) -> Hits:
-        """Return the shingles of rows of values, in the order of their tokens, that passages have."""
+    def find(self, values: UInt64Array, offsets: Int64Array, tokens: Int64Array | None = None) -> Hits:
+        """Return the shingles of rows of values, in the order of their tokens, that passages have. ``tokens``: which ones values
+        begin with; ``offsets`` are then those of tokens."""
         places, numbers = scratch("places", len(values), np.int64), scratch("numbers", len(values), np.int32)
         n = kernel.find_values(values, self.lists.table, self.lists.numbers, self.lists.spread, places, numbers)
         if not n:
             return NO_HITS
-        rows = np.searchsorted(offsets, places[:n], side="right") - 1
-        return Hits(rows, places[:n] - offsets[rows], numbers[:n].copy())
+        at = places[:n] if tokens is None else tokens[places[:n]]
+        rows = np.searchsorted(offsets, at, side="right") - 1
+        return Hits(rows, at - offsets[rows], numbers[:n].copy())
 
     def match(
         self, hits: Hits, n: int, threshold: float, covers: bool = True
     ) -> tuple[Int64Array, Int64Array, Int64Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return (row, passage, common shingles) of all matches of ``n`` rows; which hits a match has; and which are the first
-        of a shingle in a row, but with ``covers`` those of a match of several shingles."""
+        of a shingle in a row, but with ``covers`` none that a match of several shingles has. A match has ``threshold`` times
+        the shingles of the passage, or more."""
         counts = kernel.Counts(
             np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64), np.empty(len(hits.rows), np.int64),
             np.zeros(self.n_shingles, np.int64),
