@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 from engine_kinds import FRAMES, cut_small, frames_engine, spark_engine, spill
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import overlap as naive
 from spark_session import session
 from toy_engine import ToyEngine
 
@@ -19,59 +21,70 @@ from lookalike.files.workspace import Workspace
 from lookalike.search import passages
 
 WIDTH = 3
+MEASURES = ("containment", "resemblance", "ngram:2", "ngram:4")
+BETWEEN = st.sampled_from([" ", ", ", "  \n", "-", " \u00e9 ", "_"])
 
 
-def shingles(words):
-    return [tuple(words[i : i + WIDTH]) for i in range(max(1, len(words) - WIDTH + 1))] if words else []
+@st.composite
+def texts(draw, most=14):
+    """A text of few different words, in any case, with anything between them."""
+    tokens = draw(st.lists(st.sampled_from(["a", "b", "c", "B"]), max_size=most))
+    return "".join(word + draw(BETWEEN) for word in tokens)
 
 
-def twin(data, against, measure, threshold, passage):
-    """Return the best passage of each pair: {(i, j): (start, resemblance, containment)}, by sets."""
-    found = {}
-    for i, a in enumerate(data):
-        for j, b in enumerate(against):
-            mine, whole = set(shingles(a)), shingles(b)
-            last = max(0, len(whole) - passage) if passage else 0
-            starts = sorted({*range(0, last, max(1, passage // 2)), last}) if passage else [0]
-            for start in starts if whole else []:
-                other = set(whole[start : start + passage] if passage else whole)
-                both = len(mine & other)
-                if not both:
-                    continue
-                scores = {"resemblance": both / len(mine | other), "containment": both / len(other)}
-                if scores[measure] < threshold:
-                    continue
-                rest = next(v for k, v in scores.items() if k != measure)
-                better = (scores[measure], rest, -start)
-                if (i, j) not in found or better > found[i, j][0]:
-                    found[i, j] = better, start, scores["resemblance"], scores["containment"]
-    return {pair: values[1:] for pair, values in found.items()}
-
-
-def found_by(data, against, measure, threshold, passage, threads=1):
-    result = la.overlap(
-        [" ".join(d) for d in data], against=[" ".join(d) for d in against], measure=measure, threshold=threshold,
-        passage=passage, width=WIDTH, threads=threads,
-    )  # fmt: skip
+def found_by(data, against, threads=1, fields=0, **how):
+    """Return what the naive twin does, from a result, whose tables must agree with each other."""
+    if fields:
+        names = ["f0", *(f"f{i + 1}" for i in range(fields))]
+        against, how = [dict(zip(names, item, strict=True)) for item in against], how | {"against_text": names}
+        data = [{"text": text} for text in data]
+    result = la.overlap(data, against=against, threads=threads, **how)
     rows = result.matches.to_pylist()
     assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
-    key = [(r["id"], -r[measure]) for r in rows]
-    assert key == sorted(key), "input order, the best first"
-    short = [{"reference": i, "tokens": len(b)} for i, b in enumerate(against) if len(b) < WIDTH]
-    assert result.not_searchable.to_pylist() == short
-    return {(r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"]) for r in rows}
+    measure = "resemblance" if how["measure"] == "resemblance" else "containment"
+    assert [r["id"] for r in rows] == sorted(r["id"] for r in rows), "input order"
+    for one, other in pairwise(rows):
+        assert one["id"] < other["id"] or one[measure] >= other[measure], "the best first"
+    (told,) = result.by_benchmark.to_pylist() if against else ({"items": 0, "contaminated": 0, "documents": 0},)
+    assert told["items"] == len(against) and told["contaminated"] == len({r["reference"] for r in rows})
+    assert told["documents"] == result.overlaps.sum() and result.summary["matches"] == len(rows)
+    reasons = {r["reference"]: r["reason"] for r in result.not_searchable.to_pylist()}
+    for reason in ("empty", "short", "common") if against else ():
+        assert told[reason] == list(reasons.values()).count(reason)
+    pieces = result._listed.pieces(0, len(data)).to_pylist() if data else []
+    pieces = {i: [*batched(some)] for i, some in enumerate(pieces)}
+    shares = {(r["id"], r["reference"]): [r[f"f{i + 1}_found"] for i in range(fields)] for r in rows} if fields else {}
+    best = {
+        (r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"], r["begin"], r["end"]) for r in rows
+    }
+    return best, pieces, reasons, shares
 
 
-corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=14), max_size=6)
+def batched(values):
+    """Return values two by two."""
+    return [(values[i], values[i + 1]) for i in range(0, len(values), 2)]
 
 
-@settings(max_examples=150, deadline=None)
-@given(corpora, corpora, st.sampled_from(["containment", "resemblance"]), st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]),
-       st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([0, 1, 2, 64]), st.sampled_from([1, 3]))  # fmt: skip
-def test_matches_of_any_corpora_equal_set_arithmetic(data, against, measure, threshold, passage, long, threads):
+@settings(max_examples=300, deadline=None)
+@given(st.lists(texts(), max_size=8), st.lists(texts(), max_size=6), st.sampled_from(MEASURES),
+       st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]), st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([1, 2, 3, 6]),
+       st.sampled_from([None, 1, 2, 3]), st.sampled_from([0, 1, 2, 64]), st.sampled_from([1, 3]))  # fmt: skip
+def test_matches_of_any_corpora_equal_the_naive_twin(data, against, measure, threshold, passage, least, common, long, threads):
+    how = {"measure": measure, "passage": passage, "min_tokens": least, "common": common}
+    how |= {} if measure.startswith("ngram") else {"threshold": threshold, "width": WIDTH}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passages, "LONG", long)
-        assert found_by(data, against, measure, threshold, passage, threads) == twin(data, against, measure, threshold, passage)
+        assert found_by(data, against, threads, **how) == naive.overlap(data, against, **how)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(texts(), min_size=1, max_size=6),
+       st.lists(st.tuples(texts(), texts(4), st.lists(texts(4), max_size=3)), min_size=1, max_size=5), st.sampled_from(MEASURES),
+       st.sampled_from([None, 2]))  # fmt: skip
+def test_other_fields_are_looked_for_in_what_matches(data, against, measure, passage):
+    how = {"measure": measure, "passage": passage, "min_tokens": 2}
+    how |= {} if measure.startswith("ngram") else {"threshold": 0.5, "width": WIDTH}
+    assert found_by(data, against, fields=2, **how) == naive.overlap(data, [list(item) for item in against], **how)
 
 
 def test_what_all_references_share_is_not_gone_through():

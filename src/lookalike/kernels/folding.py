@@ -15,6 +15,7 @@ from .compiler import (
     inlined,
     load64,
     lower_block,
+    popcount,
     store64,
     trailing_zeros,
     typed,
@@ -311,22 +312,38 @@ def fold_spaces(data, begin, end, fold_case, keep_lines, characters, out):
 
 
 @compiled(
-    "int64(const uint8[::1], int64, int64, int64, boolean, Characters, int64[::1], int64[::1])",
+    "void(const uint8[::1], int64, int64, int64, boolean, Characters, uint8[::1], const int64[::1], int64[::1], int64[::1])",
     Characters,
 )
-def token_places(data, begin, end, unit, fold_case, characters, begins, ends):
-    """Write where the tokens of ``data[begin:end]`` begin and end, from ``begin`` on; return how many there are.
+def token_places(data, begin, end, unit, fold_case, characters, block, wanted, begins, ends):
+    """Write where some tokens of ``data[begin:end]`` begin and end, from ``begin`` on.
 
-    They are those of ``fold_words`` for unit 0, code points of ``fold_spaces`` for 1, bytes for 2, and lines for 3; a character
-    that folds to several has as many tokens. ``begins`` and ``ends`` have room for two per byte.
+    Tokens are those of ``fold_words`` for unit 0, code points of ``fold_spaces`` for 1, bytes for 2, and lines for 3; of a
+    character that folds to several, each is at the same place. ``wanted``: their numbers, ascending. ``block``: scratch, 64
+    bytes and more.
     """
     pages, kinds, folds, fold_bytes = characters
     count = 0
+    found = 0
+    taken = False  # the token before is wanted: where it ends is not known yet
     previous = OTHER  # a word is open, or a line
     gap = -1  # where white space begins, of which it is not known yet whether it counts
     breaks = False
     position = begin
-    while position < end:
+    slow = begin
+    while position < end and (found < len(wanted) or taken):
+        if unit == 0 and position >= slow and position + 64 <= end:  # words of ASCII are counted, 64 bytes at a time
+            slow = position + 64
+            if fold_ascii(data, position, block, 0, fold_case) == ZERO:
+                words = different_bytes(block, 0, 32)
+                inside = ONE if previous == WORD else ZERO
+                starts = popcount(words & ~((words << ONE) | inside))
+                taken = taken and words & inside != ZERO
+                if not taken and (found == len(wanted) or count + starts <= wanted[found]):
+                    count += starts
+                    position += 64
+                    previous = WORD if words >> np.uint64(63) != ZERO else OTHER
+                    continue
         word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
         point, length = decode(word, end - position)
         kind = OTHER
@@ -341,31 +358,37 @@ def token_places(data, begin, end, unit, fold_case, characters, begins, ends):
                 parts += 1 if (fold >> np.uint64(8 * i)) & np.uint64(0xC0) != np.uint64(0x80) else 0
         at = position - begin
         position += length
+        opens = True
         if unit == 0:
             if kind == OTHER or kind == SPACE:
                 previous = OTHER
+                taken = False
                 continue
             opens = previous == OTHER if kind == MARK else kind == SINGLE or previous != WORD
             previous = (WORD if previous == OTHER else previous) if kind == MARK else kind
-        elif unit == 2:
-            opens = True
-        else:
+        elif unit != 2:
             if kind == SPACE:
                 gap = at if gap < 0 else gap
                 breaks = breaks or 10 <= point <= 13 or point == 0x85 or point == 0x2028 or point == 0x2029
                 continue
             if unit == 1 and gap >= 0 and count > 0:
-                begins[count] = gap
-                ends[count] = at
+                if found < len(wanted) and wanted[found] == count:
+                    begins[found] = gap
+                    ends[found] = at
+                    found += 1
                 count += 1
             opens = unit == 1 or previous == OTHER or breaks
             previous = WORD
             gap = -1
             breaks = False
         if opens:
+            taken = False
             for _ in range(parts):
-                begins[count] = at
-                ends[count] = at + length
+                if found < len(wanted) and wanted[found] == count:
+                    begins[found] = at
+                    ends[found] = at + length
+                    found += 1
+                    taken = True
                 count += 1
-        ends[count - 1] = at + length
-    return count
+        elif taken:
+            ends[found - 1] = at + length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -12,8 +12,8 @@ from ..kernels import overlap as kernel
 from ..kernels.scratch import scratch
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts
-from ..values import Float64Array, Int64Array, UInt64Array
-from .passages import NO_HITS, Hits, Passages
+from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
+from .passages import Hits, Passages
 
 
 @dataclass(slots=True)
@@ -77,20 +77,32 @@ class SoughtTexts:
         kernel.fill_filter(begun[short], known)
         return cls(passages, tokens, np.unique(sizes[short]) if inside else np.empty(0, np.int64), known, texts.pairs)
 
-    def find(self, hashing: KeyedHashes, texts: Texts, strict: bool = False) -> tuple[Hits, Int64Array]:
-        """Return the hits of some texts, in order, and how many tokens each text has."""
-        parts, sizes, first = [NO_HITS], [np.empty(0, np.int64)], 0
+    def find(self, hashing: KeyedHashes, texts: Texts, strict: bool = False) -> Iterator[Found]:
+        """Yield what is found in some texts after the other."""
         for offsets, keys in hashing.rows(texts, strict=strict):
             values = scratch("values", len(keys), np.uint64)
             bounds = hashing.values(offsets, keys, values)
-            found = [self.passages.find(values[: bounds[-1]], bounds)]
+            hits = self.passages.find(values[: bounds[-1]], bounds)
             if len(self.short):
-                places, values = hashing.short(offsets, keys, self.short, self.pairs, self.known)
-                found.append(self.passages.find(values, offsets, places))
-            parts += [Hits(first + hits.rows, hits.tokens, hits.numbers) for hits in found if len(hits.rows)]
-            sizes.append(np.diff(offsets))
-            first += len(offsets) - 1
-        return Hits.together(parts), np.concatenate(sizes)
+                places, others = hashing.short(offsets, keys, self.short, self.pairs, self.known)
+                hits = Hits.together([hits, self.passages.find(others, offsets, places)])
+            yield Found(hits, np.diff(offsets), values, bounds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What is found in some texts: hits, in order; how many tokens each text has; their shingles, as long as no others come."""
+
+    hits: Hits
+    tokens: Int64Array
+    values: UInt64Array
+    bounds: Int64Array
+
+    def distinct(self, rows: Int64Array) -> Int64Array:
+        """Return how many distinct shingles some texts have."""
+        some = [self.values[begin:end] for begin, end in zip(self.bounds[rows], self.bounds[rows + 1], strict=True)]
+        offsets = np.concatenate([[0], np.cumsum([len(one) for one in some])])
+        return np.diff(drop_repeats(np.concatenate(some), offsets)[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,6 +37,9 @@ class Hits:
     @classmethod
     def together(cls, parts: Sequence[Hits]) -> Hits:
         """Return all hits of several, in order."""
+        parts = [one for one in parts if len(one.rows)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
         rows, tokens, numbers = (np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "tokens", "numbers"))
         order = np.lexsort((numbers, tokens, rows))
         return cls(rows[order], tokens[order], numbers[order])

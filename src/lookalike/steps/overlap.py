@@ -18,7 +18,7 @@ from ..search.items import Items, Ragged, SoughtTexts
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate, from_arrow_array
-from ..values import Int64Array, drop_repeats
+from ..values import Int64Array
 from ..values.arrow import to_arrow
 from .batches import Batches, ints
 from .totals import Total
@@ -77,42 +77,63 @@ def match_documents(rows: Batches, *, search: Search) -> Batches:
 
 
 def _matched(piece: pa.RecordBatch, texts: Texts, search: Search, hashing: KeyedHashes) -> pa.RecordBatch:
-    sought, n = search.sought, len(piece)
     try:
-        hits, tokens = sought.find(hashing, texts, search.strict)
+        parts = list(_in_turn(texts, search, hashing))
     except EncodingError as error:
         position, row = (piece.column(name)[error.row].as_py() for name in ("position", "number"))
         raise RowError(position, row, not_utf8(error.place)) from None
-    rows, passages, both, needed, outside = sought.passages.match(
-        hits, n, search.threshold, search.measure != "ngram"
-    )  # fmt: skip
-    shingles, also = np.zeros(n, np.int64), (np.empty(0, np.int64), np.empty(0, np.int64))
-    hit_rows, found = hits.rows[needed], np.empty(int(needed.sum()), _HIT)
-    chosen = np.unique(rows)
+    n = len(piece)
+    tokens, shingles, rows, passages, hit_rows, hits, outside_rows, outside = map(np.concatenate, zip(*parts, strict=True))
+    chosen, also = np.unique(rows), (np.empty(0, np.int64), np.empty(0, np.int64))
     if len(chosen):
         some = concatenate([texts.slice(row, row + 1) for row in chosen.tolist()])
-        shingles[chosen] = np.diff(drop_repeats(*hashing.hashes(some))[1])
-        if search.measure == "resemblance":
-            sizes = shingles[rows] + sought.passages.sizes[passages] - both
-            reached = both / sizes >= search.threshold
-            rows, passages = rows[reached], passages[reached]
-        offsets, begins, ends = search.shingling.places(some)
-        first = offsets[np.searchsorted(chosen, hit_rows)] + hits.tokens[needed]
-        last = first + sought.tokens[hits.numbers[needed]] - 1
-        for name, values in (("number", hits.numbers[needed]), ("token", hits.tokens[needed]), ("begin", begins[first])):
-            found[name] = values
-        found["end"] = ends[last]
+        far, owner = int(tokens.max()), np.searchsorted(chosen, hit_rows)
+        first = owner * far + hits["token"]
+        last = first + search.sought.tokens[hits["number"]] - 1
+        wanted = np.unique(np.concatenate([first, last]))
+        bounds = np.searchsorted(wanted, far * np.arange(len(chosen) + 1))
+        begins, ends = search.shingling.places(some, bounds, wanted % far)
+        hits["begin"], hits["end"] = begins[np.searchsorted(wanted, first)], ends[np.searchsorted(wanted, last)]
         if search.others is not None:
-            there, passage, *_ = search.others.passages.match(
-                search.others.find(hashing, some)[0], len(chosen), search.threshold
-            )  # fmt: skip
-            also = chosen[there], search.others.passages.document[passage]
+            also = _others(some, search.others, search.threshold, hashing)
+            also = chosen[also[0]], also[1]
     made = {
         "tokens": to_arrow(tokens), "shingles": to_arrow(shingles), "passages": _bytes(rows, passages, n),
-        "hits": _bytes(hit_rows, found, n), "outside": _bytes(hits.rows[outside], hits.numbers[outside].astype(np.int64), n),
-        "also": _bytes(*also, n),
+        "hits": _bytes(hit_rows, hits, n), "outside": _bytes(outside_rows, outside, n), "also": _bytes(*also, n),
     }  # fmt: skip
     return _made(piece, made, matched_schema(piece.schema))
+
+
+def _in_turn(texts: Texts, search: Search, hashing: KeyedHashes) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Yield, of some texts after the other: tokens and distinct shingles of each; row and passage of matches; row and hit, in
+    matches; row and number of shingles outside of them."""
+    sought, first = search.sought, 0
+    yield (*np.empty((6, 0), np.int64)[:5], np.empty(0, _HIT), *np.empty((2, 0), np.int64))
+    for found in sought.find(hashing, texts, search.strict):
+        n, shingles, hits = len(found.tokens), np.zeros(len(found.tokens), np.int64), found.hits
+        rows, passages, both, needed, outside = sought.passages.match(hits, n, search.threshold, search.measure != "ngram")
+        if len(rows):
+            chosen = np.unique(rows)
+            shingles[chosen] = found.distinct(chosen)
+        if search.measure == "resemblance":
+            reached = both / (shingles[rows] + sought.passages.sizes[passages] - both) >= search.threshold
+            rows, passages = rows[reached], passages[reached]
+        kept = np.zeros(int(needed.sum()), _HIT)
+        kept["number"], kept["token"] = hits.numbers[needed], hits.tokens[needed]
+        others = hits.numbers[outside].astype(np.int64)
+        yield found.tokens, shingles, first + rows, passages, first + hits.rows[needed], kept, first + hits.rows[outside], others
+        first += n
+
+
+def _others(texts: Texts, others: SoughtTexts, threshold: float, hashing: KeyedHashes) -> tuple[Int64Array, Int64Array]:
+    """Return (row, text) of the other texts that some documents have."""
+    parts, first = [(np.empty(0, np.int64), np.empty(0, np.int64))], 0
+    for found in others.find(hashing, texts):
+        rows, passages, *_ = others.passages.match(found.hits, len(found.tokens), threshold)
+        parts.append((first + rows, others.passages.document[passages]))
+        first += len(found.tokens)
+    rows, there = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return rows, there
 
 
 def _bytes(rows: Int64Array, values: NDArray[Any], n: int) -> pa.Array:

@@ -185,26 +185,24 @@ class Shingling:
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 
-    def places(self, texts: Texts) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Return (offsets, begins, ends) of the tokens of texts: where in its text each is, in bytes.
+    def places(self, texts: Texts, offsets: Int64Array, wanted: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return where some tokens begin and end in their texts, in bytes.
 
         Parameters
         ----------
         texts : Texts
+        offsets, wanted : ndarray of int64
+            The numbers of the tokens of each text, from 0, ascending: those of text i from ``offsets[i]`` on.
         """
-        folded, unit = self.normalized(texts), UNITS.index(self.unit)
-        offsets, parts = np.zeros(len(texts) + 1, np.int64), [np.empty((2, 0), np.int64)]
+        folded, unit, block = self.normalized(texts), UNITS.index(self.unit), np.empty(128, np.uint8)
+        places = np.empty((2, len(wanted)), np.int64)
         for row in range(len(texts)):
-            begin, end = folded.offsets[row : row + 2].tolist()
-            found = np.empty((2, 2 * (end - begin)), np.int64)
-            n = token_places(folded.data, begin, end, unit, self.fold_case, character_tables(), *found)
-            found = found[:, :n].copy()
+            some, (begin, end) = slice(*offsets[row : row + 2].tolist()), folded.offsets[row : row + 2].tolist()
+            where = folded.data, begin, end, unit, self.fold_case, character_tables(), block, wanted[some]
+            token_places(*where, *places[:, some])
             if folded is not texts and texts.row(row) != folded.row(row):
-                found = np.stack(original_places(texts, self.normalization, row, *found))
-            parts.append(found)
-            offsets[row + 1] = offsets[row] + n
-        begins, ends = np.concatenate(parts, 1)
-        return offsets, begins, ends
+                places[:, some] = original_places(texts, self.normalization, row, *places[:, some])
+        return places[0], places[1]
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
