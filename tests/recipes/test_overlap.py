@@ -89,15 +89,16 @@ def test_other_fields_are_looked_for_in_what_matches(data, against, measure, pas
 
 def test_what_all_references_share_is_not_gone_through():
     prompt = [f"p{i}" for i in range(16)]  # 14 shingles
-    against = [[*prompt, *(f"q{i}w{j}" for j in range(20))] for i in range(100)]
-    hashes = la.shingle([" ".join(words) for words in against], width=WIDTH)
-    known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8)
+    against = [" ".join([*prompt, *(f"q{i}w{j}" for j in range(20))]) for i in range(100)]
+    hashes = la.shingle(against, width=WIDTH)
+    known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8).lists
     assert known.hidden.tolist() == [14] * 100 and (known.list_offsets[1:] - known.scanned).sum() == 1400
-    assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).hidden.any()
-    data = [[*prompt, "own", "words"], *against[:3], [*prompt, *against[7][16:34]]]
+    assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).lists.hidden.any()
+    data = [" ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])]
     for measure in ("containment", "resemblance"):
-        found = found_by(data, against, measure, 0.8, None)
-        assert found == twin(data, against, measure, 0.8, None) and len(found) == 4
+        how = {"measure": measure, "width": WIDTH}
+        found = found_by(data, against, **how)
+        assert found == naive.overlap(data, against, **how) and len(found[0]) == 4
 
 
 def test_removal_and_annotation(tmp_path):
@@ -143,30 +144,134 @@ def test_a_question_inside_a_long_page_is_found_by_default():
     assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
 
 
-def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
-    against = ["of France", QUESTION, "", None, "...", "the capital of France", "the capital of all France"]
-    result = la.overlap([PAGE, "Of FRANCE!"], against=against)
+def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed():
+    against = ["of France", QUESTION, "", None, "...", "Country of FRANCE, and", "the capital of all France"]
+    result = la.overlap([PAGE, "country of France"], against=against)
     assert result.not_searchable.to_pylist() == [
-        {"reference": 0, "tokens": 2}, {"reference": 2, "tokens": 0}, {"reference": 3, "tokens": 0},
-        {"reference": 4, "tokens": 0}, {"reference": 5, "tokens": 4},
+        {"reference": 0, "tokens": 2, "reason": "short"}, {"reference": 2, "tokens": 0, "reason": "empty"},
+        {"reference": 3, "tokens": 0, "reason": "empty"}, {"reference": 4, "tokens": 0, "reason": "empty"},
     ]  # fmt: skip
     assert result.summary == {
-        "documents": 2, "references": 7, "empty_references": 3, "short_references": 2, "overlapping": 2, "matches": 2,
-        "skipped": 0,
+        "documents": 2, "references": 7, "empty_references": 3, "short_references": 1, "common_references": 0,
+        "contaminated_references": 2, "overlapping": 1, "matches": 2, "skipped": 0,
     }  # fmt: skip
     assert result.provenance["summary"] == result.summary
-    assert [m["reference"] for m in result.matches.to_pylist()] == [1, 0], "a short one is found where a document is the same"
-    wider = la.overlap([PAGE, "Of FRANCE!"], against=against, width=2)
-    assert wider.not_searchable["reference"].to_pylist() == [2, 3, 4]
-    assert {(m["id"], m["reference"]) for m in wider.matches.to_pylist()} >= {(0, 0), (0, 1), (1, 0)}
+    found = {m["reference"]: (m["begin"], m["end"], m["resemblance"]) for m in result.matches.to_pylist()}
+    assert {r: PAGE[begin:end] for r, (begin, end, _) in found.items()} == {1: QUESTION, 5: "country of France and"}
+    assert found[5][2] == 0.0, "they have no shingle in common"
+    two = la.overlap([PAGE, "Of FRANCE!", "of Frances"], against=against, min_tokens=2)
+    assert [(m["id"], m["resemblance"]) for m in two.matches.to_pylist() if m["reference"] == 0] == [(0, 0.0), (1, 1.0)]
+    assert two.not_searchable["reference"].to_pylist() == [2, 3, 4]
+    same = la.overlap([PAGE, "Of FRANCE!"], against=against, measure="resemblance").matches.to_pylist()
+    assert [(m["id"], m["reference"]) for m in same] == [(1, 0)], "by resemblance, only in a document that is the same"
 
 
 @pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
 def test_short_reference_documents_of_all_units(unit, text, tokens):
-    result = la.overlap(
-        ["x"], against=[text, "long enough\nto be\nsearched\nfor", text], unit=unit, width=5 if unit != "line" else 3
-    )
-    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": tokens}, {"reference": 2, "tokens": tokens}]
+    how = {"unit": unit, "width": 5 if unit != "line" else 3}
+    against = [text, "long enough\nto be\nsearched\nfor", text]
+    result = la.overlap(["x"], against=against, **how)
+    assert result.not_searchable.to_pylist() == [{"reference": i, "tokens": tokens, "reason": "short"} for i in (0, 2)]
+    data = "é\nqAbC\na\nb\nc" if unit == "line" else "xé qAbCx"
+    found = la.overlap([data], against=against, min_tokens=1, **how).matches.to_pylist()
+    assert [m["reference"] for m in found] == [0, 2] and {(m["begin"], m["end"]) for m in found} == {
+        {"char": (5, 8), "byte": (1, 3), "line": (8, 11)}[unit]
+    }
+
+
+def test_what_many_documents_have_is_no_evidence():
+    """A shingle counts once for each document that has it but not the rest of an item; one of its own always counts."""
+    phrase, item = "at the beginning of the", "at the beginning of the third act the butler"
+    pages = [f"{phrase} page {i}" for i in range(11)]
+    copies = [f"he read: {item}, {i} times" for i in range(30)]
+    result = la.overlap([*pages, *copies], against=[phrase, item])
+    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": 5, "reason": "common"}]
+    assert result.overlaps.tolist() == [False] * 11 + [True] * 30, "copies of an item do not make it common"
+    assert not la.overlap(pages[:10], against=[item]).overlaps.any()
+    assert la.overlap(pages[:10], against=[phrase]).overlaps.all(), "ten are not many"
+    assert la.overlap([*pages, *copies], against=[phrase], common=1000).overlaps.all()
+    stock = "at the beginning of the page"  # of two shingles
+    data = [f"at the beginning of the {i}" for i in range(11)] + ["the beginning of the page", stock]
+    assert la.overlap(data, against=[stock], threshold=0.5).overlaps.tolist() == [False] * 11 + [True] * 2
+    assert not la.overlap([*copies, item], against=[item], measure="ngram:8").overlaps.any(), "of n-grams all documents count"
+
+
+def test_pieces_are_masked_and_the_rest_stays(tmp_path):
+    item = "what is the capital of the old country of France"
+    edited = item.replace("old", "OLD and rich")
+    rows = [
+        {"text": f"né: {edited}? No. {item}", "n": 1}, {"text": "nothing of the kind", "n": 2}, {"text": item.upper(), "n": 3},
+        {"text": "e\u0301 " + item + " e\u0301", "n": 4},
+    ]  # fmt: skip
+    train = write_lines(tmp_path / "train.jsonl", rows)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
+    for path in (train, tmp_path / "train.parquet"):
+        result = la.overlap(path, against=[item], threshold=0.5)
+        for mask in ("", "[…]"):
+            result.write(tmp_path / "out.jsonl", mask=mask, force=True)
+            left = [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+            assert left == [
+                f"né: {mask} and rich country of France? No. {mask}", "nothing of the kind", mask, f"e\u0301 {mask} e\u0301"
+            ], path  # fmt: skip
+    separate = la.overlap([f"{item} {' w' * 9} {item}"], against=[item])
+    separate.write(tmp_path / "two.jsonl", mask="X")
+    assert json.loads((tmp_path / "two.jsonl").read_text())["text"] == f"X {' w' * 9} X"
+
+
+def test_question_and_answer_may_be_apart_and_choices_in_any_order():
+    items = [
+        {"q": QUESTION, "choices": ["Lyon", "the city of Paris on the Seine", "+"], "answer": "Paris", "set": "a"},
+        {"q": "how many legs has a spider of the woods", "choices": [], "answer": "eight", "set": "b"},
+        {"q": "Yes?", "choices": None, "answer": "Yes", "set": "b"},
+    ]
+    pages = [{"text": f"the city of Paris on the Seine, or LYON? {'x ' * 300} {QUESTION}"}, {"text": "Paris, Lyon, eight"}]
+    how = {"against_text": ["q", "choices", "answer"], "benchmark": "set"}
+    result = la.overlap(pages, against=items, **how)
+    (match,) = result.matches.to_pylist()
+    assert (match["choices_found"], match["answer_found"]) == (1.0, 1.0), "of a choice without words nothing is asked"
+    assert result.by_benchmark.to_pylist() == [
+        {"benchmark": "a", "items": 1, "empty": 0, "short": 0, "common": 0, "contaminated": 1, "documents": 1, "share": 1.0,
+         "with_choices": 1, "with_answer": 1},
+        {"benchmark": "b", "items": 2, "empty": 0, "short": 1, "common": 0, "contaminated": 0, "documents": 0, "share": 0.0,
+         "with_choices": 0, "with_answer": 0},
+    ]  # fmt: skip
+    with pytest.raises(la.InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
+        la.overlap(pages, against=[items[0] | {"answer": 2}], **how)
+
+
+def test_each_input_is_a_benchmark(tmp_path):
+    (tmp_path / "evals").mkdir()
+    write_lines(tmp_path / "evals/one.jsonl", [{"text": QUESTION}, {"text": "of words that are found nowhere else"}])
+    write_lines(tmp_path / "evals/two.jsonl", [{"text": QUESTION}] * 3)
+    result = la.overlap([PAGE, QUESTION], against=tmp_path / "evals")
+    told = [tuple(row[name] for name in ("items", "contaminated", "documents", "share")) for row in result.by_benchmark.to_pylist()]
+    assert told == [(2, 1, 2, 0.5), (3, 3, 2, 1.0)]
+    assert [name.rpartition("/")[2] for name in result.by_benchmark["benchmark"].to_pylist()] == ["one.jsonl", "two.jsonl"]
+    assert len(result.matches) == result.summary["matches"] == 8
+
+
+@pytest.mark.parametrize("against", [
+    [QUESTION] * 100_000, ["?!... " * 100, "", "\x00", "\u0301"], ["w " * 1_000_000 + QUESTION], [QUESTION + " x" * 1_000_000],
+])  # fmt: skip
+def test_hostile_references(against):
+    found = la.overlap([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
+    assert found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
+    assert len(found.matches) == found.summary["matches"]
+
+
+def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
+    table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, " + b"y" * 3]).cast(pa.binary())})
+    pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
+    with pytest.raises(la.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
+        la.overlap(tmp_path / "t.parquet", against=[QUESTION])
+    with pytest.raises(la.InputDataError, match=r"a.txt, row 1: invalid UTF-8"):
+        la.overlap([QUESTION], against=tmp_path / "a.txt")
+    result = la.overlap(tmp_path / "t.parquet", against=tmp_path / "a.txt", encoding_errors="replace", against_text="text")
+    (match,) = result.matches.to_pylist()
+    assert (match["begin"], match["end"]) == (5, 5 + len(QUESTION))
+    result.write(tmp_path / "out.parquet", mask="-")
+    assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == [b"the \xff-\xff\xff, yyy"]
 
 
 def write_lines(path, rows):
@@ -239,7 +344,10 @@ def test_writing_where_nothing_matches(tmp_path):
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"measure": "x"}, "measure must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
+    ({"measure": "x"}, "measure must be"), ({"measure": "ngram:"}, "such as ngram:13"), ({"measure": "ngram:0"}, "got 0"),
+    ({"measure": "ngram:13", "width": 5}, "leave out the width"), ({"measure": "ngram:13", "threshold": 0.5}, "leave out the"),
+    ({"against_text": ["a", 1]}, "list of str"), ({"against_text": ["a", "a"]}, "twice"), ({"min_tokens": 0}, "min_tokens must be"),
+    ({"common": 0}, "common must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
     ({"threshold": "0.8"}, "threshold must be a number"), ({"passage": 0}, "passage must be at least 1"),
     ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
 ])  # fmt: skip
@@ -260,8 +368,8 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
 
 def test_a_shingle_whose_hash_is_0_is_looked_up_like_any_other():
     known = passages.Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
-    rows, found, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
-    assert (rows.tolist(), found.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
+    rows, found, score = known.resembling(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), 0.5)
+    assert (rows.tolist(), found.tolist(), score.tolist()) == ([0], [0], [0.5])
 
 
 FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key
@@ -288,19 +396,21 @@ def both(tmp_path):
     words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
     data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
     more = write_lines(tmp_path / "e.jsonl", [{"text": " ".join(words[3]), "id": "e"}])
-    against = write_lines(tmp_path / "a.jsonl", [{"text": " ".join(some), "id": i} for i, some in enumerate(words[::3])])
-    return [data, more], against
+    items = [{"text": " ".join(some), "id": i, "more": [*some[:2]], "set": f"s{i % 3}"} for i, some in enumerate(words[::3])]
+    return [data, more], write_lines(tmp_path / "a.jsonl", items)
 
 
 def outcome(folder, data, against, **how):
     folder.mkdir()
-    result = la.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1, **how)
+    how |= {"id": "id", "against_id": "id", "against_text": ["text", "more"], "benchmark": "set", "min_tokens": 1, "common": 60}
+    result = la.overlap(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)
     result.write(folder / "clean.jsonl")
     result.write(folder / "annotated.parquet", annotate=True)
     result.write_matches(folder / "matches.csv")
+    result.write(folder / "masked.jsonl", mask="-")
     result.report(folder / "page.html")
-    names = ("clean.jsonl", "annotated.parquet", "matches.csv")
-    told = result.matches, result.overlaps.tolist(), result.not_searchable, result.summary
+    names = ("clean.jsonl", "annotated.parquet", "matches.csv", "masked.jsonl")
+    told = result.matches, result.overlaps.tolist(), result.not_searchable, result.summary, result.by_benchmark
     return [(folder / name).read_bytes() for name in names], *told
 
 

@@ -178,7 +178,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
         else:
             engine = engine_of(given.engine, threads=threads, memory=cap, workspace=workspace, progress=report)
         references, search = _sought(others, theirs, settings, cap)
-        named = _corpus(engine, engine.rows(references.rows), others, theirs)
+        named = _corpus(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
         matched = _matched(engine, sources, ours, search)
         documents = _corpus(engine, matched, sources, ours)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..engines.engine import Engine, Table
 from ..files.workspace import Workspace
+from ..formats.cuts import Cuts
 from ..formats.split import Split
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.ids import Labels
@@ -32,7 +33,8 @@ from ..wording import Brief, counted
 from .rows import collect
 from .scored_pairs import ScoredPairs, Scores
 
-ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
+ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
+"""What annotation adds, by the columns of matches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -142,10 +144,9 @@ class Matches:
                 tables.append(self._rows(documents, which[first], rows[first], item[first]))
         return np.concatenate(orders), pa.concat_tables(tables)
 
-    def pieces(self, begin: int, end: int) -> pa.ChunkedArray:
+    def pieces(self, begin: int, end: int) -> pa.ListArray:
         """Return the pieces of documents from ``begin`` to ``end`` that references have: begin, end, begin, end, ... in bytes."""
-        found = [pieces_of(batch) for batch in self._some(begin, end).to_batches()]
-        return pa.chunked_array(found, pa.list_(pa.int64()))
+        return pa.concat_arrays([pieces_of(batch) for batch in self._some(begin, end).to_batches()])
 
 
 def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: pa.Table, fields: Sequence[str]) -> pa.Table:
@@ -253,25 +254,33 @@ class OverlapResult(Brief):
 
         write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
 
-    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
-        """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
+    def write(
+        self, output: str | Path, *, annotate: bool = False, mask: str | None = None, force: bool = False
+    ) -> None:  # fmt: skip
+        """Write the documents that overlap with none; with ``annotate`` all, with the best match of each; with ``mask`` all,
+        with this text in place of each piece that a reference document has.
 
-        Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written.
+        Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written. A piece is made of
+        shingles that begin less than twice the width apart, at least one of them not common.
         """
         selections, documents = [], self._listed.documents
-        written = ~self._skipped if annotate else ~(self._skipped | self.overlaps)
+        written = ~self._skipped if annotate or mask is not None else ~(self._skipped | self.overlaps)
         for source, begin, end in zip(documents.sources, documents.starts[:-1], documents.starts[1:], strict=True):
 
             def added(first: int, last: int, begin: int = int(begin)) -> pa.Table:
                 rows, best = self._listed.best(begin + first, begin + last)
                 place = np.full(last - first, -1, np.int64)
                 place[rows - begin - first] = np.arange(len(rows))
-                return best.drop_columns(["id"]).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
+                return best.select(list(ADDED.values())).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
+
+            def pieces(first: int, last: int, begin: int = int(begin)) -> pa.ListArray:
+                return self._listed.pieces(begin + first, begin + last)
 
             if annotate:
                 source.check_free(list(ADDED))
+            cuts = None if mask is None else Cuts(column=self._parameters["text"], ranges=pieces, replacement=mask)
             errors = self._parameters["encoding_errors"]
-            selections.append(Selection(source, written[begin:end], added if annotate else None, errors))
+            selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
     def _scored(self) -> ScoredPairs:
