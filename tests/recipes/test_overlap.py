@@ -180,7 +180,7 @@ def test_short_reference_documents_of_all_units(unit, text, tokens):
 
 
 def test_what_many_documents_have_is_no_evidence():
-    """A shingle counts once for each document that has it but not the rest of an item; one of its own always counts."""
+    """A shingle counts once for each document that has it, but not if that has five of an item that it matches."""
     phrase, item = "at the beginning of the", "at the beginning of the third act the butler"
     pages = [f"{phrase} page {i}" for i in range(11)]
     copies = [f"he read: {item}, {i} times" for i in range(30)]
@@ -265,7 +265,7 @@ def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
     with pytest.raises(la.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
         la.overlap(tmp_path / "t.parquet", against=[QUESTION])
-    with pytest.raises(la.InputDataError, match=r"a.txt, row 1: invalid UTF-8"):
+    with pytest.raises(la.InputDataError, match=r"a.txt: invalid UTF-8"):
         la.overlap([QUESTION], against=tmp_path / "a.txt")
     result = la.overlap(tmp_path / "t.parquet", against=tmp_path / "a.txt", encoding_errors="replace", against_text="text")
     (match,) = result.matches.to_pylist()

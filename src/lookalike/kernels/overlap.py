@@ -205,7 +205,7 @@ def hash_short(keys, offsets, secret, lengths, pairs, known, tokens, places, out
 
 
 @compiled(
-    "UniTuple(int64, 2)(const int64[::1], const int32[::1], Passages, float64, boolean, Counts, int64, Hits, "
+    "UniTuple(int64, 2)(const int64[::1], const int32[::1], Passages, float64, int64, Counts, int64, Hits, "
     "boolean[::1], boolean[::1])",
     Passages,
     Counts,
@@ -216,8 +216,8 @@ def match_rows(bounds, found, passages, threshold, covers, counts, row, hits, ne
     ``hits`` is full.
 
     A pair matches when the common values, divided by those of the passage, reach the threshold. ``needed``: the
-    hits that a matching passage has; ``outside``: the first hit of each number, but with ``covers`` those in a matching passage
-    of two values or more.
+    hits that a matching passage has; ``outside``: the first hit of each number, but not those in a matching passage that
+    has ``covers`` common values or more, if that is not 0.
     """
     table, numbers, list_offsets, lists, scanned, hidden, sizes, starts, members, spread = passages
     common, touched, later, seen = counts
@@ -258,7 +258,7 @@ def match_rows(bounds, found, passages, threshold, covers, counts, row, hits, ne
                 found_passage[n_found] = passage
                 found_common[n_found] = both
                 n_found += 1
-                mark = base + (3 if covers and sizes[passage] > 1 else 2)
+                mark = base + (3 if 0 < covers <= both else 2)
                 for j in range(starts[passage], starts[passage + 1]):
                     if base < seen[members[j]] < mark:
                         seen[members[j]] = mark

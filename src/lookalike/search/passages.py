@@ -118,11 +118,11 @@ class Passages:
         return Hits(rows, at - offsets[rows], numbers[:n].copy())
 
     def match(
-        self, hits: Hits, n: int, threshold: float, covers: bool = True
+        self, hits: Hits, n: int, threshold: float, covers: int = 0
     ) -> tuple[Int64Array, Int64Array, Int64Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return (row, passage, common shingles) of all matches of ``n`` rows; which hits a match has; and which are the first
-        of a shingle in a row, but with ``covers`` none that a match of several shingles has. A match has ``threshold`` times
-        the shingles of the passage, or more."""
+        of a shingle in a row, but none of a match of ``covers`` common shingles or more. A match has ``threshold`` times the
+        shingles of the passage, or more."""
         counts = kernel.Counts(
             np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64), np.empty(len(hits.rows), np.int64),
             np.zeros(self.n_shingles, np.int64),

@@ -111,7 +111,8 @@ def _in_turn(texts: Texts, search: Search, hashing: KeyedHashes) -> Iterator[tup
     yield (*np.empty((6, 0), np.int64)[:5], np.empty(0, _HIT), *np.empty((2, 0), np.int64))
     for found in sought.find(hashing, texts, search.strict):
         n, shingles, hits = len(found.tokens), np.zeros(len(found.tokens), np.int64), found.hits
-        rows, passages, both, needed, outside = sought.passages.match(hits, n, search.threshold, search.measure != "ngram")
+        covers = 0 if search.measure == "ngram" else search.width
+        rows, passages, both, needed, outside = sought.passages.match(hits, n, search.threshold, covers)
         if len(rows):
             chosen = np.unique(rows)
             shingles[chosen] = found.distinct(chosen)
