@@ -314,7 +314,7 @@ class OverlapOptions(TextOptions):
         "tokens in a row in common.",
         help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided by the "
         "shingles in the union; ngram:N, such as ngram:13: N words in a row in common.",
-        offered=("containment", "resemblance", "ngram:N"), metavar="containment|resemblance|ngram:N",
+        range='"containment", "resemblance" or "ngram:N"', metavar="NAME",
     )] = "containment"  # fmt: skip
     threshold: Annotated[MaybeNumber, Option(
         doc="The least containment, or resemblance; default: 0.8.",
