@@ -96,7 +96,7 @@ def overlap(data, against, *, measure="containment", threshold=0.8, width=5, pas
                 found = scores(document, shingled, len(split[j]) < width)
                 if reaches(*found):
                     matches[i, j, start] = shingled, *found
-                    if kind == "containment" and len(document.has & shingled) >= width:
+                    if kind == "containment" and len(document.has & shingled) >= max(2, 10 - width):
                         covered |= shingled
         for shingle in document.has & {s for some in passages.values() for _, listed in some for s in listed}:
             counts[shingle] = counts.get(shingle, 0) + (shingle not in covered)

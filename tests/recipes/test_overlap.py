@@ -180,7 +180,7 @@ def test_short_reference_documents_of_all_units(unit, text, tokens):
 
 
 def test_what_many_documents_have_is_no_evidence():
-    """A shingle counts once for each document that has it, but not if that has five of an item that it matches."""
+    """A shingle counts once for each document that has it, but not if that has nine words of an item that it matches."""
     phrase, item = "at the beginning of the", "at the beginning of the third act the butler"
     pages = [f"{phrase} page {i}" for i in range(11)]
     copies = [f"he read: {item}, {i} times" for i in range(30)]

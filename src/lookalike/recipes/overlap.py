@@ -141,8 +141,9 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     them.
 
     A shingle is *common* if more than ``common`` documents have it, not counting those that match a reference document (or
-    passage) that has it, and have ``width`` of its shingles or more; with n-grams all documents count. A match must reach the
-    threshold twice: by all shingles of the reference document, and by those of them that are not common.
+    passage) that has it, and have more than 8 words, in several shingles, of it; with n-grams all documents count. (For other
+    units than words: ``width`` shingles or more.) A match must reach the threshold twice: by all shingles of the reference
+    document, and by those of them that are not common.
 
     Examples
     --------

@@ -28,6 +28,7 @@ MATCH = np.dtype([
 ])  # fmt: skip
 """The best passage of a text that a document has, and the longest piece of it in the document's text, in bytes."""
 _HIT = np.dtype([("number", np.int64), ("token", np.int64), ("begin", np.int64), ("end", np.int64)])
+PHRASE = 8  # words
 _AT_A_TIME = 1 << 18  # matches of items
 _KEPT = ("position", "number", "id", "id_is_text", "skipped")
 
@@ -49,6 +50,12 @@ class Search:
         """The tokens of a shingle."""
         assert self.shingling.width is not None
         return self.shingling.width
+
+    @property
+    def covers(self) -> int:
+        """How many shingles of a passage are more than a phrase, so that a match of as many makes none common; 0: none."""
+        words = max(2, PHRASE + 2 - self.width)
+        return 0 if self.measure == "ngram" else words if self.shingling.unit == "word" else self.width
 
 
 def matched_schema(documents: pa.Schema) -> pa.Schema:
@@ -111,8 +118,7 @@ def _in_turn(texts: Texts, search: Search, hashing: KeyedHashes) -> Iterator[tup
     yield (*np.empty((6, 0), np.int64)[:5], np.empty(0, _HIT), *np.empty((2, 0), np.int64))
     for found in sought.find(hashing, texts, search.strict):
         n, shingles, hits = len(found.tokens), np.zeros(len(found.tokens), np.int64), found.hits
-        covers = 0 if search.measure == "ngram" else search.width
-        rows, passages, both, needed, outside = sought.passages.match(hits, n, search.threshold, covers)
+        rows, passages, both, needed, outside = sought.passages.match(hits, n, search.threshold, search.covers)
         if len(rows):
             chosen = np.unique(rows)
             shingles[chosen] = found.distinct(chosen)
