@@ -115,10 +115,13 @@ def original_places(texts: Texts, form: str, row: int, begins: Int64Array, ends:
     theirs = ours.copy()
     for place in np.flatnonzero((np.diff(cuts) > 1) | (known[cuts[:-1]] & flag > 0)).tolist():
         begin, end = cuts[place : place + 2].tolist()
-        part = np.frombuffer(text[begin:end].encode("utf-8", "surrogateescape"), np.uint8)
-        changed = normalized(Texts(part, np.array([0, len(part)])), form)[0]
-        if changed.row(0) != part.tobytes():
+        part = text[begin:end].encode("utf-8", "surrogateescape")
+        changed = normalized(Texts(np.frombuffer(part, np.uint8), np.array([0, len(part)])), form)[0].row(0)
+        same = 0  # bytes at the front that stay
+        while begin < end and changed[same : (after := same + int(ours[begin]))] == part[same:after]:
+            same, begin = after, begin + 1
+        if begin < end:
             ours[begin:end], theirs[begin:end] = 0, 0
-            ours[begin], theirs[begin] = len(part), changed.n_bytes
+            ours[begin], theirs[begin] = len(part) - same, len(changed) - same
     ours, theirs = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (ours, theirs))
     return ours[np.searchsorted(theirs, begins, side="right") - 1], ours[np.searchsorted(theirs, ends)]
