@@ -158,7 +158,9 @@ def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capf
     monkeypatch.setattr("lookalike.recipes.overlap.SHINGLE_BYTES", 80_000_000)
     code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
     assert (
-        code == 2 and "the 6 shingles read of the reference documents so far need " in err and "the cap is 1,000 MB: raise --memory" in err
+        code == 2
+        and "the 6 shingles read of the reference documents so far need " in err
+        and "the cap is 1,000 MB: raise --memory" in err
     )
     needed = int(err.partition("need ")[2].partition(" MB")[0].replace(",", "")) + 1
     assert run(capfd, *train, "--memory", f"{needed}MB", "--quiet")[0] == 0, "what the message says is enough"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lookalike.kernels import lookup
-from lookalike.kernels.scratch import room_for
 
 NONE = np.empty((0, 0), np.uint32)
 

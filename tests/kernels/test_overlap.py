@@ -42,7 +42,9 @@ def test_matches_of_rows_equal_set_arithmetic(rng, covers):
     assert places[:n].tolist() == np.flatnonzero(np.isin(values, distinct)).tolist()
     assert (distinct[numbers[:n]] == values[places[:n]]).all()
     bounds = np.searchsorted(places[:n], np.cumsum([0, *map(len, rows)]))
-    counts = overlap.Counts(np.zeros(9, np.int64), np.zeros(9, np.int64), np.zeros(n, np.int64), np.zeros(len(distinct), np.int64))
+    counts = overlap.Counts(
+        np.zeros(9, np.int64), np.zeros(9, np.int64), np.zeros(n, np.int64), np.zeros(len(distinct), np.int64)
+    )
     needed, outside, found, row = np.zeros(n, np.bool_), np.zeros(n, np.bool_), [], 0
     while row < len(rows):
         out = room_for(12)

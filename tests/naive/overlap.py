@@ -19,7 +19,11 @@ def cut(item, passage):
     if not passage:
         return [(0, item)] if item else []
     last = max(0, len(item) - passage)
-    return [(start, item[start : start + passage]) for start in sorted({*range(0, last, max(1, passage // 2)), last})] if item else []
+    return (
+        [(start, item[start : start + passage]) for start in sorted({*range(0, last, max(1, passage // 2)), last})]
+        if item
+        else []
+    )
 
 
 class Document:

@@ -71,7 +71,11 @@ def test_every_pair_of_the_page_is_one_of_the_list(listed, corpus, tmp_path, kin
 
 def test_the_page_of_an_overlap_has_a_row_for_each_benchmark(tmp_path):
     item = "what is the capital of the old country of France <b>"
-    items = [{"q": item, "a": "x", "of": "<geo>"}, {"q": "no", "a": None, "of": "<geo>"}, {"q": "nowhere to be found", "a": "", "of": "m"}]
+    items = [
+        {"q": item, "a": "x", "of": "<geo>"},
+        {"q": "no", "a": None, "of": "<geo>"},
+        {"q": "nowhere to be found", "a": "", "of": "m"},
+    ]
     result = la.overlap([{"text": f"{i} {item}"} for i in range(4)], against=items, against_text=["q", "a"], benchmark="of",
                         measure="ngram:7")  # fmt: skip
     result.report(tmp_path / "page.html", title="T")

@@ -26,7 +26,10 @@ def texts(rng, n):
 @pytest.mark.parametrize("form", ["none", "NFC", "NFKC"])
 @pytest.mark.parametrize("fold_case", [True, False])
 def test_a_place_holds_its_token(rng, unit, form, fold_case):
-    shingling, made = Shingling(unit=unit, width=1, normalization=form, fold_case=fold_case), [*texts(rng, 8 if JIT_OFF else 150)]
+    shingling, made = (
+        Shingling(unit=unit, width=1, normalization=form, fold_case=fold_case),
+        [*texts(rng, 8 if JIT_OFF else 150)],
+    )
     where = from_bytes(made)
     offsets = shingling.hashes(where)[1]
     begins, ends = shingling.places(where, offsets, np.concatenate([np.arange(n) for n in np.diff(offsets)]))

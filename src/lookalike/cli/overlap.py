@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from ..settings.option import READ
-from ..settings.options import OPENING, OverlapOptions
+from ..settings.options import OPENING
+from ..settings.overlap import OverlapOptions
 from . import options
 from .messages import say
 
@@ -32,8 +33,8 @@ BENCHMARKS = 20  # that are named
 @options.on_a_cluster
 def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
-    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, master: str | None, conf: tuple[str, ...],
-    engine: str | None, **given: Any,
+    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, master: str | None,
+    conf: tuple[str, ...], engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 

@@ -87,8 +87,8 @@ class Passages(NamedTuple):
 
 @typed
 class Counts(NamedTuple):
-    """Scratch: ``common``, zeros, and ``touched``, for each passage; ``later``, as long as the hits; ``seen``, zeros at first, for
-    each number."""
+    """Scratch: ``common``, zeros, and ``touched``, for each passage; ``later``, as long as the hits; ``seen``, zeros at first,
+    for each number."""
 
     common: Annotated[np.ndarray, "int64[::1]"]
     touched: Annotated[np.ndarray, "int64[::1]"]
@@ -219,7 +219,8 @@ def match_rows(bounds, found, passages, threshold, covers, counts, row, hits, ne
     hits that a matching passage has; ``outside``: the first hit of each number, but not those in a matching passage that
     has ``covers`` common values or more, if that is not 0.
     """
-    table, numbers, list_offsets, lists, scanned, hidden, sizes, starts, members, spread = passages
+    list_offsets, lists, scanned, hidden = passages.list_offsets, passages.lists, passages.scanned, passages.hidden
+    sizes, starts, members = passages.sizes, passages.bounds, passages.members
     common, touched, later, seen = counts
     found_row, found_passage, found_common = hits
     n_found = 0
@@ -296,7 +297,7 @@ def judge_rows(bounds, found, match_bounds, chosen, passages, commonplace, thres
     ``seen``: zeros, for each number.
     """
     numbers, tokens, begins, ends = found
-    sizes, starts, members = passages.sizes, passages.bounds, passages.members
+    starts, members = passages.bounds, passages.members
     stamp = 0
     for row in range(len(bounds) - 1):
         for match in range(match_bounds[row], match_bounds[row + 1]):

@@ -25,7 +25,8 @@ from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
 from ..settings.limits import check_on_error, limit_of
 from ..settings.option import check_values, front_door
-from ..settings.options import OPENING, OverlapOptions
+from ..settings.options import OPENING
+from ..settings.overlap import OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
 from ..steps.totals import of_inputs
@@ -183,9 +184,9 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
         report.begun = True
         matched = _matched(engine, sources, ours, search)
         documents = _corpus(engine, matched, sources, ours)
-        limit = settings.common or max(COMMON, documents.n // SHARE)
+        most = settings.common or max(COMMON, documents.n // SHARE)
         counts = engine.fold(matched.select(["outside"]), outside(search.sought.passages.n_shingles))
-        commonplace = (counts > limit) & (settings.kind != "resemblance")
+        commonplace = (counts > most) & (settings.kind != "resemblance")
         judge = partial(judge_documents, search=search, commonplace=commonplace, items=references.items)
         judged = engine.store(engine.map(matched, judge, judged_schema(matched.schema)), "judged")
     texts = search.sought.passages.document
@@ -243,9 +244,7 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
         )
 
 
-def _sought(
-    others: Sequence[Split], reading: Reading, settings: OverlapSettings, memory: Memory
-) -> tuple[References, Search]:
+def _sought(others: Sequence[Split], reading: Reading, settings: OverlapSettings, memory: Memory) -> tuple[References, Search]:
     """Read the reference documents; return these, and what is looked for."""
     shingling, key, least, inside = settings.shingling, os.urandom(16), settings.shortest, settings.kind != "resemblance"
     texts, more = DistinctTexts(least, least > 1), DistinctTexts(1, False)

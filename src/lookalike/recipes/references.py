@@ -17,7 +17,6 @@ from ..search.items import DistinctTexts, Items, Ragged
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
 from ..values import Int64Array
-from ..values.tables import SOURCE_BITS
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

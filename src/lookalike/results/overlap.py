@@ -145,7 +145,7 @@ class Matches:
         return np.concatenate(orders), pa.concat_tables(tables)
 
     def pieces(self, begin: int, end: int) -> pa.ListArray:
-        """Return the pieces of documents from ``begin`` to ``end`` that references have: begin, end, begin, end, ... in bytes."""
+        """Return the pieces of documents from ``begin`` to ``end`` that references have: begin, end, ... in bytes."""
         return pa.concat_arrays([pieces_of(batch) for batch in self._some(begin, end).to_batches()])
 
 

@@ -40,7 +40,7 @@ class DistinctTexts:
                     numbers.append(-1)
                     continue
                 own = values[bounds[row] : bounds[row + 1]]
-                number = self._known.setdefault(blake2b(own, digest_size=16).digest(), len(self.values))
+                number = self._known.setdefault(blake2b(own.tobytes(), digest_size=16).digest(), len(self.values))
                 if number == len(self.values):
                     self.values.append(own.copy())
                     self.tokens.append(n_tokens)

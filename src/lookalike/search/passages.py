@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,9 @@ class Hits:
         parts = [one for one in parts if len(one.rows)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        rows, tokens, numbers = (np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "tokens", "numbers"))
+        rows, tokens, numbers = (
+            np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "tokens", "numbers")
+        )
         order = np.lexsort((numbers, tokens, rows))
         return cls(rows[order], tokens[order], numbers[order])
 
@@ -107,8 +108,8 @@ class Passages:
         return cls(document, start, kernel.Passages(table, numbers, lists, listed, *hiding, sizes, bounds, members, factor))
 
     def find(self, values: UInt64Array, offsets: Int64Array, tokens: Int64Array | None = None) -> Hits:
-        """Return the shingles of rows of values, in the order of their tokens, that passages have. ``tokens``: which ones values
-        begin with; ``offsets`` are then those of tokens."""
+        """Return the shingles of rows of values, in the order of their tokens, that passages have. ``tokens``: which ones
+        values begin with; ``offsets`` are then those of tokens."""
         places, numbers = scratch("places", len(values), np.int64), scratch("numbers", len(values), np.int32)
         n = kernel.find_values(values, self.lists.table, self.lists.numbers, self.lists.spread, places, numbers)
         if not n:

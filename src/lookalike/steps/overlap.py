@@ -128,7 +128,16 @@ def _in_turn(texts: Texts, search: Search, hashing: KeyedHashes) -> Iterator[tup
         kept = np.zeros(int(needed.sum()), _HIT)
         kept["number"], kept["token"] = hits.numbers[needed], hits.tokens[needed]
         others = hits.numbers[outside].astype(np.int64)
-        yield found.tokens, shingles, first + rows, passages, first + hits.rows[needed], kept, first + hits.rows[outside], others
+        yield (
+            found.tokens,
+            shingles,
+            first + rows,
+            passages,
+            first + hits.rows[needed],
+            kept,
+            first + hits.rows[outside],
+            others,
+        )
         first += n
 
 

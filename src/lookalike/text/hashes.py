@@ -97,9 +97,7 @@ class KeyedHashes:
         self._shingling = shingling
         self._points, self._secret = digest_secret(key, "tokens of shingles"), shingle_secret(key)
 
-    def rows(
-        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
-    ) -> Iterator[TokenRows]:
+    def rows(self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False) -> Iterator[TokenRows]:
         """Yield the tokens of some rows after the other: see ``token_rows``."""
         return token_rows(self._shingling, self._points, texts, name_row, strict)
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels.folding import token_places
 from ..kernels.hashing import digest_rows
+from ..kernels.places import token_places
 from ..kernels.scratch import scratch
 from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
