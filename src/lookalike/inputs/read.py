@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..files.ahead import begun
 from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
@@ -17,9 +19,9 @@ from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from ..values.tables import COLUMN, DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
 from ..wording import printable
-from .ids import column_keys, default_ids, group_codes, id_column
+from .ids import column_keys, column_texts, default_ids, group_codes, id_column
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
 WITHIN = pa.binary(WITHIN_BYTES)
@@ -34,6 +36,7 @@ class Reading:
     priority: str | None = None  # what the keep policy orders by
     order_by: str | None = None  # takes the place of positions where rows have none
     within: str | None = None  # groups
+    carried: tuple[str, ...] = ()  # columns that decisions have, too, as text
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
@@ -53,6 +56,8 @@ class Reading:
                 schema = schema.append(pa.field(name, kind))
                 if name == "id":
                     schema = schema.append(pa.field("id_is_text", pa.bool_()))
+        for name in self.carried:
+            schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
         return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
 
     @property
@@ -108,9 +113,16 @@ def read_documents(
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Yield (number of the input, texts, documents), references first; of saved sketches, empty texts and sketches."""
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
-    begun = np.flatnonzero(done)
-    for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
-        for texts, documents in read_split(splits[number], number, reading, int(done[number])):
+    started = np.flatnonzero(done)
+    numbers = range(int(started[-1]) if len(started) else 0, len(splits))
+
+    def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[Texts, pa.RecordBatch]]]]:
+        split = splits[number]
+        n_bytes = 0 if split.form.parsed or is_saved(split) else split.remote_bytes
+        return n_bytes, partial(read_split, split, number, reading, int(done[number]))
+
+    for number, rows in zip(numbers, begun(map(reads, numbers)), strict=True):
+        for texts, documents in rows:
             yield number, texts, documents
             del documents, texts
 
@@ -127,7 +139,7 @@ def read_texts(
     source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
-    given = (reading.priority, reading.order_by, reading.within)
+    given = (reading.priority, reading.order_by, reading.within, *reading.carried)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
     later = reading.later and not reading.pages and not row
@@ -154,6 +166,7 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
     if reading.within is not None:
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
@@ -204,6 +217,7 @@ def saved_documents(
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
             "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
         }  # fmt: skip
+        made |= {COLUMN + name: strings([""] * n, pa.large_string()) for name in reading.carried}
         if reading.id is not None and reading.id_of(number) is None:
             numbers = to_numpy(batch.column("number"))
             ids = Batch(no_texts(n), numbers, default_ids(split, numbers))
