@@ -26,7 +26,7 @@ DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
     "theory": 3464, "kernels": 5560, "engines": 4690, "recipes": 4255, "results": 2590, "files": 4285, "formats": 6550, "inputs": 1345,
-    "steps": 2435, "index": 2120, "search": 2140, "serve": 2610, "report": 2267, "cli": 2326, "sketches": 1320, "values": 1540, "text": 1415,
+    "steps": 2440, "index": 2120, "search": 2140, "serve": 2610, "report": 2267, "cli": 2326, "sketches": 1320, "values": 1540, "text": 1415,
     "settings": 910, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {

@@ -36,9 +36,9 @@ class OverlapOptions(TextOptions):
     )] = None  # fmt: skip
     measure: Annotated[Word, Option(
         doc="What matches. Containment: the share of the reference document's (or passage's) shingles that the document has, "
-        "too, reaches the threshold, so that a test question inside a long page is found. Resemblance, the number of shingles in "
-        'common divided by the number in the union, finds only documents of about the same length. "ngram:13": they have 13 '
-        "tokens in a row in common.",
+        "too, reaches the threshold, so that a test question inside a long page is found. Resemblance, the number of shingles "
+        "in common divided by the number in the union, finds only documents of about the same length. \"ngram:13\": they have "
+        "13 tokens in a row in common.",
         help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided by the "
         "shingles in the union; ngram:N, such as ngram:13: N words in a row in common.",
         range='"containment", "resemblance" or "ngram:N"', metavar="NAME",
