@@ -14,20 +14,8 @@ from typing import Any
 from ..errors import InputDataError, ParameterError
 from .ahead import side_by_side
 from .names import (
-    ARCHIVES,
-    Skipped,
-    describe_skipped,
-    expanded,
-    is_archive,
-    is_glob,
-    is_marker,
-    left_out,
-    listed,
-    matches,
-    says_hidden,
-    shown,
-    suffix_of,
-    walk,
+    ARCHIVES, Skipped, describe_skipped, expanded, is_archive, is_glob, is_marker, left_out, listed, matches, says_hidden, shown,
+    suffix_of, walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
 from .remote import Web

@@ -57,7 +57,7 @@ def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
         if place.spool is None and not place.table:
             described = None if place.root is not None else _described_by(place.path, kinds)
             if described is not None:
-                root = _above(place.path, 2)
+                root = above(place.path, 2)
                 place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
             elif place.path.suffix.lower() == ".parquet" and not (isinstance(place.path, Url) and place.path.scheme in WEB):
                 _refuse_part(place.path, place.root or place.path.parent, known)
@@ -101,7 +101,7 @@ def _described_by(path: AnyPath, kinds: Collection[str]) -> str | None:
     return f"iceberg:{path.name.removesuffix(METADATA)}"
 
 
-def _above(path: AnyPath, depth: int) -> AnyPath:
+def above(path: AnyPath, depth: int) -> AnyPath:
     """Return the folder that many levels above a file."""
     for _ in range(depth):
         path = path.parent
