@@ -25,16 +25,16 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3464, "kernels": 5270, "engines": 4690, "recipes": 4060, "results": 2535, "files": 4290, "formats": 6550, "inputs": 1345,
-    "steps": 2250, "index": 2120, "search": 1940, "serve": 2610, "report": 2245, "cli": 2310, "sketches": 1320, "values": 1540, "text": 1350,
-    "settings": 870, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
+    "theory": 3464, "kernels": 5560, "engines": 4690, "recipes": 4255, "results": 2590, "files": 4290, "formats": 6550, "inputs": 1345,
+    "steps": 2440, "index": 2120, "search": 2140, "serve": 2610, "report": 2267, "cli": 2326, "sketches": 1320, "values": 1540, "text": 1415,
+    "settings": 910, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 68,
+    "files imported by exactly one other": 70,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.
