@@ -223,13 +223,25 @@ class DedupOptions:
     """What deduplication takes beside what a search does."""
 
     keep: Annotated[Word, Option(
-        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or "
-        "smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its "
-        "UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are "
-        "refused, and so are times with a time zone beside others without.",
-        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.",
+        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN, "
+        "smallest:COLUMN, or COLUMN:VALUE,VALUE,... for the listed values of a column, in this order, before all others. "
+        "Several policies are separated by semicolons; each breaks the ties of those before it: "
+        '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
+        "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. In a column of "
+        "largest or smallest, values of different kinds are refused, and so are times with a time zone beside others without.",
+        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
+        "COLUMN:VALUE,VALUE (preferred values); or a list that breaks ties: 'source:wiki,news; largest:quality; longest'.",
         metavar="POLICY", recorded="always",
     )] = "first"  # fmt: skip
+    key: Annotated[Words, Option(
+        doc="Column, or columns, such as a URL: documents with equal values in all of them are one document, whatever their "
+        "texts. The first in keep order stays, unless it is a near-duplicate itself; the others are removed before texts are "
+        "compared. Values compare like those of ``within``; a document with a null in one of the columns has no key. "
+        "References have keys too, and saved sketches carry them.",
+        help="Keep one document for each value of COLUMN, such as a URL, whatever the texts; a document without a value has no "
+        "key. Given several times, all values count together.",
+        metavar="COLUMN", repeated=True, recorded="given", sketched=True,
+    )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
