@@ -127,24 +127,6 @@ def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
         raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Priority:
-    """A column that keep order follows: by its values or, if some are listed, by their places in the list."""
-
-    column: str
-    listed: tuple[str, ...] = ()
-
-    def keys(self, source: Split, batch: Batch) -> list[bytes]:
-        """Return bytes that sort as the rows do, none for a null."""
-        keys = column_keys(source, batch, self.column)
-        if not self.listed:
-            return keys
-        listed = list(self.listed)
-        as_text, as_cell = cell_keys(listed), cell_keys(listed, untyped=True)  # text, or what text in CSV reads as
-        places = {key: place for place in reversed(range(len(listed))) for key in (as_text[place], as_cell[place])}
-        return [places.get(key, len(listed)).to_bytes(4) if key else b"" for key in keys]
-
-
 def document_keys(columns: Sequence[list[bytes]]) -> list[bytes]:
     """Return, of the keys of some columns, what tells documents apart by all of them; no bytes where one is a null."""
     if len(columns) == 1:

@@ -19,7 +19,8 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import DOCUMENTS, KEY, SKETCHES, SOURCE_BITS, WITHIN_BYTES, priority_name
 from ..wording import printable
-from .ids import Priority, column_keys, default_ids, document_keys, group_codes, id_column
+from .ids import column_keys, default_ids, document_keys, group_codes, id_column
+from .keep_order import Priority
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
 WITHIN = pa.binary(WITHIN_BYTES)

@@ -28,7 +28,8 @@ TEXT = "text"
 _MOST = 1 << 62
 _TYPES = {
     "position": [pa.int64()], "number": [pa.int64()], "bytes": [pa.int64()], "digest": [pa.binary(16)],
-    KEY: [pa.binary(16)], "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()], TEXT: [pa.large_binary()],
+    KEY: [pa.binary(16)], "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()],
+    TEXT: [pa.large_binary()],
 }  # fmt: skip
 _WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job say
 

@@ -84,6 +84,8 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
     ]
     if s.removed_by_override:
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
+    if s.by_key:
+        tiles.insert(3, (f"{s.by_key:,}", "removed by key"))
     if s.reference:
         tiles.insert(1, (f"{s.reference:,}", "reference documents"))
     if s.audit is not None and s.audit["recall"] is not None:
@@ -91,6 +93,7 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
     rests = "exact, computed from the texts" if s.verified_by == "exact" else "estimated, from sketches of the texts"
     other = [
         (s.empty_dropped, "have no token"), (s.documents_skipped, "are too large"), (s.removed_by_override, "overrides remove"),
+        (s.by_key, "have the key of another document"),
     ]  # fmt: skip
     why = " or ".join(f"that {what}" for n, what in other if n)
     but = f", except those {why}" if why else ""

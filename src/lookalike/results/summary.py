@@ -70,6 +70,8 @@ class Summary:
         Documents that were left out: larger than ``max_document``, or unreadable.
     removed_by_override, kept_by_override : int
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
+    by_key : int
+        Documents that were removed because an earlier one has their ``key``.
     audit : dict, optional
         What ``Result.audit`` measured, if it was asked for.
     """
@@ -102,6 +104,7 @@ class Summary:
     documents_skipped: Count = 0
     removed_by_override: Count = 0
     kept_by_override: Count = 0
+    by_key: Count = 0
     audit: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,6 +138,8 @@ class Summary:
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'exact' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
+        if self.by_key:
+            lines.append(f"  removed by key            {self.by_key:>12,}")
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
@@ -220,6 +225,7 @@ def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]
         "empty_dropped": found["empty"],
         "documents_skipped": found["skipped"],
         "removed_by_override": found["override"],
+        "by_key": found["key"],
         "kept": found["kept"],
         "least_alike": [(gone, kept, score, other) for (gone, kept, other), score in zip(told, scores, strict=True)],
     }

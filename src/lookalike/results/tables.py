@@ -211,7 +211,8 @@ class Tables:
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
-        ``duplicate_of``. Documents dropped as empty, left out as too large or unreadable, or removed by an override have nulls.
+        ``duplicate_of``. Documents dropped as empty, left out as too large or unreadable, or removed by an override have nulls;
+        those removed by key have a null resemblance.
         """
         names = [*self._removed_columns, "kept"]
         return self._told(filtered(self._own(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))
@@ -335,12 +336,12 @@ class Tables:
         """Return the counts as a small table, for notebooks."""
         s = self.summary
         rows = [
-            ("documents", f"{s.documents:,}"),
+            ("documents", f"{s.documents:,}"), *([("removed by key", f"{s.by_key:,}")] if s.by_key else []),
             ("exact duplicates removed", f"{s.exact_duplicates:,}"),
             ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
             ("kept", f"<b>{s.kept:,}</b>"),
             ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
-        ]
+        ]  # fmt: skip
         rows += [
             (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
             for gone, kept, value, _ in s.least_alike

@@ -224,22 +224,19 @@ class DedupOptions:
 
     keep: Annotated[Word, Option(
         doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN, "
-        "smallest:COLUMN, or COLUMN:VALUE,VALUE,... for the listed values of a column, in this order, before all others. "
-        "Several policies are separated by semicolons; each breaks the ties of those before it: "
+        "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
-        "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. In a column of "
-        "largest or smallest, values of different kinds are refused, and so are times with a time zone beside others without.",
+        "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
+        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
         help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
-        "COLUMN:VALUE,VALUE (preferred values); or a list that breaks ties: 'source:wiki,news; largest:quality; longest'.",
+        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.",
         metavar="POLICY", recorded="always",
     )] = "first"  # fmt: skip
     key: Annotated[Words, Option(
-        doc="Column, or columns, such as a URL: documents with equal values in all of them are one document, whatever their "
-        "texts. The first in keep order stays, unless it is a near-duplicate itself; the others are removed before texts are "
-        "compared. Values compare like those of ``within``; a document with a null in one of the columns has no key. "
-        "References have keys too, and saved sketches carry them.",
-        help="Keep one document for each value of COLUMN, such as a URL, whatever the texts; a document without a value has no "
-        "key. Given several times, all values count together.",
+        doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
+        "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
+        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. Can be repeated: then all "
+        "values must be the same. A document without a value is compared by its text alone.",
         metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.keep_order import KeepOrder
 from ..inputs.overrides import Overrides, read_overrides
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
@@ -21,7 +22,6 @@ from ..values.arrays import RANDOM, drawn_seed
 from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
-from .policies import KeepOrder
 
 _DERIVED = {"shingling", "sketch", "bits"}  # of what sketches depend on
 

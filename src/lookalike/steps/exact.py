@@ -60,7 +60,8 @@ def led(rows: Batches, boundary: int) -> Batches:
     for batch in rows:
         first = ints(batch, "leader")
         leader = np.where(first < boundary, first, ints_or(batch, "leader_leader", -1))
-        yield batch_of(LEADERS_AND_KEYS, ints(batch, "order"), np.where(leader < 0, first, leader), np.ones(len(batch), np.bool_))
+        leader = np.where(leader < 0, first, leader)
+        yield batch_of(LEADERS_AND_KEYS, ints(batch, "order"), leader, np.ones(len(batch), np.bool_))
 
 
 def not_by_key(rows: Batches) -> Batches:

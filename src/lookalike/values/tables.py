@@ -6,8 +6,8 @@ Bits of unsigned words are stored as int64. A column in brackets below is there 
 ``order``: its place in keep order, from 0, references first.
 
 ===========  ================================================================================================================
-DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority, priority_1, ...], [document_key] (no bytes:
-             none), [within] (40 bytes: a word that enters sketches, and 256 bits by which groups are told apart)
+DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority, priority_1, ...], [document_key] (no
+             bytes: none), [within] (40 bytes: a word that enters sketches, and 256 bits by which groups are told apart)
 SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text), empty, keys (none of an empty
              document), [code] (16 bits a slot, little endian), [estimate] (slots set aside for estimates, 32 bits each),
              [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within] (16 bytes, keyed), [override] (what

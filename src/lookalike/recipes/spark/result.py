@@ -127,7 +127,7 @@ class SparkResult(Result):
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
         documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
-        left out as too large, or removed by an override have nulls.
+        left out as too large, or removed by an override have nulls. One that is removed by its key has a null resemblance.
         """
         return self._named(self._judged.filter("not kept"), ["id", *keeper_columns(self.against), *self.score_names])
 

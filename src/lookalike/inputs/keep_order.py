@@ -1,16 +1,36 @@
-"""The keep policy: a list of policies, of which each breaks the ties of those before it."""
+"""Keep order: a list of policies, of which each breaks the ties of those before it, and the columns that they follow."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..errors import ParameterError
-from ..inputs.ids import Priority
+from ..formats.split import Batch, Split
+from ..values.cells import cell_keys
 from ..values.tables import priority_name
+from .ids import column_keys
 
 _WITHOUT_COLUMN = {"first": "position", "last": "-position", "longest": "-bytes", "shortest": "bytes"}
 _SIGNS = {"largest": "-", "smallest": ""}
 _FORMS = (*_WITHOUT_COLUMN, *(f"{word}:COLUMN" for word in _SIGNS), "COLUMN:VALUE,VALUE,...")
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """A column that keep order follows: by its values or, if some are listed, by their places in the list."""
+
+    column: str
+    listed: tuple[str, ...] = ()
+
+    def keys(self, source: Split, batch: Batch) -> list[bytes]:
+        """Return bytes that sort as the rows do, none for a null."""
+        keys = column_keys(source, batch, self.column)
+        if not self.listed:
+            return keys
+        listed = list(self.listed)
+        as_text, as_cell = cell_keys(listed), cell_keys(listed, untyped=True)  # text, or what text in CSV reads as
+        places = {key: place for place in reversed(range(len(listed))) for key in (as_text[place], as_cell[place])}
+        return [places.get(key, len(listed)).to_bytes(4) if key else b"" for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
