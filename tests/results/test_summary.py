@@ -144,7 +144,7 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
     assert found == {
         "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
         "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept"),
-        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"),
+        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"), "by_key": said.count("key"),
         "least_alike": [
             (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]
         ],
