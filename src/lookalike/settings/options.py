@@ -235,8 +235,8 @@ class DedupOptions:
     key: Annotated[Words, Option(
         doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
         "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
-        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts; can be repeated. A document "
-        "without a value is compared by its text alone.",
+        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. A document without "
+        "a value is compared by its text alone. Can be repeated.",
         metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(

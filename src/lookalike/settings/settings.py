@@ -50,7 +50,8 @@ class Settings(SearchOptions, DedupOptions):
         for name in ("glob", "key"):
             given = getattr(self, name)
             if isinstance(given, (list, tuple)):
-                object.__setattr__(self, name, given[0] if len(given) == 1 else tuple(given) or None)
+                alone = len(given) == 1 and isinstance(given[0], str)
+                object.__setattr__(self, name, given[0] if alone else tuple(given) or None)
         _ = self.keep_order
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
