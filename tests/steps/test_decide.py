@@ -98,6 +98,23 @@ def settled(documents, boundary, empty):
             yield order, order, None, "kept"
 
 
+def test_documents_removed_by_key_are_settled():
+    """They follow who represents their key, or whom that was removed for; an override can keep one."""
+    schema = pa.schema([*SETTLING, ("by_key", pa.bool_()), ("override", pa.int32())])
+    usual = dict.fromkeys(schema.names) | {"empty": False, "override": 0, "more": "m"}
+    rows = [usual | {"order": 0}, usual | {"order": 1, "keeper": 0, "score": 0.9}]
+    rows += [usual | {"order": 2, "leader": 0, "by_key": True}]
+    rows += [
+        usual | {"order": 3 + i, "leader": 1, "leader_keeper": 0, "leader_score": 0.9, "by_key": not i % 2} for i in range(2)
+    ]
+    rows += [rows[2] | {"order": 5, "override": 1}]
+    found = run(settle, batches(table(rows, schema), schema, [2]), boundary=0)
+    assert settled_schema(schema).names == ["order", "more", "override", "keeper", "score", "reason"]
+    assert [(row[0], *row[3:]) for row in found] == [
+        (0, 0, None, "kept"), (1, 0, 0.9, "near"), (2, 0, None, "key"), (3, 0, None, "key"), (4, 0, 0.9, "near"), (5, 5, None, "kept"),
+    ]  # fmt: skip
+
+
 @given(corpora(), st.integers(0, 4), st.sampled_from(["keep", "drop"]), cuts, st.data())
 def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut, data):
     """References have no standing, for they match nothing earlier."""
