@@ -6,7 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.crowds import Rule
-from naive.dedup import dedup, least_codes
+from naive.dedup import dedup, keep_order, least_codes
+from naive.groups import group_rules
 
 import lookalike as la
 
@@ -45,28 +46,17 @@ corpora = st.lists(rows, max_size=45) | st.builds(
     lambda first, n, step: [(first + i * step, i % step, i % 5) for i in range(n) if first + i * step < len(TEXTS)],
     st.integers(100, 390), st.integers(10, 100), st.integers(1, 3),
 )  # fmt: skip
+KEEP = (
+    "first", "last", "longest", "shortest", "largest:v", "smallest:v", "largest:v; longest", "shortest;smallest:v ;last", "v:b, 2.5,-1",
+    "g:a,30; v:é,B,2.5; longest", "longest; g:1,b; largest:v; first", "smallest:v;v:b;largest:v;longest;shortest",
+)  # fmt: skip
 columns = {
     "within": st.sampled_from([None, pa.array([1, 2, None, 30]), pa.array(["a", "b", None, "1"])]),
     "values": st.sampled_from([pa.array([2.5, None, float("nan"), -1.0, 2.5]), pa.array(["b", "é", None, "", "B"])]),
 }
 common = {
     "threshold": st.sampled_from([0.3, 0.5, 0.7, 0.8, 0.9, 1.0]),
-    "keep": st.sampled_from(
-        [
-            "first",
-            "last",
-            "longest",
-            "shortest",
-            "largest:v",
-            "smallest:v",
-            "largest:v; longest",
-            "shortest;smallest:v ;last",
-            "v:b, 2.5,-1",
-            "g:a,30; v:é,B,2.5; longest",
-            "longest; g:1,b; largest:v; first",
-            "smallest:v;v:b;largest:v;longest;shortest",
-        ]
-    ),
+    "keep": st.sampled_from(KEEP),
     "key": st.sampled_from([None, None, None, "k", "k", ["k"], ["k", "v"], ["g", "k"], "v"]),
     "empty": st.sampled_from(["keep", "drop"]),
     "width": st.integers(1, 3),
@@ -87,8 +77,11 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, **chosen):
-    """Hold the program against the twin; return the twin's decisions. ``overrides`` are actions by row."""
+def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, group=None, **chosen):
+    """Hold the program against the twin; return the twin's decisions.
+
+    ``overrides`` are actions by row, ``group`` what is asked of whole groups.
+    """
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
     table = pa.table({
@@ -117,23 +110,42 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         **plan,
         **chosen,
     )
+    if group is not None:
+        order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
+        by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
+        origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
+        expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
+        chosen |= group | {"source": "g", "counts": True, "list_sources": 2}
     more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
     result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
-    assert kept == {d for d, e in enumerate(expected) if e.reason == "kept"}
-    gone = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason not in ("kept", "reference")}
+    assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
+    named = {
+        d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "key", "empty", "override")
+    }
+    gone = named | {d: (None, None) for d, e in enumerate(expected) if e.reason in ("group", "sources")}
     assert removed.keys() == gone.keys()
     assert removed == gone
     decisions = result.decisions.select(["id", "reason"]).to_pylist()
     reasons = {int(row["id"]): row["reason"] for row in decisions if int(row["id"]) >= references}
     assert reasons == {d: e.reason for d, e in enumerate(expected) if d >= references}
+    if group is not None:
+        told = result.decisions.select(["id", "reason", "n_exact", "n_duplicates", "n_sources", "sources"]).to_pylist()
+        found = {int(row["id"]): tuple(row.values())[2:] for row in told if row["reason"] in ("kept", "reference")}
+        stands = {
+            d: (*rest, listed[:2]) for d, (*rest, listed) in counts.items() if expected[d].reason in ("kept", "reference")
+        }
+        assert found == stands
     return expected
 
 
 overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
 verified = st.sampled_from(["exact", "exact", "sketch"])
-common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified}
+grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4), "min_sources": st.integers(1, 3)}) | st.fixed_dictionaries(
+    {"drop_all": st.booleans(), "min_sources": st.integers(1, 3)}
+)  # fmt: skip
+common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
 
 @settings(max_examples=170)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
+from ..formats.rows import as_text, plain_values
 from ..formats.split import Batch, Split
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
@@ -133,6 +134,16 @@ def document_keys(columns: Sequence[list[bytes]]) -> list[bytes]:
         return columns[0]
     rows = zip(*columns, strict=True)
     return [b"".join(len(key).to_bytes(8) + key for key in row) if all(row) else b"" for row in rows]
+
+
+def column_texts(source: Split, batch: Batch, column: str) -> pa.Array:
+    """Return the values of a column as text; null is the empty text, as tables on the disk have no null texts."""
+    values = batch.others[column]
+    if isinstance(values, pa.Array):
+        if any(is_kind(values.type) for is_kind in _STRINGS):
+            return pc.fill_null(values.cast(pa.large_string()), "")
+        values = plain_values(values, source.name, column, int(batch.numbers[0]) if len(batch.numbers) else 0)
+    return strings(["" if value is None else as_text(value) for value in values], pa.large_string())
 
 
 def group_codes(keys: list[bytes]) -> UInt64Array:

@@ -17,9 +17,9 @@ from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import DOCUMENTS, KEY, SKETCHES, SOURCE_BITS, WITHIN_BYTES, priority_name
+from ..values.tables import COLUMN, DOCUMENTS, KEY, SKETCHES, SOURCE_BITS, WITHIN_BYTES, priority_name
 from ..wording import printable
-from .ids import column_keys, default_ids, document_keys, group_codes, id_column
+from .ids import column_keys, column_texts, default_ids, document_keys, group_codes, id_column
 from .keep_order import Priority
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
@@ -36,6 +36,7 @@ class Reading:
     order_by: str | None = None  # takes the place of positions where rows have none
     key: tuple[str, ...] = ()  # documents with equal values in these are one
     within: str | None = None  # groups
+    carried: tuple[str, ...] = ()  # columns that decisions have, too, as text
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
@@ -55,6 +56,8 @@ class Reading:
             schema = schema.append(pa.field(name, pa.large_binary()))
         if self.within is not None:
             schema = schema.append(pa.field("within", WITHIN))
+        for name in self.carried:
+            schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
         return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
 
     @property
@@ -66,7 +69,7 @@ class Reading:
     @property
     def others(self) -> tuple[str, ...]:
         """The columns of the inputs that are wanted beside text and id."""
-        given = (*(priority.column for priority in self.priorities), self.order_by, *self.key, self.within)
+        given = (*(priority.column for priority in self.priorities), self.order_by, *self.key, self.within, *self.carried)
         return tuple(dict.fromkeys(name for name in given if name is not None))
 
     @property
@@ -169,6 +172,7 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
     if reading.within is not None:
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
@@ -219,6 +223,7 @@ def saved_documents(
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
             "skipped": to_arrow(np.zeros(n, np.bool_)),
         } | {name: none for name in reading.keyed if name != KEY}  # fmt: skip
+        made |= {COLUMN + name: strings([""] * n, pa.large_string()) for name in reading.carried}
         if reading.id is not None and reading.id_of(number) is None:
             numbers = to_numpy(batch.column("number"))
             ids = Batch(no_texts(n), numbers, default_ids(split, numbers))

@@ -236,8 +236,7 @@ class DedupOptions:
         doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
         "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
         help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. A document without "
-        "a value is compared by its text alone. Can be repeated.",
-        metavar="COLUMN", repeated=True, recorded="given", sketched=True,
+        "a value is compared by text alone. Can be repeated.", metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
