@@ -22,6 +22,13 @@ CASES = {
     "shortest": {"keep": "shortest"},
     "largest": {"keep": "largest:v", "id": "id"},
     "smallest": {"keep": "smallest:v", "within": "g"},
+    "keys and lists": {"key": ["g", "v"], "keep": "g:b,a; largest:v; longest", "evidence": "all", "empty": "drop"},
+    "keys": {
+        "key": "k",
+        "keep": "v:7,-1; last",
+        "id": "name",
+        "overrides": [{"id": f"n{i}", "action": "keep"} for i in range(40, 90)],
+    },
     "crowds": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6},
     "crowds and all": {
         "max_bucket": 4,
@@ -72,6 +79,7 @@ def corpus():
     return pa.table({
         "text": texts, "id": pa.array(rng.sample(range(1000), n)), "name": [f"n{i}" for i in range(n)],
         "v": [rng.choice([None, float("nan"), 2.5, -1.0, 7.0]) for _ in range(n)], "g": [rng.choice("abb") for _ in range(n)],
+        "k": [i % 50 if i % 2 else None for i in range(n)],
     })  # fmt: skip
 
 
@@ -83,7 +91,7 @@ def told(case, references=0, **more):
     with closing(la.dedup(table.slice(references), against=against, **chosen)) as result:
         summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
                    "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike", "removed_by_override",
-                   "kept_by_override")}  # fmt: skip
+                   "kept_by_override", "by_key")}  # fmt: skip
         return result.decisions, result.pairs, summary
 
 
@@ -99,6 +107,7 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
     wanted = expected(case, references)
     assert wanted[2]["near_duplicates"] > 5 and wanted[1].num_rows > 5
+    assert (wanted[2]["by_key"] > 20) == ("key" in CASES[case])
     found = told(case, references, **prepare(kind, monkeypatch))
     assert found[2] == wanted[2]
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])

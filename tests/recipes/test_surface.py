@@ -162,6 +162,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
         "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "list_sources": 4, "slices": ("l",),
+        "key": ("a", "b"),
     }  # fmt: skip
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
         usual = vars(settings_of())

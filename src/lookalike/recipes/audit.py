@@ -88,12 +88,12 @@ class Audit:
         }  # fmt: skip
 
     def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents are kept, references included, and which (copies, overridden) say nothing of the recall."""
+        """Return which documents are kept, references included, and which set aside: copies, overridden, by key."""
         kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
         overrides = [name for name in ("override",) if name in self._decisions.schema.names]
         for batch in self._decisions.select(["reason", *overrides]).batches():
             kept.append(of_reason(batch, "kept", "reference"))
-            aside.append(of_reason(batch, "exact"))
+            aside.append(of_reason(batch, "exact", "key"))
             if overrides:
                 aside[-1] |= to_numpy(batch.column("override").is_valid())
         return np.concatenate(kept), np.concatenate(aside)

@@ -31,23 +31,19 @@ from ..steps.crowds import (
     sharing,
     shingle_counts,
 )
-from ..steps.exact import exact
+from ..steps.exact import by_key, exact, keyless, led, not_by_key
 from ..steps.links import HEADS, bucket, near
 from ..steps.override import Overriding
-from ..steps.pairs import cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import MEMBERS, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import N_ROWS, REFERENCES
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
+from ..values.tables import COUPLES, HOLDERS, KEY, LEADERS, LEADERS_AND_KEYS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
 from .checks import check_ids, check_kinds, check_overrides
 
 FINGERPRINT_BITS = 64
-POLICIES = {
-    "first": ("position",), "last": ("-position",), "longest": ("-bytes", "position"), "shortest": ("bytes", "position"),
-    "largest": ("-priority", "position"), "smallest": ("priority", "position"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +61,7 @@ class Searching:
     limit: int | None = None  # how many pairs are wanted
     threads: int = 1
     overrides: Overrides | None = None
+    drop: bool = False  # empty documents have no keys, as they are dropped
 
     @classmethod
     def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
@@ -79,11 +76,11 @@ class Searching:
         )
         return cls(
             method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
-            by=POLICIES[settings.keep.partition(":")[0]],
+            by=settings.keep_order.by,
             max_bucket=settings.max_bucket if reaching or not every_pair else None,
             reaching=settings.threshold if reaching else None,
             least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
-            overrides=settings.overrides,
+            overrides=settings.overrides, drop=settings.empty == "drop",
         )  # fmt: skip
 
 
@@ -134,8 +131,7 @@ def search(
     lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading)
-    if reading.priority is not None:
-        check_kinds(engine, made, splits, reading.priority)
+    check_kinds(engine, made, splits, reading)
     if overrides is not None:
         check_overrides(engine, made, splits, overrides, reading)
     sketches = engine.rank(made, settings.by, reading.boundary)
@@ -143,13 +139,32 @@ def search(
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
-    same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
+    of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
+    rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
+    same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
     leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
+    if of_keys is not None:
+        leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
     pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
+
+
+def _of_keys(engine: Engine, sketches: Table, boundary: int, drop: bool) -> Table:
+    """Return who represents each document that is removed by its key, as leaders."""
+    without = engine.map(sketches.select(["order", "empty", KEY]), partial(keyless, boundary=boundary, drop=drop), MEMBERS)
+    having = engine.join(sketches, without, "order", "anti").select([KEY, "order"])
+    same = engine.meet(having, KEY, "order")
+    return engine.store(engine.map(same, partial(by_key, boundary=boundary), LEADERS), "leaders-of-keys")
+
+
+def _with_keys(engine: Engine, leaders: Table, of_keys: Table, boundary: int) -> Table:
+    """Add the documents that are removed by their keys to copies, each with the leader of who represents it."""
+    schema = LEADERS_AND_KEYS
+    followed = engine.map(engine.join(of_keys, leaders, "leader", "left"), partial(led, boundary=boundary), schema)
+    return engine.store(engine.union(engine.map(leaders, not_by_key, schema), followed), "leaders-and-keys")
 
 
 def _candidates(

@@ -223,13 +223,21 @@ class DedupOptions:
     """What deduplication takes beside what a search does."""
 
     keep: Annotated[Word, Option(
-        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or "
-        "smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its "
-        "UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are "
-        "refused, and so are times with a time zone beside others without.",
-        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.",
+        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN, "
+        "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
+        '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
+        "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
+        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
+        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
+        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.",
         metavar="POLICY", recorded="always",
     )] = "first"  # fmt: skip
+    key: Annotated[Words, Option(
+        doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
+        "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
+        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. A document without "
+        "a value is compared by text alone. Can be repeated.", metavar="COLUMN", repeated=True, recorded="given", sketched=True,
+    )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.keep_order import KeepOrder
 from ..inputs.overrides import Overrides, read_overrides
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
@@ -23,7 +25,6 @@ from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
 
-KEEP_POLICIES = ("first", "last", "longest", "shortest")
 _DERIVED = {"shingling", "sketch", "bits"}  # of what sketches depend on
 
 
@@ -48,13 +49,14 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if isinstance(self.seed, str) and self.seed == RANDOM:
             object.__setattr__(self, "seed", self._drawn_seed())
         check_values(self)
-        if isinstance(self.glob, (list, tuple)):
-            object.__setattr__(self, "glob", self.glob[0] if len(self.glob) == 1 else tuple(self.glob) or None)
-        policy, _, column = self.keep.partition(":")
-        if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
-            raise ParameterError(
-                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
-            )
+        for name in ("glob", "key"):
+            given = getattr(self, name)
+            if isinstance(given, (list, tuple)):
+                alone = len(given) == 1 and isinstance(given[0], str)
+                object.__setattr__(self, name, given[0] if alone else tuple(given) or None)
+        _ = self.keep_order
+        if not all(isinstance(name, str) and name for name in self.key_columns):
+            raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
         self._check_groups()
@@ -143,6 +145,16 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """What of web pages is compared: "main" or "all" text; empty: texts are none."""
         return ("all" if self.boilerplate else "main") if self.html else ""
 
+    @cached_property
+    def keep_order(self) -> KeepOrder:
+        """What keep order follows."""
+        return KeepOrder.of(self.keep)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of which equal values make documents one."""
+        return () if self.key is None else (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
     @property
     def group_rules(self) -> GroupRules:
         """What becomes of whole groups."""
@@ -152,11 +164,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def carried(self) -> tuple[str, ...]:
         """The columns of the inputs that decisions have, too."""
         return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
-
-    @property
-    def keep_column(self) -> str | None:
-        """The column that the keep policy orders by, if it does."""
-        return self.keep.partition(":")[2] or None
 
     def lasting(self) -> Self:
         """Return the settings without what only the call needs; a result that keeps them does not keep that."""
@@ -193,6 +200,7 @@ class PairSettings(PairOptions, Settings):
     """The settings of a list of pairs, which removes nothing."""
 
     keep: str = field(init=False, default="first")
+    key: str | Sequence[str] | None = field(init=False, default=None)
     evidence: str = field(init=False, default="keepers")
     empty: str = field(init=False, default="keep")
     overrides: Overrides | None = field(init=False, default=None)
