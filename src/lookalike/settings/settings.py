@@ -22,7 +22,7 @@ from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
 
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
-_DERIVED = {"shingling", "sketch", "bits"}  # of what sketches depend on
+_DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
 
 def available_threads() -> int:
@@ -48,7 +48,9 @@ class Settings(SearchOptions, DedupOptions):
         check_values(self)
         if isinstance(self.glob, (list, tuple)):
             object.__setattr__(self, "glob", self.glob[0] if len(self.glob) == 1 else tuple(self.glob) or None)
-        policy, _, column = self.keep.partition(":")
+        if self.keep is None:
+            object.__setattr__(self, "keep", "longest" if self.measure == "containment" else "first")
+        policy, _, column = self.keep_policy.partition(":")
         if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
             raise ParameterError(
                 f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
@@ -59,6 +61,10 @@ class Settings(SearchOptions, DedupOptions):
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
+        if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
+            raise ParameterError(f"floor, the least resemblance of a match by containment, must be in [0, 1]; got {self.floor}"
+                                 + ("" if self.measure == "containment" else ": pass measure containment with it"))  # fmt: skip
+        object.__setattr__(self, "floor", float(self.floor))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
@@ -91,7 +97,7 @@ class Settings(SearchOptions, DedupOptions):
         -------
         Settings
         """
-        if self.method != "minhash":
+        if self.method != "minhash" or self.measure != "resemblance":
             return replace(self, threshold=threshold)
         slots = self.plan.permutations - self.plan.estimation_slots
         return replace(self, threshold=threshold, permutations=slots, bands=self.plan.bands, rows=self.plan.rows)
@@ -131,9 +137,20 @@ class Settings(SearchOptions, DedupOptions):
         return ("all" if self.boilerplate else "main") if self.html else ""
 
     @property
+    def keep_policy(self) -> str:
+        """The keep policy."""
+        assert self.keep is not None
+        return self.keep
+
+    @property
     def keep_column(self) -> str | None:
         """The column that the keep policy orders by, if it does."""
-        return self.keep.partition(":")[2] or None
+        return self.keep_policy.partition(":")[2] or None
+
+    @property
+    def either(self) -> bool:
+        """Whether it does not matter which of two documents is in the other."""
+        return False
 
     def lasting(self) -> Self:
         """Return the settings without what only the call needs; a result that keeps them does not keep that."""
@@ -150,6 +167,8 @@ class Settings(SearchOptions, DedupOptions):
             said["overrides"] = self.overrides.to_dict()
         if self.method == "simhash":
             return said | {"method": "simhash", "radius": self.radius, "bits": 64}
+        if self.measure == "containment":
+            return said | {"method": self.method, "max_bucket": self.max_bucket} | self.finder.plan_dict()
         if self.method != "minhash":
             names = ("method", "radius", "permutations", "bands", "rows", "max_bucket")
             return said | {name: getattr(self, name) for name in names}
@@ -175,6 +194,11 @@ class PairSettings(PairOptions, Settings):
     work: str | os.PathLike[str] | None = field(init=False, default=None)
     resume: bool = field(init=False, default=False)
     order_by: str | None = field(init=False, default=None)
+
+    @property
+    def either(self) -> bool:
+        """Whether it does not matter which of two documents is in the other: pairs have no keep order."""
+        return True
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list depends on, for provenance."""

@@ -167,7 +167,7 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
     sketch = 32 + keys + codes + 4 * method.n_estimates + named + (16 if settings.within else 0)
     links = LINKS_PER_PAIR * corpus.pairs
     text = corpus.text / n if n else 0.0
-    policy = settings.keep.partition(":")[0]
+    policy = settings.keep_policy.partition(":")[0]
     ranked = 0 if policy in ("first", "last") else sketch * n
     whole = SHARE * sketch  # sent wherever documents that are copies are left out
     halves = SHARE * codes / 4 + 2 * NUMBER
