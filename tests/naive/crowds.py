@@ -90,8 +90,11 @@ def by_fingerprints(prints, groups, codes, radius, boundary, rule):
     return pairs | (rare_pairs(sorted(crowded), codes, boundary, rule) if codes else set())
 
 
-def by_samples(held, samples, needed, boundary, rule):
-    """Pairs of a document and an earlier one that has enough of its sample: all but those shingles that too many have."""
+def by_samples(held, samples, needed, wide, boundary, rule):
+    """Pairs of a document and an earlier one that has enough of its sample: all but those shingles that too many have.
+
+    Of the first ``wide`` shingles of each sample, four times as many are not too many.
+    """
     holders = defaultdict(list)
     for d in sorted(held):
         for shingle in held[d]:
@@ -101,9 +104,9 @@ def by_samples(held, samples, needed, boundary, rule):
         if d < boundary:
             continue
         shared, nothing = Counter(), 0
-        for shingle in samples[d]:
+        for i, shingle in enumerate(samples[d]):
             earlier = [other for other in holders[shingle] if other < d]
-            if len(earlier) > rule.max_bucket:
+            if len(earlier) > rule.max_bucket * (4 if i < wide else 1):
                 nothing += 1
                 earlier = heads_of(earlier, boundary, rule.heads)
             shared.update(earlier)

@@ -166,7 +166,7 @@ def dedup(
         candidates = set()
         for value in set(group.values()):
             same = [i for i in live if group[i] == value]
-            candidates |= by_samples({i: held[i] for i in same}, samples, needed, references, rule)
+            candidates |= by_samples({i: held[i] for i in same}, samples, needed, sample - least + 1, references, rule)
     elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
         codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}

@@ -1,7 +1,7 @@
 """Documents that have sampled shingles of others: samples by the smallest hashes, who holds them, and how many two share.
 
-A *holder* is ``order << SIZE_BITS | sampled``: a document that holds a shingle, and, if it is one of its own sample, the number
-of shingles in that sample; 0 if it is not.
+A *holder* is ``order << SIZE_BITS | WIDE | sampled``: a document that holds a shingle, and, if it is one of its own sample, the
+number of shingles in that sample, 0 if it is not. ``WIDE`` is there for the first ones of a sample.
 """
 
 from typing import Annotated, NamedTuple
@@ -13,19 +13,20 @@ from .constants import ONE
 from .hashing import fmix64
 from .sorting import sort_range
 
-SIZE_BITS = 8
-_SIZE = (1 << SIZE_BITS) - 1
+SIZE_BITS, WIDE = 8, 1 << 7
+_SIZE = WIDE - 1
 _S6 = np.uint64(6)
 _SIXTY_THREE = np.uint64(63)
 
 
 @typed
 class Sampling(NamedTuple):
-    """Shingles are mixed with ``salt`` to 63 bits; a sample has ``sample`` of a document's, those of orders from ``first`` on
-    are looked for. ``bits``: a map of these, by the upper bits, 63 less ``shift``."""
+    """Shingles are mixed with ``salt`` to 63 bits; a sample has ``sample`` of a document's, of which the first ``wide`` are wide;
+    those of orders from ``first`` on are looked for. ``bits``: a map of these, by the upper bits, 63 less ``shift``."""
 
     salt: Annotated[np.uint64, "uint64"]
     sample: Annotated[int, "int64"]
+    wide: Annotated[int, "int64"]
     first: Annotated[int, "int64"]
     shift: Annotated[np.uint64, "uint64"]
     bits: Annotated[np.ndarray, "const uint64[::1]"]
@@ -33,10 +34,12 @@ class Sampling(NamedTuple):
 
 @typed
 class CrowdRule(NamedTuple):
-    """A document with more than ``most`` earlier holders of a shingle is linked with the first ``heads`` references (orders
-    below ``boundary``) and the first ``heads`` others. ``both``: each is linked with all others, later ones too."""
+    """A document with more than ``most`` earlier holders of a shingle, or ``most_wide`` of a wide one, is linked with the first
+    ``heads`` references (orders below ``boundary``) and the first ``heads`` others. ``both``: each is linked with all others,
+    later ones too."""
 
     most: Annotated[int, "int64"]
+    most_wide: Annotated[int, "int64"]
     heads: Annotated[int, "int64"]
     boundary: Annotated[int, "int64"]
     both: Annotated[bool, "boolean"]
@@ -100,18 +103,17 @@ def find_holders(values, offsets, groups, orders, how, hits, keys, holders):
         sampled = min(different, how.sample) if orders[row] >= how.first else 0  # all of its sample are hits
         for i in range(different):
             keys[written] = np.int64(np.uint64(hits[i]) ^ groups[row])
-            holders[written] = orders[row] << SIZE_BITS | (sampled if i < sampled else 0)
+            mark = sampled if i < sampled else 0
+            holders[written] = orders[row] << SIZE_BITS | (mark | WIDE if i < min(sampled, how.wide) else mark)
             written += 1
     return written
 
 
-@inlined("UniTuple(int64, 2)(const int64[::1], int64, int64, int64, int64, CrowdRule)", CrowdRule)
-def partners_of(holders, begin, member, size, references, rule):
+@inlined("UniTuple(int64, 2)(int64, int64, int64, boolean, CrowdRule)", CrowdRule)
+def partners_of(member, size, references, crowded, rule):
     """Return how many holders of a shingle a member is linked with, and how many references are passed over for that."""
-    if rule.both:
-        return size, 0
-    if member <= rule.most:
-        return member, 0
+    if not crowded:
+        return size if rule.both else member, 0
     near = min(references, rule.heads)
     return near + min(member - references, rule.heads), references - near
 
@@ -137,9 +139,9 @@ def link_holders(holders, bounds, rule, at, looking, held):
             if one & _SIZE == 0:
                 member += 1
                 continue
-            partners, passed = partners_of(holders, begin, member, size, references, rule)
+            crowded = not rule.both and member > (rule.most_wide if one & WIDE else rule.most)
+            partners, passed = partners_of(member, size, references, crowded, rule)
             near = min(references, rule.heads)
-            crowded = not rule.both and member > rule.most
             while partner < partners + (1 if crowded else 0):
                 if count == len(looking):
                     at[0] = group
@@ -152,7 +154,7 @@ def link_holders(holders, bounds, rule, at, looking, held):
                 partner += 1
                 if rule.both and (other == member or (member < references and other < references)):
                     continue
-                looking[count] = one
+                looking[count] = one & ~WIDE
                 held[count] = holders[begin + other] >> SIZE_BITS
                 count += 1
             member += 1

@@ -49,6 +49,11 @@ class ContainmentMethod:
         return np.uint64(derive(self.seed, "containment", 1)[0])
 
     @property
+    def wide(self) -> int:
+        """The first shingles of a sample, so many that one of them is shared wherever enough are."""
+        return self.sample - self.least + 1
+
+    @property
     def needed(self) -> Int64Array:
         """How many sampled shingles must be shared, by their number."""
         return containment.least_shared(self.threshold, self.sample, self.least)

@@ -27,6 +27,7 @@ from .totals import Total
 KEY_BITS, ROW_BYTES = 63, 16
 LEAST_BITS, MOST_BITS, BITS_OF_A_KEY = 16, 27, 16
 AT_A_TIME = 1 << 18
+WIDER = 4  # times as many earlier holders may have a wide shingle
 _ONE = np.uint64(1)
 
 
@@ -55,7 +56,7 @@ def sampled_keys(n_keys: int, first: int) -> Total:
 def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingling: Shingling, first: int) -> Batches:
     """Name the documents that hold shingles which ``bits`` may have: columns order, empty, text and, perhaps, within."""
     shift = np.uint64(KEY_BITS - (64 * len(bits) - 1).bit_length())
-    how = kernel.Sampling(method.salt, method.sample, first, shift, bits)
+    how = kernel.Sampling(method.salt, method.sample, method.wide, first, shift, bits)
     for whole in rows:
         batch = whole.filter(to_arrow(~flags(whole, "empty")))
         texts, orders, groups = from_arrow_array(batch["text"]), ints(batch, "order"), _groups(batch)
@@ -71,11 +72,12 @@ def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingl
 def look(rows: Batches, *, max_bucket: int | None, boundary: int, heads: int = HEADS) -> Batches:
     """Link each document with the earlier holders of the shingles of its sample; groups of ``key``, sorted by ``holder``.
 
-    One with more than ``max_bucket`` earlier holders is linked with itself, the first ``heads`` references and the first
-    others; None: with all holders, earlier and later. Orders below ``boundary`` are references, not linked with each other.
+    One with more than ``max_bucket`` earlier holders, ``WIDER`` times as many of a wide shingle, is linked with itself, the first
+    ``heads`` references and the first others; None: with all holders, earlier and later. Orders below ``boundary`` are
+    references, not linked with each other.
     """
     most = NO_CROWDS if max_bucket is None else max_bucket
-    rule = kernel.CrowdRule(most, heads, boundary, max_bucket is None)
+    rule = kernel.CrowdRule(most, max(most, WIDER * (max_bucket or 0)), heads, boundary, max_bucket is None)
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         keys, holders, at = ints(piece, "key"), ints(piece, "holder"), np.zeros(3, np.int64)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)

@@ -9,7 +9,7 @@ from ..errors import ParameterError
 from ._check import ROUNDING, within
 from .banding import binomial
 
-SAMPLE, MOST_SAMPLED = 32, 255
+SAMPLE, MOST_SAMPLED = 32, 127
 
 
 def found(containment: float, sample: int, least: int) -> float:
@@ -54,7 +54,7 @@ def plan_sample(threshold: float, recall: float) -> tuple[int, int]:
     Raises
     ------
     ParameterError
-        If 255 shingles are not enough: 1 - (1 - t)^255 is below the recall.
+        If 127 shingles are not enough: 1 - (1 - t)^127 is below the recall.
 
     References
     ----------
