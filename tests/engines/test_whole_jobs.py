@@ -38,8 +38,15 @@ CASES = {
     "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
     "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
     "containment": {"measure": "containment", "threshold": 0.6, "floor": 0.3, "empty": "drop", "width": 1, "id": "name"},
-    "containment crowds": {"measure": "containment", "threshold": 0.7, "max_bucket": 4, "width": 1, "evidence": "all",
-                           "within": "g", "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)]},
+    "containment crowds": {
+        "measure": "containment",
+        "threshold": 0.7,
+        "max_bucket": 4,
+        "width": 1,
+        "evidence": "all",
+        "within": "g",
+        "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
+    },
     "overrides": {
         "max_bucket": 4,
         "bands": 6,

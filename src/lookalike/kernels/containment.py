@@ -21,8 +21,8 @@ _SIXTY_THREE = np.uint64(63)
 
 @typed
 class Sampling(NamedTuple):
-    """Shingles are mixed with ``salt`` to 63 bits; a sample has ``sample`` of a document's, of which the first ``wide`` are wide;
-    those of orders from ``first`` on are looked for. ``bits``: a map of these, by the upper bits, 63 less ``shift``."""
+    """Shingles are mixed with ``salt`` to 63 bits; a sample has ``sample`` of a document's, of which the first ``wide`` are
+    wide; those of orders from ``first`` on are looked for. ``bits``: a map of these, by the upper bits, 63 less ``shift``."""
 
     salt: Annotated[np.uint64, "uint64"]
     sample: Annotated[int, "int64"]
@@ -77,7 +77,8 @@ def mark_keys(keys, shift, bits):
 
 
 @compiled(
-    "int64(const uint64[::1], const int64[::1], const uint64[::1], const int64[::1], Sampling, int64[::1], int64[::1], int64[::1])",
+    "int64(const uint64[::1], const int64[::1], const uint64[::1], const int64[::1], Sampling, int64[::1], int64[::1], "
+    "int64[::1])",
     Sampling,
 )
 def find_holders(values, offsets, groups, orders, how, hits, keys, holders):
@@ -121,9 +122,9 @@ def partners_of(member, size, references, crowded, rule):
 @compiled("int64(const int64[::1], const int64[:, ::1], CrowdRule, int64[::1], int64[::1], int64[::1])", CrowdRule)
 def link_holders(holders, bounds, rule, at, looking, held):
     """Write a row for each document that looks for a shingle, and each other one that holds it, from (group, member, partner)
-    ``at`` on; return how many. A group has all holders of one shingle, ascending; ``looking`` receives holders, ``held`` orders:
-    its own where there are too many. Rows are written until ``looking`` is full; then ``at[0]`` is below ``len(bounds)``.
-    """
+    ``at`` on; return how many. A group has all holders of one shingle, ascending; ``looking`` receives holders, ``held``
+    orders: its own where there are too many. Rows are written until ``looking`` is full; ``at[0]`` is ``len(bounds)`` when all
+    is done."""
     count = 0
     group = at[0]
     member = at[1]

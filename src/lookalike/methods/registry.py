@@ -74,7 +74,7 @@ def _containment(settings: MethodSettings) -> ContainmentMethod:
     if settings.verify != "exact":
         raise ParameterError(f"containment is measured on the texts: verify must be exact; got {settings.verify!r}")
     if not settings.permutations is settings.bands is settings.rows is None:
-        raise ParameterError("permutations, bands and rows are for resemblance; containment has samples, which follow from recall")
+        raise ParameterError("permutations, bands and rows are for resemblance; recall determines the sample of containment")
     sample, least = plan_sample(settings.threshold, settings.recall)
     return ContainmentMethod(
         threshold=settings.threshold, sample=sample, least=least, seed=settings.seed, floor=settings.floor,

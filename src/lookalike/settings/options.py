@@ -136,23 +136,18 @@ class SearchOptions(TextOptions):
     """What jobs take that look for near-duplicates."""
 
     threshold: Annotated[Number, Option(
-        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) of near-duplicates, or what else '
-        "``measure`` says.",
+        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) or other ``measure`` of matches.',
         help="Minimum resemblance of near-duplicates, or containment; with simhash, minimum cosine.",
         range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
     measure: Annotated[Word, Option(
-        doc="What must reach the threshold. Containment is the share of a document's shingles that another one has too, which "
-        "is earlier in keep order: an excerpt is removed if the page that it comes from is kept. For ``pairs``, it is the "
-        "larger of both shares.",
-        help="What must reach the threshold. containment: the share of a document's shingles that a kept document has too, so "
-        "that excerpts of longer documents are found.",
+        doc="Containment is the share of a document's shingles that one before it in keep order has; for ``pairs``, of either.",
+        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has (finds excerpts).",
         choices=("resemblance", "containment"), recorded="given", sketched=True,
     )] = "resemblance"  # fmt: skip
     floor: Annotated[Number, Option(
-        doc="With containment, the least resemblance of a match: 0.4 leaves excerpts alone that are shorter than two fifths of "
-        "the other document.",
-        help="With --measure containment: least resemblance of a match.", range="float in [0, 1]", recorded="given",
+        doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
+        help="With containment, the least resemblance of a match.",
     )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
         doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With "
@@ -238,12 +233,11 @@ class DedupOptions:
 
     keep: Annotated[MaybeWord, Option(
         doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or "
-        "smallest:COLUMN. Default: first; with containment, longest. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its "
-        "UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are "
-        "refused, and so are times with a time zone beside others without.",
-        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.  "
-        "[default: first; with --measure containment, longest]",
-        metavar="POLICY", recorded="always",
+        "smallest:COLUMN; default: first, with containment longest. Ties go to the earlier row. Numbers of all types compare "
+        "by value, times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of "
+        "different kinds in one column are refused, and so are times with a time zone beside others without.", metavar="POLICY",
+        help="Which near-duplicate to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.  "
+        "[default: first; for containment, longest]", recorded="always",
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "

@@ -62,8 +62,7 @@ class Settings(SearchOptions, DedupOptions):
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
         if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
-            raise ParameterError(f"floor, the least resemblance of a match by containment, must be in [0, 1]; got {self.floor}"
-                                 + ("" if self.measure == "containment" else ": pass measure containment with it"))  # fmt: skip
+            raise ParameterError(f"floor, which is for measure containment, must be in [0, 1]; got {self.floor}")
         object.__setattr__(self, "floor", float(self.floor))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")

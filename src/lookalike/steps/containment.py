@@ -72,8 +72,8 @@ def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingl
 def look(rows: Batches, *, max_bucket: int | None, boundary: int, heads: int = HEADS) -> Batches:
     """Link each document with the earlier holders of the shingles of its sample; groups of ``key``, sorted by ``holder``.
 
-    One with more than ``max_bucket`` earlier holders, ``WIDER`` times as many of a wide shingle, is linked with itself, the first
-    ``heads`` references and the first others; None: with all holders, earlier and later. Orders below ``boundary`` are
+    One with more than ``max_bucket`` earlier holders, ``WIDER`` times as many of a wide shingle, is linked with itself, the
+    first ``heads`` references and the first others; None: with all holders, earlier and later. Orders below ``boundary`` are
     references, not linked with each other.
     """
     most = NO_CROWDS if max_bucket is None else max_bucket

@@ -133,13 +133,13 @@ def binomial(trials: int, probability: float) -> NDArray[np.float64]:
     ndarray of float64, shape (trials + 1,)
     """
     n, p = int(count("trials", trials, 0)), float(within("probability", probability, 0.0, 1.0))
+    terms = np.zeros(n + 1)
     if p in (0.0, 1.0):
-        return np.eye(n + 1)[n if p else 0]
+        terms[n if p else 0] = 1.0
+        return terms
     i = np.arange(n + 1)
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-    terms: NDArray[np.float64] = np.exp(
-        log_factorial[n] - log_factorial - log_factorial[::-1] + i * np.log(p) + (n - i) * np.log1p(-p)
-    )
+    terms[:] = np.exp(log_factorial[n] - log_factorial - log_factorial[::-1] + i * np.log(p) + (n - i) * np.log1p(-p))
     return terms
 
 

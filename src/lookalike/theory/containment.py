@@ -1,4 +1,4 @@
-"""Containment from a sample of the contained document: how many sampled shingles another one must have to be compared with it."""
+"""Containment from a sample of the contained document: how many of its sampled shingles a candidate must have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAMPLE, MOST_SAMPLED = 32, 127
 
 
 def found(containment: float, sample: int, least: int) -> float:
-    """Probability that a document with a share C of another one's shingles has ``least`` of its ``sample`` sampled ones or more.
+    """Probability that a document with a share C of another one's shingles has ``least`` or more of its sample.
 
     P(X >= least) for X binomial of ``sample`` trials of probability C. A sample is drawn without replacement, so that X is
     hypergeometric; its lower tail, below ``least`` <= ``sample`` C, is no heavier than that of the binomial.

@@ -18,9 +18,8 @@ HOLDERS      code (slot << 16 | code), order, count (of crowded documents with t
 COUPLES      key (of two slots and their codes, 32 bits of a hash), order
 PREFIXES     key (64 bits of a hash of a shingle), order, size (shingles of the document), place (of this one among them, rare
              ones first), before, before_2, before_3 (keys of those before it, or 0)
-HOLDING      key (63 bits of a hash of a shingle), holder (order << 8 | number of shingles in the document's sample, or 0 if this
-             one is none of them)
-LOOKING      looking (a holder of a shingle of its sample), held (order of another one, or its own if too many hold it)
+HOLDING      key (63 bits of a hash of a shingle), holder (a document that has it: see ``kernels.containment``)
+LOOKING      looking (a holder of a shingle of its own sample), held (order of another one, or its own if too many hold it)
 SHARED       left, right, sampled, crowded (shingles of the sample of left = right, and how many of them tell nothing; else 0)
 PAIRS        left, right: orders, left < right, each pair once
 BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
