@@ -157,7 +157,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
-        "progress": no_progress,
+        "progress": no_progress, "measure": "containment", "floor": 0.2,
     }  # fmt: skip
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
         usual = vars(settings_of())
@@ -165,6 +165,8 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             given = {name: other[name]} | ({"work": "x"} if name == "resume" else {})
             given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
             given |= {"max_document": 99} if name == "on_error" else {}
+            given |= {"measure": "containment"} if name == "floor" else {}
+            given |= {"keep": "last"} if "measure" in given and function is la.dedup else {}
             with pytest.raises(ZeroDivisionError):
                 function("data", **given)
             data, settings = seen.pop()

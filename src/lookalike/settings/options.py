@@ -61,8 +61,7 @@ class TextOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document.",
-        group=READ,
+        "or objects one after another; txt: a file is a document.", group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
@@ -232,10 +231,10 @@ class DedupOptions:
     """What deduplication takes beside what a search does."""
 
     keep: Annotated[MaybeWord, Option(
-        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or "
-        "smallest:COLUMN; default: first, with containment longest. Ties go to the earlier row. Numbers of all types compare "
-        "by value, times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of "
-        "different kinds in one column are refused, and so are times with a time zone beside others without.", metavar="POLICY",
+        doc="Which near-duplicate to keep: first (default), last, longest (default for containment), shortest (in bytes of "
+        "text), largest:COLUMN or smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by "
+        "instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in "
+        "one column are refused, and so are times with a time zone beside others without.", metavar="POLICY",
         help="Which near-duplicate to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.  "
         "[default: first; for containment, longest]", recorded="always",
     )] = None  # fmt: skip
