@@ -100,10 +100,10 @@ def mixed(values, seed):
 
 
 def least_sampled(threshold, sample, recall):
-    """The largest number of a sample that a pair at the threshold shares with a probability of ``recall``."""
+    """The largest number of a sample that a pair at the threshold shares with a probability of ``recall``; its mean at most."""
     tail = [sum(comb(sample, i) * threshold**i * (1 - threshold) ** (sample - i) for i in range(j, sample + 1))
             for j in range(sample + 1)]  # fmt: skip
-    return max(j for j in range(1, sample + 1) if tail[j] >= recall)
+    return max(1, *(j for j in range(sample + 1) if tail[j] >= recall and j <= sample * threshold + 1e-9))
 
 
 def cosine(a, b):

@@ -131,6 +131,10 @@ def binomial(trials: int, probability: float) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64, shape (trials + 1,)
+
+    References
+    ----------
+    C(n, i) p^i (1 - p)^(n - i), by logarithms of factorials.
     """
     n, p = int(count("trials", trials, 0)), float(within("probability", probability, 0.0, 1.0))
     terms = np.zeros(n + 1)

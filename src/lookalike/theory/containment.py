@@ -16,7 +16,7 @@ def found(containment: float, sample: int, least: int) -> float:
     """Probability that a document with a share C of another one's shingles has ``least`` or more of its sample.
 
     P(X >= least) for X binomial of ``sample`` trials of probability C. A sample is drawn without replacement, so that X is
-    hypergeometric; its lower tail, below ``least`` <= ``sample`` C, is no heavier than that of the binomial.
+    hypergeometric; below ``least`` <= ``sample`` C its tail is no heavier than that of the binomial.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def found(containment: float, sample: int, least: int) -> float:
 def plan_sample(threshold: float, recall: float) -> tuple[int, int]:
     """Size of a sample, and how many of it must be shared, such that a pair at the threshold is found.
 
-    The sample has 32 shingles, or as many as it takes for the recall; of these, the largest number with ``found`` >= recall.
+    The sample has 32 shingles, or as many as it takes for the recall; of these, the largest number with ``found`` >= recall, but
+    no more than are shared on average.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def plan_sample(threshold: float, recall: float) -> tuple[int, int]:
             f"document: {sample:,} are needed; raise the threshold, or lower the recall"
         )
     tails = np.cumsum(binomial(sample, t)[::-1])[::-1]
-    return sample, max(1, int(np.flatnonzero(tails >= wanted - ROUNDING)[-1]))
+    return sample, max(1, min(int(np.flatnonzero(tails >= wanted - ROUNDING)[-1]), int(sample * t + ROUNDING)))
 
 
 def least_shared(threshold: float, sample: int, least: int) -> NDArray[np.int64]:
@@ -91,6 +92,10 @@ def least_shared(threshold: float, sample: int, least: int) -> NDArray[np.int64]
     -------
     ndarray of int64, shape (sample + 1,)
         By the number of shingles in the sample, from 0.
+
+    References
+    ----------
+    The smallest whole number with least / size >= t, and ``plan_sample``.
     """
     sizes = np.arange(sample + 1)
     needed = np.ceil(threshold * sizes - ROUNDING * sizes).astype(np.int64)
@@ -115,6 +120,10 @@ def crowded_recall(threshold: float, sample: int, least: int) -> NDArray[np.floa
     -------
     ndarray of float64, shape (sample + 1, sample + 1)
         Rows are numbers of sampled shingles, columns those of shingles that tell nothing.
+
+    References
+    ----------
+    ``found`` with max(n, u + 1) in place of n.
     """
     needed, u = least_shared(threshold, sample, least), np.arange(sample + 1)
     found_by = (u < needed[:, None]).astype(np.float64)
