@@ -38,8 +38,8 @@ def found(containment: float, sample: int, least: int) -> float:
 def plan_sample(threshold: float, recall: float) -> tuple[int, int]:
     """Size of a sample, and how many of it must be shared, such that a pair at the threshold is found.
 
-    The sample has 32 shingles, or as many as it takes for the recall; of these, the largest number with ``found`` >= recall, but
-    no more than are shared on average.
+    The sample has 32 shingles, or as many as it takes for the recall; of these, the largest number with ``found`` >= recall,
+    but no more than are shared on average.
 
     Parameters
     ----------
