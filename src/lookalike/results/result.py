@@ -104,12 +104,17 @@ class Result(Tables):
         """Walk all verified pairs again at a higher threshold."""
         began = perf_counter()
         settings = self.settings.at(threshold)
+        if settings.group_rules.given or settings.counts:
+            raise ParameterError(
+                "rethreshold walks the known pairs, and does not count groups anew (at_most, drop_all, min_sources, counts): "
+                "run dedup again at the threshold"
+            )
         method = settings.finder
         found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
         decisions, matches = map(HeldRows, found)
         summary = self.summary.at(
             threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
-            seconds={"keeping": perf_counter() - began}, **count(decisions, self.summary.reference),
+            seconds={"keeping": perf_counter() - began}, **count(decisions, self.summary.reference, settings.slices or ()),
         )  # fmt: skip
         provenance = self.provenance | {"parameters": settings.to_dict()}
         return Result(
@@ -120,7 +125,7 @@ class Result(Tables):
     def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
-        Documents left out as too large or unreadable are not written.
+        Documents left out as too large or unreadable are not written. With the setting ``counts`` rows have its columns, too.
 
         Parameters
         ----------
@@ -261,11 +266,13 @@ class Result(Tables):
         OutputError
             If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
         ParameterError
-            If the result is closed, or was loaded or unpickled; or if inputs that lie in no files are web pages.
+            If the result is closed, or was loaded or unpickled; if inputs that lie in no files are web pages; or if whole
+            groups were removed (``drop_all``, ``min_sources``).
         """
         self._check_open()
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
+        self.settings.check_saving()
         self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
