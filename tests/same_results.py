@@ -10,10 +10,13 @@ VARIANTS = [
     {"method": "simhash", "radius": 6}, {"method": "simhash", "radius": 6, "verify": "sketch", "empty": "drop"},
     {"empty": "drop", "overrides": [{"id": f"d{i}", "action": "remove" if i % 4 else "keep"} for i in range(30, 80, 2)]},
     {"keep": "last", "overrides": [{"id": f"d{i}", "action": "keep"} for i in range(30, 80)]},
-    {"at_most": 2, "counts": True, "source": "site", "list_sources": 2, "slices": "site"},
-    {"drop_all": True, "min_sources": 2, "source": "site", "evidence": "all"},
 ]  # fmt: skip
 """Settings of jobs over such documents."""
+OF_GROUPS = [
+    {"at_most": 2, "counts": True, "source": "site", "list_sources": 2, "slices": "site"},
+    {"drop_all": True, "min_sources": 2, "source": "site"},
+]
+"""Others, about whole groups, which known pairs do not decide again."""
 
 
 def corpus(rng, n_families=25):

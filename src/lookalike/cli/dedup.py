@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..settings.group_options import GroupOptions
 from ..settings.option import RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
@@ -19,6 +20,7 @@ from .messages import say, say_all, say_seed
 @options.preset
 @options.of_job(SearchOptions)
 @options.of_job(DedupOptions)
+@options.of_job(GroupOptions)
 @options.writing
 @options.own("--save-sketches", default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
@@ -60,6 +62,7 @@ def dedup(
         lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
         lookalike dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
+        lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory
@@ -69,7 +72,7 @@ def dedup(
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
-    from ..settings.settings import Settings
+    from ..settings.settings import Settings, check_saving
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
 
@@ -78,7 +81,7 @@ def dedup(
     given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
     how = {name: given[name] for name in OPENING}
     if save_sketches is not None:
-        Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]).check_saving()
+        check_saving(Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]))
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
     if engine == "spark":

@@ -6,10 +6,13 @@ import glob as globbing
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputDataError, ParameterError
+from .ahead import side_by_side
 from .names import (
     ARCHIVES,
     Skipped,
@@ -23,11 +26,13 @@ from .names import (
     matches,
     says_hidden,
     shown,
+    suffix_of,
     walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
+from .remote import Web
 from .streams import Spool, spool, why
-from .urls import Entry, Url, as_url
+from .urls import WEB, Entry, Status, Url, as_url
 
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
 
@@ -136,11 +141,14 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
 
 def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    entry = asked(url, url.entry)
+    asks: list[Callable[[], Any]] = [url.entry]
+    if not suffix_of(url.name, suffixes):  # most likely a folder
+        asks.append(partial(entries_in, url, recursive=True))
+    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks, True))
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
-        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
+        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add, *entries)]
     if not is_glob(url.key):
         raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matching_it = list(matching(url))
@@ -153,6 +161,20 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
     if not found:
         raise InputDataError(f"{shown(url)}: no file matches")
     return found
+
+
+def _on_web(url: Url) -> Place:
+    """Return the file that an address names; of a server that does not send parts, a copy."""
+    if "*" in url.key or not url.name:
+        raise InputDataError(f"{shown(url)}: a web address names one file, no folder and no glob; name the files one by one")
+    web: Web = asked(url, lambda: Web(str(url)))
+    if web.in_parts:
+        status = Status(web.size, web.version)
+        return _remote(Entry(replace(url, known=status), False, status))
+    suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
+    copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
+    copy.relative = url.name
+    return _copied(copy)
 
 
 def _refuse_empty(
@@ -193,6 +215,9 @@ def find_places(
             places.append(_copied(spool(name, format, formats)))
             continue
         if (url := as_url(name)) is not None:
+            if url.scheme in WEB:
+                places.append(_on_web(url))
+                continue
             places += _on_store(url, patterns, suffixes, skipped) or _refuse_empty(url, patterns, formats, skipped)
             continue
         if is_glob(name) and not os.path.lexists(name):
@@ -275,10 +300,14 @@ def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
 
 
 def inside(
-    folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
+    folder: Url,
+    patterns: Sequence[str],
+    suffixes: Collection[str],
+    left: Callable[[str, str], None],
+    listed: list[Entry] | None = None,
 ) -> Iterator[Entry]:
-    """Yield the files that a folder stands for, in the order of their names."""
-    for entry in entries_in(folder, recursive=True):
+    """Yield the files that a folder stands for, in the order of their names; what is ``listed`` may be in it."""
+    for entry in entries_in(folder, recursive=True) if listed is None else listed:
         if entry.is_folder:
             continue
         parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")

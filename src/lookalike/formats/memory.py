@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..files.names import expanded, is_glob, listed, suffix_of
-from ..files.urls import is_url
+from ..files.urls import WEB, is_url
 from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
@@ -244,7 +244,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return True
     if not all(issubclass(kind, str) for kind in kinds):
         return False
-    if all(map(is_url, items)):
+    if all(is_url(item, WEB) for item in items):
         return True
     known = formats_by_suffix()
     longest = max(map(len, known))

@@ -8,10 +8,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
+from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import Skipped, describe_skipped, listed, suffix_of
 from ..files.places import Place
 from ..files.streams import read_blocks
+from ..files.urls import Url
 from ..formats.split import Inputs
 from .database import queried, refuse_unused
 from .format import Format
@@ -59,9 +61,14 @@ def _with_formats(
     named = None if name is None else format_named(name)
     if named is not None and delimiter is not None:
         named = named.delimited(delimiter)
-    for place in places:
-        suffix = suffix_of(place.path, known)
-        form = named or (known[suffix] if suffix else None)
+    forms = [named or known.get(suffix_of(place.path, known) or "") for place in places]
+    looked_at = [
+        place for place, form in zip(places, forms, strict=True)
+        if form is not None and not form.lacks and form.rows_are_files and place.found
+    ]  # fmt: skip
+    remote = any(isinstance(place.path, Url) for place in looked_at)
+    heads = iter(side_by_side(lambda place: next(read_blocks(place.path, SNIFFED), b""), looked_at, remote))
+    for place, form in zip(places, forms, strict=True):
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
@@ -70,7 +77,7 @@ def _with_formats(
             skipped.add("no_extra", f"{place.name}: {form.lacks}")
         elif form.lacks:
             raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
-        elif form.rows_are_files and place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
+        elif form.rows_are_files and place.found and not form.sniff(next(heads)):
             skipped.add("binary", place.name)
         else:
             yield form, place

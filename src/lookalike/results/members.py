@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..steps.groups import REASONS
 from ..values import Float64Array, Int64Array
-from ..values.arrow import string, strings, to_numpy
+from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
 from .rows import BATCH_ROWS, Rows
 
@@ -141,6 +141,14 @@ class Numbers:
         rows, sizes = np.unique(keepers, return_counts=True)
         rows, sizes = rows[sizes >= least - 1], sizes[sizes >= least - 1]
         return len(rows), self.members(rows[np.argsort(-sizes, kind="stable")[:n]].tolist())
+
+
+def shared_by(decisions: Rows, column: str | None, inputs: list[str]) -> pa.Table:
+    """Return ``removed_from, kept_in, documents``: sources are values of a column, or the inputs."""
+    numbers = Numbers(decisions, column)
+    names, found = inputs if column is None else list(numbers.names), numbers.shared()
+    ends = [strings([names[pair[side]] for pair in found]) for side in (0, 1)]
+    return pa.table([*ends, to_arrow(np.array([n for *_, n in found], np.int64))], ["removed_from", "kept_in", "documents"])
 
 
 def rows_named(decisions: Rows, name: str) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -196,6 +197,23 @@ class Summary:
             f"  {counted(self.crowded, 'document')} in crowded buckets: they share so much text with many others, usually",
             f"  boilerplate, that they were compared with some of these only ({CROWDS})",
         ]
+
+
+def as_html(s: Summary) -> str:
+    """Return the counts as a small table, for notebooks."""
+    rows = [
+        ("documents", f"{s.documents:,}"),
+        ("exact duplicates removed", f"{s.exact_duplicates:,}"),
+        ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
+        ("kept", f"<b>{s.kept:,}</b>"),
+        ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
+    ]
+    rows += [
+        (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
+        for gone, kept, value, _ in s.least_alike
+    ]
+    body = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>" for name, value in rows)
+    return f"<table><caption>lookalike: {s.documents - s.kept:,} removed</caption>{body}</table>"
 
 
 def describe_audit(audit: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,14 +19,14 @@ from ..settings.settings import Settings, added_columns, count_columns
 from ..steps.totals import of_inputs
 from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
-from ..values.arrow import no_rows, strings, to_arrow, to_numpy
+from ..values.arrow import no_rows, to_numpy
 from ..values.tables import SOURCE_BITS
-from ..wording import called, counted, printable
+from ..wording import called, counted
 from .groups import annotated, annotation_columns, clusters_of, groups_of, keeper_columns
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
-from .members import Numbers
+from .members import shared_by
 from .rows import HeldRows, Rows, collect, drawn, filtered, least_alike, rows_at, there_of
-from .summary import Summary
+from .summary import Summary, as_html
 
 NearMisses = Callable[[float], Iterator[tuple[Int64Array, Int64Array, Float64Array]]]
 """From a lower threshold to (left, right, score) of the kept documents that score between; left and right are orders."""
@@ -233,11 +232,7 @@ class Tables:
 
         Sources are those of the setting ``source``, by default the inputs, references included; most documents come first.
         """
-        numbers = Numbers(self.rows(), self.settings.source)
-        names = list(numbers.names) or list(map(called, self.provenance["inputs"]))
-        found = numbers.shared()
-        ends = [strings([names[pair[side]] for pair in found]) for side in (0, 1)]
-        return pa.table([*ends, to_arrow(np.array([n for *_, n in found], np.int64))], ["removed_from", "kept_in", "documents"])
+        return shared_by(self.rows(), self.settings.source, list(map(called, self.provenance["inputs"])))
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -351,17 +346,4 @@ class Tables:
 
     def _repr_html_(self) -> str:
         """Return the counts as a small table, for notebooks."""
-        s = self.summary
-        rows = [
-            ("documents", f"{s.documents:,}"),
-            ("exact duplicates removed", f"{s.exact_duplicates:,}"),
-            ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
-            ("kept", f"<b>{s.kept:,}</b>"),
-            ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
-        ]
-        rows += [
-            (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
-            for gone, kept, value, _ in s.least_alike
-        ]
-        body = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>" for name, value in rows)
-        return f"<table><caption>lookalike: {s.documents - s.kept:,} removed</caption>{body}</table>"
+        return as_html(self.summary)

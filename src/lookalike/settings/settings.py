@@ -18,6 +18,7 @@ from ..steps.groups import GroupRules
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
+from .group_options import GroupOptions
 from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
@@ -33,7 +34,7 @@ def available_threads() -> int:
 
 @documented
 @dataclass(frozen=True, kw_only=True)
-class Settings(SearchOptions, DedupOptions):
+class Settings(SearchOptions, DedupOptions, GroupOptions):
     """All that a user can choose about a job; two parameters, ``threshold`` and ``recall``, are usually enough.
 
     Raises
@@ -152,14 +153,6 @@ class Settings(SearchOptions, DedupOptions):
         """What becomes of whole groups."""
         return GroupRules(at_most=self.at_most or 1, drop_all=self.drop_all, min_sources=self.min_sources or 1)
 
-    def check_saving(self) -> None:
-        """Refuse to save sketches where documents that are removed can have nobody who stands for them."""
-        if self.drop_all or self.group_rules.min_sources > 1:
-            raise ParameterError(
-                "sketches are not saved of jobs with drop_all or min_sources (--drop-all, --min-sources): what earlier jobs "
-                "wrote cannot be taken back when a later one finds another document of a group"
-            )
-
     @property
     def carried(self) -> tuple[str, ...]:
         """The columns of the inputs that decisions have, too."""
@@ -192,6 +185,8 @@ class Settings(SearchOptions, DedupOptions):
         said = recorded(self) | {"shingling": self.shingling.to_dict()}
         if skips_large(self.on_error, self.max_document):
             said["max_document"] = self.max_document
+        if self.slices is not None:
+            said["slices"] = list(self.slices)
         if self.overrides is not None:
             said["overrides"] = self.overrides.to_dict()
         if self.method == "simhash":
@@ -240,6 +235,15 @@ class PairSettings(PairOptions, Settings):
         """Return what a list depends on, for provenance."""
         usual = {"keep": self.keep, "evidence": self.evidence, "empty": self.empty}
         return super().to_dict() | usual | {"max_pairs": self.max_pairs}
+
+
+def check_saving(settings: Settings) -> None:
+    """Refuse to save sketches where documents that are removed can have nobody who stands for them."""
+    if settings.drop_all or settings.group_rules.min_sources > 1:
+        raise ParameterError(
+            "sketches are not saved of jobs with drop_all or min_sources (--drop-all, --min-sources): what earlier jobs wrote "
+            "cannot be taken back when a later one finds another document of a group"
+        )
 
 
 def count_columns(settings: Settings) -> tuple[str, ...]:
