@@ -51,7 +51,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if isinstance(self.glob, (list, tuple)):
             object.__setattr__(self, "glob", self.glob[0] if len(self.glob) == 1 else tuple(self.glob) or None)
         if self.keep is None:
-            object.__setattr__(self, "keep", "longest" if self.measure == "containment" else "first")
+            object.__setattr__(self, "keep", self.usual_keep)
         policy, _, column = self.keep_policy.partition(":")
         if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
             raise ParameterError(
@@ -157,6 +157,11 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def carried(self) -> tuple[str, ...]:
         """The columns of the inputs that decisions have, too."""
         return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
+
+    @property
+    def usual_keep(self) -> str:
+        """The keep policy where none is chosen: what contains others is mostly longer."""
+        return "longest" if self.measure == "containment" and not self.either else "first"
 
     @property
     def keep_policy(self) -> str:
