@@ -200,6 +200,23 @@ def try_remote(fresh: Fresh) -> None:
     fresh.run_python("-c", "from huggingface_hub import HfApi, get_token, hf_hub_url; HfApi()")
 
 
+def try_delta(fresh: Fresh) -> None:
+    """Read a table, a row of which was deleted."""
+    fresh.run_python(
+        "-c",
+        "import pyarrow as pa, deltalake as d; d.write_deltalake('t', pa.table({'text': ['a b c d e f'] * 2, 'n': [1, 2]}));"
+        "d.DeltaTable('t').delete('n = 1')",
+    )
+    assert json.loads(fresh.run("dedup", "t", "--json", "--quiet"))["documents"] == 1
+
+
+def try_iceberg(fresh: Fresh) -> None:
+    """Tell that a table is damaged: to make one needs more packages."""
+    (fresh.work / "i/metadata").mkdir(parents=True)
+    (fresh.work / "i/metadata/v1.metadata.json").write_text("{}")
+    assert "the Iceberg table, v1, cannot be read" in fresh.run("dedup", "i", status=1)
+
+
 def try_mcp(fresh: Fresh) -> None:
     """Answer a question."""
     assert fresh.run_python("-c", ASKED, quiet=False).endswith("near 1.0\n")
@@ -262,6 +279,8 @@ JOBS = {
     "pdf": try_pdf,
     "duckdb": try_duckdb,
     "remote": try_remote,
+    "delta": try_delta,
+    "iceberg": try_iceberg,
     "features": try_features,
     "serve": try_serve,
     "jit": try_jit,

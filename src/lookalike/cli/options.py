@@ -32,8 +32,9 @@ class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.
         return click.Choice(names())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse a format that is not known."""
-        return self._choice.convert(value, param, ctx)
+        """Refuse a format that is not known; what follows a colon, such as a version, the format checks."""
+        name, colon, detail = str(value).partition(":")
+        return self._choice.convert(name, param, ctx) + colon + detail
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the names, as help shows them."""
@@ -136,7 +137,7 @@ def _option(entry: Entry, help: str) -> Decorator:
         more |= {"is_flag": True, "show_default": len(option.spelled) > 0}
     else:
         least, integers = option.least, entry.type in (int, int | None)
-        kind: Any = float if entry.type is float else str
+        kind: Any = float if entry.type in (float, float | None) else str
         kind = (click.IntRange(least, option.most) if least is not None else click.INT) if integers else kind
         more |= {
             "type": _TYPES.get(name) or (click.Choice(words) if words else kind),

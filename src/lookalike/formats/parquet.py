@@ -35,7 +35,7 @@ CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("S
 
 
 @contextmanager
-def _reading(name: str, what: str) -> Iterator[None]:
+def reading(name: str, what: str) -> Iterator[None]:
     """Turn Arrow's refusals of a file into an InputDataError that names it."""
     try:
         yield
@@ -56,7 +56,7 @@ def _source(split: Split) -> Path | pa.NativeFile:
 
 
 def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
-    with _reading(name, what):
+    with reading(name, what):
         return make()
 
 
@@ -64,7 +64,7 @@ class Parquet(ColumnarFormat):
     """Parquet. Rows are numbered from 1."""
 
     name = "parquet"
-    suffixes = (".parquet",)
+    suffixes: tuple[str, ...] = (".parquet",)
     compressible = False
     holds_provenance = True
     counts_rows = True
@@ -72,7 +72,7 @@ class Parquet(ColumnarFormat):
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
         path = split.place.path
-        with _reading(split.name, ": not a readable parquet file"):
+        with reading(split.name, ": not a readable parquet file"):
             return self._file(split, path.open_anywhere() if isinstance(path, Url) else _source(split), BUFFER)
 
     @staticmethod
@@ -92,7 +92,7 @@ class Parquet(ColumnarFormat):
         """Open a file for Arrow, and by its bytes; what one of them has asked a store for, both read."""
         path, buffer = split.place.path, BUFFER
         with ExitStack() as opened:
-            with _reading(split.name, ": not a readable parquet file"):
+            with reading(split.name, ": not a readable parquet file"):
                 raw = opened.enter_context(open_anywhere(path))
                 source = path if isinstance(path, Url) else _source(split)
                 if isinstance(path, Url):
@@ -108,11 +108,12 @@ class Parquet(ColumnarFormat):
             return file.schema_arrow
 
     def compression(self, split: Split) -> str:
-        """The compression of the first column, for files written after it."""
+        """The compression of the largest column, for files written after it."""
         with self._open(split) as file:
-            if file.metadata.num_row_groups and file.metadata.num_columns:
-                return CODECS.get(str(file.metadata.row_group(0).column(0).compression), "snappy")
-            return "snappy"
+            group = file.metadata.row_group(0) if file.metadata.num_row_groups else None
+            chunks = [] if group is None else [group.column(leaf) for leaf in range(group.num_columns)]
+            largest = max(chunks, key=lambda chunk: int(chunk.total_uncompressed_size), default=None)
+            return "snappy" if largest is None else CODECS.get(str(largest.compression), "snappy")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         with self._both(split) as (file, raw):
@@ -123,7 +124,7 @@ class Parquet(ColumnarFormat):
             batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
             while True:
                 damaged = f", after row {first - 1}: damaged parquet data"
-                with _reading(split.name, damaged):
+                with reading(split.name, damaged):
                     batch, left_out = next(batches, (None, []))
                 if batch is None:
                     return
@@ -166,7 +167,7 @@ class Parquet(ColumnarFormat):
 
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows cannot be written again within the memory."""
-        with self._both(split) as (file, raw), _reading(split.name, ": damaged parquet data"):
+        with self._both(split) as (file, raw), reading(split.name, ": damaged parquet data"):
             RowGroups(file, raw, split, converted=converted).check()
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -181,7 +182,7 @@ class Parquet(ColumnarFormat):
         with self._both(split, all_columns=True) as (file, raw):
             batches, row = RowGroups(file, raw, split, converted=converted).batches(), 0
             while True:
-                with _reading(split.name, f", after row {row}: damaged parquet data"):
+                with reading(split.name, f", after row {row}: damaged parquet data"):
                     batch, _ = next(batches, (None, []))
                 if batch is None:
                     return
@@ -194,7 +195,7 @@ class Parquet(ColumnarFormat):
         schema, tables, as_is = together(selections)
         schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
         first = selections[0].split
-        compression = first.form.compression(first) if as_is and isinstance(first.form, ColumnarFormat) else "snappy"
+        compression = first.form.compression(first) if isinstance(first.form, ColumnarFormat) else "snappy"
         with _writer(stream, schema, compression) as writer:
             for table in row_groups(tables, MOST_ROWS if as_is else None):
                 if len(table):

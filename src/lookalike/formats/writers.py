@@ -26,7 +26,7 @@ from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format, Selection
 from .frames import MadeRows
-from .memory import made_split, table_split
+from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
@@ -189,6 +189,8 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
             split.form.check_writing(replace(split, limit=limit), converted)
 
     side_by_side(check, splits, any(split.remote_bytes for split in splits))
+    if isinstance(form, ColumnarFormat):
+        check_types(form, splits)
 
 
 def write_table(

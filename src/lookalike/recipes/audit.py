@@ -134,8 +134,8 @@ class Audit:
 
         def work(piece: Piece) -> tuple[Int64Array, Int64Array, NDArray[np.float64]]:
             first, some, groups = piece
-            rows, passage, both, sizes = passages.match(*self._hashing.hashes(some), False, threshold)
-            number, score = passages.document[passage], both / (sizes + passages.sizes[passage] - both)
+            rows, passage, score = passages.resembling(*self._hashing.hashes(some), threshold)
+            number = passages.document[passage]
             if within is not None and groups is not None:
                 same = np.fromiter((within[d] == groups[r] for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
                 rows, number, score = rows[same], number[same], score[same]

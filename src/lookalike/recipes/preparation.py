@@ -25,7 +25,8 @@ from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
-from ..settings.options import OPENING, OverlapOptions
+from ..settings.options import OPENING
+from ..settings.overlap import OverlapOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable

@@ -61,7 +61,7 @@ class TextOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document.", group=READ,
+        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.", group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
@@ -283,47 +283,6 @@ class DedupOptions:
         "of your own will do, too.",
         help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra; --memory is for each task, "
         "by default 1500MB). The result does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class OverlapOptions(TextOptions):
-    """What the search for documents that contain others takes."""
-
-    against: Annotated[Any, Option(
-        doc="The reference documents, like the data; they are held in memory as shingles, while the data are read once.",
-        group=READ, range="like data", repeats=False,
-    )] = field(repr=False, compare=False)  # fmt: skip
-    against_text: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds the text; default: ``text``.",
-        help="Column or field of the other corpus that holds the text.  [default: as --text]", group=READ, metavar="COLUMN",
-    )] = None  # fmt: skip
-    against_id: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a "
-        "list of texts, text files). The empty string means none: reference documents are then named by file and row.",
-        help="Column or field of the other corpus that holds a unique id, '' for none.  [default: as --id]", group=READ,
-        metavar="COLUMN",
-    )] = None  # fmt: skip
-    measure: Annotated[Word, Option(
-        doc="What must reach the threshold. Containment is the share of the reference document's (or passage's) shingles that "
-        "the document has too, so that a test question inside a long page is found. Resemblance is the number of shingles in "
-        "common divided by the number in the union: it finds only documents of about the same length.",
-        help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided by the "
-        "shingles in the union.", choices=("containment", "resemblance"),
-    )] = "containment"  # fmt: skip
-    threshold: Annotated[Number, Option(
-        doc="The least of the measure.", help="Minimum of the measure.", range="float in (0, 1]", spelled=("-t", "--threshold"),
-    )] = 0.8  # fmt: skip
-    passage: Annotated[MaybeWhole, Option(
-        doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
-        help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N",
-    )] = None  # fmt: skip
-    engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
-        "result does not depend on it.",
-        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
-        "does not depend on it.  [default: local]",
         group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
