@@ -25,9 +25,9 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3464, "kernels": 5560, "engines": 4690, "recipes": 4270, "results": 2605, "files": 4290, "formats": 6550, "inputs": 1450,
-    "steps": 2495, "index": 2120, "search": 2140, "serve": 2610, "report": 2275, "cli": 2326, "sketches": 1320, "values": 1545, "text": 1415,
-    "settings": 920, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
+    "theory": 3615, "kernels": 5775, "engines": 4725, "recipes": 4330, "results": 2605, "files": 4290, "formats": 6550, "inputs": 1450,
+    "steps": 2605, "index": 2120, "search": 2140, "serve": 2610, "report": 2275, "cli": 2326, "sketches": 1320, "values": 1550, "text": 1415,
+    "settings": 950, "methods": 660, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,

@@ -3,6 +3,7 @@
 import random
 from contextlib import closing
 from functools import cache
+from itertools import combinations
 
 import pyarrow as pa
 import pytest
@@ -43,6 +44,16 @@ CASES = {
     "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
     "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
     "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
+    "containment": {"measure": "containment", "threshold": 0.6, "floor": 0.3, "empty": "drop", "width": 1, "id": "name"},
+    "containment crowds": {
+        "measure": "containment",
+        "threshold": 0.7,
+        "max_bucket": 4,
+        "width": 1,
+        "evidence": "all",
+        "within": "g",
+        "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
+    },
     "overrides": {
         "max_bucket": 4,
         "bands": 6,
@@ -111,6 +122,22 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     found = told(case, references, **prepare(kind, monkeypatch))
     assert found[2] == wanted[2]
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+
+
+@pytest.mark.parametrize("kind", WITH_SPARK)
+def test_pairs_by_containment_are_the_same(kind, monkeypatch):
+    table = corpus()
+    ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
+    wanted = {
+        (ids[a], ids[b]): len(sets[a] & sets[b]) / min(len(sets[a]), len(sets[b]))
+        for a, b in combinations(range(len(sets)), 2) if b >= 30 and sets[a] and sets[b]
+    }  # fmt: skip
+    wanted = {ends: share for ends, share in wanted.items() if share >= 0.8}
+    more = prepare(kind, monkeypatch)
+    found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", **more).table
+    assert found.column_names == ["left_id", "right_id", "left_is_reference", "containment"]
+    assert len(wanted) > 100
+    assert {(row["left_id"], row["right_id"]): row["containment"] for row in found.to_pylist()} == wanted
 
 
 @cache

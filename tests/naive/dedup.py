@@ -3,12 +3,12 @@
 from collections import Counter
 from functools import cache
 from hashlib import blake2b
-from math import comb, cos, pi, sqrt
+from math import ceil, comb, cos, pi, sqrt
 from typing import NamedTuple
 
-from naive.crowds import Rule, by_buckets, by_fingerprints
+from naive.crowds import Rule, by_buckets, by_fingerprints, by_samples
 from naive.hamming import simhash
-from naive.hashing import K0, fold_multiply
+from naive.hashing import K0, derive, fmix64, fold_multiply
 from naive.sketches import band_keys, fast_similarity
 from naive.text import decoded, hashes
 
@@ -87,6 +87,25 @@ def resemblance(a, b):
     return common / (len(a) + len(b) - common)
 
 
+def containment(a, b):
+    """Common shingles / shingles of the second document."""
+    a, b = members_of(a), members_of(b)
+    return len(a & b) / len(b)
+
+
+def mixed(values, seed):
+    """The hashes by which shingles are sampled."""
+    (salt,) = derive(seed, "containment", 1)
+    return {fmix64(x ^ salt) >> 1 for x in values}
+
+
+def least_sampled(threshold, sample, recall):
+    """The largest number of a sample that a pair at the threshold shares with a probability of ``recall``; its mean at most."""
+    tail = [sum(comb(sample, i) * threshold**i * (1 - threshold) ** (sample - i) for i in range(j, sample + 1))
+            for j in range(sample + 1)]  # fmt: skip
+    return max(1, *(j for j in range(sample + 1) if tail[j] >= recall and j <= sample * threshold + 1e-9))
+
+
 def cosine(a, b):
     """Cosine of counts; the sums are whole numbers."""
     a, b = Counter(a), Counter(b)
@@ -142,10 +161,11 @@ def key_of(values):
 def dedup(
     texts, *, references=0, keep="first", columns=None, key=None, within=None, empty="keep", unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
-    overrides=None,
+    overrides=None, measure="resemblance", floor=0, sample=32,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
+    With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
     ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
     comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
     documents that are no references whether they are to be kept ("keep") or removed ("remove").
@@ -175,7 +195,15 @@ def dedup(
 
     # Candidates.
     k = bands * rows + (ESTIMATION_SLOTS if verify == "sketch" else 0)
-    if method == "minhash":
+    if measure == "containment":
+        held = {i: mixed(text_of[i], seed) for i in live}
+        samples = {i: sorted(held[i])[:sample] for i in live if i >= references}
+        needed = {i: least if len(samples[i]) == sample else ceil(threshold * len(samples[i]) - 1e-9) for i in samples}
+        candidates = set()
+        for value in set(group.values()):
+            same = [i for i in live if group[i] == value]
+            candidates |= by_samples({i: held[i] for i in same}, samples, needed, sample - least + 1, references, rule)
+    elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
         codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
         keys = {i: band_keys(slots[i], group[i], bands, rows) for i in live}
@@ -194,6 +222,8 @@ def dedup(
 
     # Scores.
     def score(a, b):
+        if measure == "containment":
+            return containment(text_of[a], text_of[b]) if resemblance(text_of[a], text_of[b]) >= floor else -1
         if verify == "exact":
             return (resemblance if method == "minhash" else cosine)(text_of[a], text_of[b])
         if method == "minhash":

@@ -163,6 +163,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
         "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "list_sources": 4, "slices": ("l",),
         "key": ("a", "b"),
+        "measure": "containment", "floor": 0.2,
     }  # fmt: skip
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
         usual = vars(settings_of())
@@ -170,6 +171,8 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             given = {name: other[name]} | {"resume": {"work": "x"}, "list_sources": {"counts": True}}.get(name, {})
             given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
             given |= {"max_document": 99} if name == "on_error" else {}
+            given |= {"measure": "containment"} if name == "floor" else {}
+            given |= {"keep": "last"} if "measure" in given and function is la.dedup else {}
             with pytest.raises(ZeroDivisionError):
                 function("data", **given)
             data, settings = seen.pop()

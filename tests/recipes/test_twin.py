@@ -1,17 +1,20 @@
 """The program decides as its definition does: ``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
 
 import random
+from math import ceil, log
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.crowds import Rule
-from naive.dedup import dedup, keep_order, least_codes
+from naive.dedup import dedup, keep_order, least_codes, least_sampled
 from naive.groups import group_rules
 
 import lookalike as la
+from lookalike.theory import containment
 
-SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")
+SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine", "containment")
 
 
 def pool():
@@ -93,7 +96,12 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
     key, columns = chosen.pop("key", None), {name: table[name].to_pylist() for name in "vgk"}
     groups = None if within is None else table["g"].to_pylist()
     bands, plan = {}, {}
-    if chosen.get("method") != "simhash":
+    if chosen.get("measure") == "containment":
+        recall, t = chosen.pop("recall"), chosen["threshold"]
+        plan["sample"] = max(containment.SAMPLE, 0 if t == 1 else ceil(log(1 - recall) / log(1 - t)))
+        plan["least"] = least_sampled(t, plan["sample"], recall)
+        bands["recall"] = recall
+    elif chosen.get("method") != "simhash":
         banding = chosen.pop("banding")
         planned = la.plan(threshold=chosen["threshold"])
         bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
@@ -158,6 +166,42 @@ def test_minhash(max_bucket, **chosen):
 @given(radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
 def test_simhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), method="simhash", **chosen)
+
+
+@pytest.fixture(scope="module")
+def small_samples():
+    """Documents of few words have more shingles than a sample."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containment, "SAMPLE", 4)
+        yield
+
+
+@settings(max_examples=170)
+@given(
+    recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds, **columns,
+    **common | {"verify": st.just("exact")},
+)  # fmt: skip
+def test_containment(small_samples, max_bucket, **chosen):
+    check(rule=Rule(max_bucket), measure="containment", **chosen)
+
+
+def test_containment_of_every_kind(small_samples):
+    """Excerpts are removed; samples, crowds and their heads each change what is decided here."""
+    rng = random.Random(1)
+    pages = [[f"w{rng.randrange(2000)}" for _ in range(60)] for _ in range(40)]
+    texts = [" ".join(page[b : b + n]) for page in pages for b, n in ((0, 90), (3, 9), (rng.randrange(30), 25), (9, 3))]
+    texts += [" ".join(rng.sample(page, 25) + [f"{page[0]}x{i}" for i in range(9)]) for page in pages]
+    texts += [" ".join(w if rng.random() < 0.8 else f"u{rng.randrange(40)}" for w in page) for page in pages for _ in range(5)]
+    texts += [*records(300, values=6), *texts[40:60]]
+    chosen = {"threshold": 0.7, "seed": 1, "recall": 0.9, "measure": "containment", "floor": 0}
+    found = compare(texts, 30, Rule(6), keep="longest", **chosen)
+    assert {d.reason for d in found} == {"reference", "kept", "exact", "near"}
+    plan = {"sample": 4, "least": least_sampled(0.7, 4, 0.9), "threshold": 0.7, "measure": "containment", "width": 1}
+    encoded = [text.encode() for text in texts]
+    same = {"references": 30, "keep": "longest", "rule": Rule(6), "empty": "drop"} | plan
+    assert dedup(encoded, **same) == found
+    for other in ({"rule": Rule(10**6)}, {"rule": Rule(6, heads=0)}, {"least": 4}, {"sample": 8}, {"floor": 0.5}):
+        assert dedup(encoded, **same | other) != found, other
 
 
 def records(n, values=3, common=12):

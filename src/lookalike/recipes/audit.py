@@ -37,7 +37,10 @@ class Audit:
 
     def __init__(self, decisions: Rows, sources: Sequence[Split], settings: Settings) -> None:
         if settings.finder.score != "resemblance":
-            raise ParameterError("an audit measures the recall of minhash; simhash looks for pairs within its radius only")
+            raise ParameterError(
+                f"an audit measures the recall of resemblances by minhash, not that of {settings.finder.score}"
+                + ("" if settings.method == "minhash" else ": simhash looks for pairs within its radius only")
+            )
         if settings.within is not None and any(is_saved(split) and not split.places for split in sources):
             raise ParameterError(
                 "an audit reads the groups (--within, within=) of all documents again, which is not possible for saved "

@@ -277,7 +277,8 @@ def pairs(data: Any, settings: PairSettings) -> pa.Table:
     -------
     pyarrow.Table
         ``left_id, right_id, resemblance`` (float64), left before right in input order, ascending. With
-        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither. With
+        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither;
+        ``containment``, of the smaller of both, with that measure. With
         ``against``, ``left_is_reference`` (bool) after ``right_id``; ``right_id`` is always the id of an input document.
 
     Raises

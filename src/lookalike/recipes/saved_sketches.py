@@ -86,7 +86,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     """Return settings with the bands and rows of saved sketches, where none were chosen."""
     chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
-    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
+    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify", "measure"))
     geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
     if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
         return settings

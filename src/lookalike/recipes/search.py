@@ -16,11 +16,15 @@ from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
+from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
 from ..settings.settings import Settings
+from ..steps.containment import hold as hold_samples
+from ..steps.containment import look, sampled_keys, share, vouch_samples
 from ..steps.crowds import (
     CODE_HEADS,
     MARKS,
+    VOUCHED,
     code_counts,
     couple,
     hold,
@@ -36,11 +40,24 @@ from ..steps.links import HEADS, bucket, near
 from ..steps.override import Overriding
 from ..steps.pairs import MEMBERS, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
-from ..steps.totals import N_ROWS, REFERENCES
+from ..steps.totals import N_ROWS, REFERENCES, N
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, KEY, LEADERS, LEADERS_AND_KEYS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
+from ..values.tables import (
+    COUPLES,
+    HOLDERS,
+    HOLDING,
+    KEY,
+    LEADERS,
+    LEADERS_AND_KEYS,
+    LINKS,
+    LOOKING,
+    PAIRS,
+    PREFIXES,
+    SHARED,
+    SOURCE_BITS,
+)
 from .checks import check_ids, check_kinds, check_overrides
 
 FINGERPRINT_BITS = 64
@@ -92,7 +109,7 @@ class Searched:
     sketches: Table
     leaders: Table
     live: Table
-    crowded: Table
+    crowded: Table  # with the column recall where the method knows it
     pairs: Table
     totals: NDArray[Any]  # see ``steps.totals.documents``
     counts: NDArray[Any]  # crowded documents by code: see ``code_counts``
@@ -147,7 +164,13 @@ def search(
         leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
+    if isinstance(settings.method, ContainmentMethod):
+        n_keys = settings.method.sample * (int(totals[N]) - (0 if settings.method.either else boundary))
+        found, crowded = _sampled(engine, live, documents, settings, n_keys, boundary)
+        counts, n_links = np.zeros((0, 0), np.int32), 0
+        pairs = _cut(engine, live, found, settings, boundary)
+    else:
+        pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
@@ -187,6 +210,14 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
+    n_links = count_rows(engine, links) if settings.limit is not None else 0
+    return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
+
+
+def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundary: int) -> Table:
+    """Return the pairs to compare: each link once, and only those that can match."""
+    codes = settings.method.n_codes
+    grouped = [name for name in ("within",) if name in live.schema.names]
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
@@ -197,8 +228,24 @@ def _candidates(
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
-    n_links = count_rows(engine, links) if settings.limit is not None else 0
-    return engine.store(engine.map(both, cutting, PAIRS), "pairs"), crowded, counts, n_links
+    return engine.store(engine.map(both, cutting, PAIRS), "pairs")
+
+
+def _sampled(
+    engine: Engine, live: Table, documents: Table, settings: Searching, n_keys: int, boundary: int
+) -> tuple[Table, Table]:  # fmt: skip
+    """Return the links of documents that share enough of a sample, and the recall of those where crowds lower it."""
+    method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
+    assert isinstance(method, ContainmentMethod)
+    first = 0 if method.either else boundary  # references are looked into, but look for none
+    bits = engine.fold(live.select(["order", "keys", *grouped]), sampled_keys(n_keys, first))
+    texts = engine.join(live.select(["order", "empty", *grouped]), documents, "order", "inner")
+    holding = partial(hold_samples, bits=bits, method=method, shingling=settings.shingling, first=first)
+    looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary)
+    held = engine.map(engine.meet(engine.map(texts, holding, HOLDING), "key", "holder"), looking, LOOKING)
+    shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
+    links = engine.store(shared, "links")
+    return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

@@ -42,7 +42,7 @@ def command_of(
     given = {
         name: getattr(settings, name)
         for name, entry in options.items()
-        if entry.option.repeats and getattr(settings, name) != entry.default
+        if entry.option.repeats and getattr(settings, name) != (settings.usual_keep if name == "keep" else entry.default)
     }
     given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
     if settings.permutations is not None:

@@ -61,8 +61,7 @@ class TextOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.",
-        group=READ,
+        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.", group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
@@ -136,10 +135,19 @@ class SearchOptions(TextOptions):
     """What jobs take that look for near-duplicates."""
 
     threshold: Annotated[Number, Option(
-        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) of near-duplicates.',
-        help="Minimum resemblance of near-duplicates; with simhash, minimum cosine.",
+        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) or other ``measure`` of matches.',
+        help="Minimum resemblance of near-duplicates, or containment; with simhash, minimum cosine.",
         range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
+    measure: Annotated[Word, Option(
+        doc="Containment is the share of a document's shingles that one before it in keep order has; for ``pairs``, of either.",
+        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has (finds excerpts).",
+        choices=("resemblance", "containment"), recorded="given", sketched=True,
+    )] = "resemblance"  # fmt: skip
+    floor: Annotated[Number, Option(
+        doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
+        help="With containment, the least resemblance of a match.",
+    )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
         doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With "
         '``verify="sketch"`` about half of it remains; with "simhash", ``radius`` determines it instead.',
@@ -222,16 +230,18 @@ class SearchOptions(TextOptions):
 class DedupOptions:
     """What deduplication takes beside what a search does."""
 
-    keep: Annotated[Word, Option(
-        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN, "
+    keep: Annotated[MaybeWord, Option(
+        doc="Which of several near-duplicates to keep: first (default), last, longest (default for containment), shortest (in "
+        "bytes of text), largest:COLUMN, "
         "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
         "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
         "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
         help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
-        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.",
+        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.  "
+        "[default: first; for containment, longest]",
         metavar="POLICY", recorded="always",
-    )] = "first"  # fmt: skip
+    )] = None  # fmt: skip
     key: Annotated[Words, Option(
         doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
         "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",

@@ -20,6 +20,9 @@ HOLDERS      code (slot << 16 | code), order, count (of crowded documents with t
 COUPLES      key (of two slots and their codes, 32 bits of a hash), order
 PREFIXES     key (64 bits of a hash of a shingle), order, size (shingles of the document), place (of this one among them, rare
              ones first), before, before_2, before_3 (keys of those before it, or 0)
+HOLDING      key (63 bits of a hash of a shingle), holder (a document that has it: see ``kernels.containment``)
+LOOKING      looking (a holder of a shingle of its own sample), held (order of another one, or its own if too many hold it)
+SHARED       left, right, sampled, crowded (shingles of the sample of left = right, and how many of them tell nothing; else 0)
 PAIRS        left, right: orders, left < right, each pair once
 BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
 MATCHES      left, right, score
@@ -61,6 +64,9 @@ LINKS = _schema(left=_int, right=_int)
 HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
 COUPLES = _schema(key=_int, order=_int)
 PREFIXES = _schema(key=_int, order=_int, size=_int, place=_int, before=_int, before_2=_int, before_3=_int)
+HOLDING = _schema(key=_int, holder=_int)
+LOOKING = _schema(looking=_int, held=_int)
+SHARED = _schema(left=_int, right=_int, sampled=_int, crowded=_int)
 PAIRS = _schema(left=_int, right=_int)
 MATCHES = _schema(left=_int, right=_int, score=pa.float64())
 STANDING = _schema(order=_int, keeper=_int, score=pa.float64())

@@ -168,7 +168,7 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
     sketch = 32 + keys + codes + 4 * method.n_estimates + named + apart
     links = LINKS_PER_PAIR * corpus.pairs
     text = corpus.text / n if n else 0.0
-    policy = settings.keep.partition(":")[0]
+    policy = str(settings.keep).partition(":")[0]
     ranked = 0 if policy in ("first", "last") else sketch * n
     whole = SHARE * sketch  # sent wherever documents that are copies are left out
     halves = SHARE * codes / 4 + 2 * NUMBER
