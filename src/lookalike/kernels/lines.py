@@ -1,0 +1,142 @@
+"""Lines, paragraphs and words where they are in a text: their places in its bytes, and digests of lines."""
+
+import numpy as np
+
+from .compiler import compiled, different_bytes, inlined, load64, trailing_zeros
+from .constants import ZERO
+from .digests import digest_range, reduced
+from .folding import MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
+
+
+@inlined("int64(const uint8[::1], int64, int64)")
+def find_feed(data, position, end):
+    """Return where the first line feed of ``data[position:end]`` is, or ``end``."""
+    while position + 64 <= len(data) and position < end:
+        feeds = ~different_bytes(data, position, 10)
+        if feeds != ZERO:
+            return min(end, position + trailing_zeros(feeds))
+        position += 64
+    while position < end and data[position] != 10:
+        position += 1
+    return min(position, end)
+
+
+@inlined("UniTuple(int64, 2)(const uint8[::1], int64, int64, Characters)", Characters)
+def next_word(data, position, end, characters):
+    """Return where the next word of ``data[position:end]`` begins and ends, or ``end`` twice: words of ``fold_words``."""
+    pages = characters.pages
+    kinds = characters.kinds
+    begin = np.int64(-1)
+    previous = OTHER
+    while position < end:
+        byte = np.int64(data[position])
+        length = 1
+        kind = OTHER
+        if byte < 0x80:
+            if 97 <= byte | 32 <= 122 or 48 <= byte <= 57:
+                kind = WORD
+        else:
+            word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+            point, length = decode(word, end - position)
+            if point >= 0:
+                kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & 7
+        if kind == OTHER or kind == SPACE:
+            if begin >= 0:
+                break
+        elif begin < 0:
+            begin = position
+            previous = WORD if kind == MARK else kind
+        elif kind != MARK and (kind == SINGLE or previous == SINGLE):
+            break
+        position += length
+    if begin < 0:
+        return end, end
+    return begin, position
+
+
+@compiled("int64(const uint8[::1], const int64[::1], Characters, const int64[::1], int64[:, ::1])", Characters)
+def find_words(data, offsets, characters, bounds, out):
+    """Write where in its row each word begins and ends; return the first row that has not the ``bounds``' number, or -1."""
+    for row in range(len(offsets) - 1):
+        position = offsets[row]
+        end = offsets[row + 1]
+        for i in range(bounds[row], bounds[row + 1] + 1):
+            begin, position = next_word(data, position, end, characters)
+            if (begin == end) != (i == bounds[row + 1]):
+                return row
+            if begin < end:
+                out[i, 0] = begin - offsets[row]
+                out[i, 1] = position - offsets[row]
+    return -1
+
+
+@inlined("boolean(uint8)")
+def is_blank(byte):
+    """Tell white space of ASCII within a line: tabs, form feeds, carriage returns, blanks."""
+    return byte == 32 or byte == 9 or 11 <= byte <= 13
+
+
+@compiled(
+    "void(const uint8[::1], const int64[::1], int64, boolean, Characters, const uint64[::1], int64[:, ::1], uint64[:, ::1], "
+    "int64[::1], int64[::1])",
+    Characters,
+)
+def split_lines(data, offsets, least, paragraphs, characters, secret, spans, digests, bounds, worded):
+    """Write the lines of at least so many words, or the paragraphs: runs of lines that are not blank.
+
+    ``spans`` receives for each where it begins in its row, where what follows it begins, and its number; blank lines behind a
+    paragraph belong to it. ``digests`` receives two words of 61 bits, of its bytes without white space at both ends. ``bounds``:
+    where those of each row end, from its second place on; ``worded``: how many lines or paragraphs of each row have a word.
+    """
+    written = 0
+    bounds[0] = 0
+    for row in range(len(offsets) - 1):
+        position = offsets[row]
+        end = offsets[row + 1]
+        number = np.int64(-1)
+        some = 0
+        waits = False  # is there one that is not written yet, and is its last line not blank?
+        inside = False
+        begin = position
+        after = position
+        start = position
+        stop = position
+        while waits or position < end:
+            feed = find_feed(data, position, end)
+            left = position
+            right = feed
+            while left < right and is_blank(data[left]):
+                left += 1
+            while left < right and is_blank(data[right - 1]):
+                right -= 1
+            blank = left == right
+            if waits and (position >= end or not paragraphs or not (blank or inside)):
+                words = 0
+                place = start
+                while words < least and place < stop:
+                    first, place = next_word(data, place, stop, characters)
+                    words += first < stop
+                some += words > 0
+                if words == least:
+                    spans[written, 0] = begin - offsets[row]
+                    spans[written, 1] = after - offsets[row]
+                    spans[written, 2] = number
+                    a, b = digest_range(data, start, stop, secret)
+                    digests[written, 0] = reduced(a)
+                    digests[written, 1] = reduced(b)
+                    written += 1
+                waits = False
+            if not paragraphs or not (blank or inside):
+                number += 1
+            if not blank and not (waits and paragraphs):
+                waits = True
+                begin = position
+                start = left
+            if waits and (paragraphs or not blank):
+                after = min(feed + 1, end)
+            if not blank:
+                stop = right
+            inside = not blank
+            position = min(feed + 1, end)
+        bounds[row + 1] = written
+        worded[row] = some

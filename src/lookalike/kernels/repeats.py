@@ -1,0 +1,52 @@
+"""Which keys come twice, perhaps: counted by a table of two bits, and marks by number.
+
+A word of the table is 32 cells of two bits: those of the lower half were met, those of the upper half met again. A key has two
+cells of one word. A key that comes twice is always found; one that comes once, rarely.
+"""
+
+import numpy as np
+
+from .compiler import compiled, inlined, prefetch
+from .constants import ONE, S32
+from .hashing import fmix64, shift_of
+
+_AHEAD = 24  # keys whose words are fetched meanwhile
+_S5 = np.uint64(5)
+_CELL = np.uint64(31)
+
+
+@inlined("uint64(uint64)")
+def cells(hashed):
+    """Return the two cells of a key."""
+    return (ONE << (hashed & _CELL)) | (ONE << ((hashed >> _S5) & _CELL))
+
+
+@compiled("void(const uint64[::1], uint64[::1])")
+def count_keys(keys, table):
+    """Count keys in a table, a power of two above 1 long."""
+    shift = shift_of(len(table))
+    for i in range(len(keys)):
+        prefetch(table, np.int64(fmix64(keys[min(i + _AHEAD, len(keys) - 1)]) >> shift))
+        hashed = fmix64(keys[i])
+        place = np.int64(hashed >> shift)
+        mask = cells(hashed)
+        met = table[place]
+        table[place] = met | mask | ((met & mask) << S32)
+
+
+@compiled("void(const uint64[::1], const uint64[::1], boolean[::1])")
+def find_repeated(keys, table, out):
+    """Tell which keys may have come twice."""
+    shift = shift_of(len(table))
+    for i in range(len(keys)):
+        prefetch(table, np.int64(fmix64(keys[min(i + _AHEAD, len(keys) - 1)]) >> shift))
+        hashed = fmix64(keys[i])
+        mask = cells(hashed) << S32
+        out[i] = table[np.int64(hashed >> shift)] & mask == mask
+
+
+@compiled("void(const int64[::1], uint8[::1])")
+def mark_numbers(numbers, out):
+    """Set the bits of some numbers, from the lowest bit of a byte on."""
+    for number in numbers:
+        out[number >> 3] |= np.uint8(1 << (number & 7))
