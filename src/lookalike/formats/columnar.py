@@ -161,12 +161,14 @@ def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
 
 
 def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool = False) -> Iterator[pa.Table]:
-    """Yield the selected rows as Arrow tables, additions appended."""
+    """Yield the selected rows as Arrow tables, texts cut, additions appended."""
     row, additions = 0, selection.additions()
     selection.split.check_unchanged()
     for table in (form.tables_to_convert if converted else form.tables)(selection.split):
         end = row + len(table)
         selection.check_count(end) if end > len(selection.mask) else None
+        if selection.cuts is not None:
+            table = selection.cuts.table(table, path_of(table.schema, selection.cuts.column), row)
         if selection.added is not None:
             added = additions(row, end)
             for name in added.column_names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from typing import BinaryIO
 
@@ -13,6 +14,7 @@ from ..files.names import packed
 from ..files.streams import BLOCK, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
+from .cuts import Cuts
 from .format import Format, Selection, write_lines
 from .rows import as_text, is_finite, lost, not_utf8, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
@@ -205,7 +207,8 @@ class Csv(Format):
                     names = [*own, *added]
                     feed = write_lines(stream, [self._annotate(header, dict(zip(added, added, strict=True)))])
                 if [*own, *added] == names:
-                    feed = write_lines(stream, selection.lines(self._raw_rows(split, bool(added)), self._annotate), feed)
+                    rows = self._raw_rows(split, bool(added))
+                    feed = write_lines(stream, selection.lines(rows, self._annotate, partial(self._cut, own)), feed)
                     continue
             records: Iterator[tuple[int, Record]] = selection.records()
             if not names:
@@ -225,6 +228,12 @@ class Csv(Format):
                 body = raw.rstrip(b"\r\n")
                 raw = body + self.delimiter.encode() * (len(names) - len(fields)) + raw[len(body) :]
             yield raw
+
+    def _cut(self, names: list[str], line: bytes, cuts: Cuts, ranges: list[int]) -> bytes:
+        """Return a record without some of its text."""
+        (fields,) = csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter, strict=True)
+        given = dict(zip(names, fields, strict=False))
+        return self._line(value or None for value in cuts.record(given, ranges).values()).encode()
 
     def _annotate(self, line: bytes, values: Record) -> bytes:
         """Append fields to a record, leaving its own bytes as they are."""

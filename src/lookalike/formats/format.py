@@ -17,6 +17,7 @@ from ..files.folder import Unfinished
 from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
+from .cuts import Cuts
 from .registry import format_named
 from .rows import names_in, value_at
 from .split import Batch, Columns, Record, Split, check_free, missing_column
@@ -29,19 +30,21 @@ T = TypeVar("T")
 
 
 class Selection:
-    """The rows of one split that are to be written, and what is added to them.
+    """The rows of one split that are to be written, what is added to them, and what is cut out of their texts.
 
     ``added`` makes an Arrow table of columns to append to rows, the first to the one before the last. ``encoding_errors`` says
     whether U+FFFD takes the place of invalid UTF-8 where a row is converted.
     """
 
     def __init__(
-        self, split: Split, mask: NDArray[np.bool_], added: Added | None = None, encoding_errors: str = "strict"
+        self, split: Split, mask: NDArray[np.bool_], added: Added | None = None, encoding_errors: str = "strict",
+        cuts: Cuts | None = None,
     ) -> None:  # fmt: skip
         self.split = split
         self.mask = mask
         self.added = added
         self.encoding_errors = encoding_errors
+        self.cuts = cuts
 
     @property
     def added_schema(self) -> pa.Schema:
@@ -77,10 +80,17 @@ class Selection:
             for batch in make(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
                 yield from batch.to_pylist()
 
-    def lines(self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes]) -> Iterator[bytes]:
-        """Yield the selected ones of the rows' own bytes, additions appended by ``annotate``."""
+    def lines(
+        self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes],
+        cut: Callable[[bytes, Cuts, list[int]], bytes] | None = None,
+    ) -> Iterator[bytes]:  # fmt: skip
+        """Yield the selected ones of the rows' own bytes, texts cut by ``cut``, additions appended by ``annotate``."""
         self.split.check_unchanged()
-        for line, added in self._selected(raw_rows):
+        for line, added, ranges in self._selected(raw_rows):
+            if self.cuts is not None and ranges:
+                if cut is None:
+                    raise OutputError(f"{self.split.name}: no part of a text is left out by this format; write .jsonl instead")
+                line = cut(line, self.cuts, ranges)
             yield line if self.added is None else annotate(line, added)
 
     def added_rows(self) -> Iterator[Record]:
@@ -90,19 +100,22 @@ class Selection:
         yield from (row for row, wanted in zip(self._additions(self.added), self.mask.tolist(), strict=True) if wanted)
 
     def records(self) -> Iterator[tuple[int, Record]]:
-        """Yield the rows as dictionaries, each with its number, additions appended."""
-        for (number, record), added in self._selected(self.split.records(self.encoding_errors)):
+        """Yield the rows as dictionaries, each with its number, texts cut, additions appended."""
+        for (number, record), added, ranges in self._selected(self.split.records(self.encoding_errors)):
+            if self.cuts is not None and ranges:
+                record = self.cuts.record(record, ranges)
             yield number, {**record, **added}
 
-    def _selected(self, rows: Iterable[T]) -> Iterator[tuple[T, Record]]:
-        """Yield the selected ones of all rows, each with what is added to it."""
+    def _selected(self, rows: Iterable[T]) -> Iterator[tuple[T, Record, list[int] | None]]:
+        """Yield the selected ones of all rows, each with what is added to it, and the ranges to cut."""
         additions = repeat(Record()) if self.added is None else self._additions(self.added)
+        cuts = repeat(None) if self.cuts is None else self.cuts.of_rows(len(self.mask))
         count = 0
         for count, row in enumerate(rows, 1):
             self.check_count(count) if count > len(self.mask) else None
-            added = next(additions)
+            added, ranges = next(additions), next(cuts)
             if self.mask[count - 1]:
-                yield row, added
+                yield row, added, ranges
         self.check_count(count)
         self.split.check_unchanged()
 
@@ -153,6 +166,9 @@ class Format:
 
     compressible = True
     """The suffix of a name may say that the file is compressed as a whole."""
+
+    shortens = True
+    """Rows can be written in this format, or in that of ``written_as``, without a part of their text."""
 
     parsed = False
     """Text comes out of a parser, at a cost, which a file can defeat: it is left out then, unless errors stop the job."""

@@ -164,7 +164,7 @@ class Json(JsonLines):
     def _lines_of(self, selection: Selection) -> Iterator[bytes]:
         split = selection.split
         if isinstance(split.form, JsonLines):
-            return selection.lines((line for _, _, line in split.form.lines(split)), self._annotate)
+            return self._lines_as_they_are(selection, split.form.lines(split))
         return super()._lines_of(selection)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:

@@ -16,6 +16,7 @@ from ..errors import InputDataError, ParameterError
 from ..files.names import packed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
+from .cuts import Cuts
 from .format import Format, Selection, write_lines
 from .rows import LONG, is_finite, lost, names_in, not_utf8, text_of, value_at
 from .split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
@@ -291,8 +292,17 @@ class JsonLines(Format):
         """Yield the rows that are written: each is a line or, of JSON, the bytes of an object."""
         split = selection.split
         if split.form is self:
-            return selection.lines((line for _, _, line in self.lines(split)), self._annotate)
+            return self._lines_as_they_are(selection, self.lines(split))
         return (_json_line(split.name, number, record) for number, record in selection.records())
+
+    def _lines_as_they_are(self, selection: Selection, lines: Iterable[tuple[int, int, bytes]]) -> Iterator[bytes]:
+        """Yield the selected lines, their own bytes where no text is cut."""
+
+        def cut(line: bytes, cuts: Cuts, ranges: list[int]) -> bytes:
+            row = self._decode(selection.split, _row, 0, 0, line.removeprefix(BOM), None, selection.encoding_errors)
+            return _json_line(selection.split.name, 0, cuts.record(row, ranges))
+
+        return selection.lines((line for _, _, line in lines), self._annotate, cut)
 
     @staticmethod
     def _annotate(line: bytes, values: Record) -> bytes:

@@ -23,6 +23,7 @@ class ParsedFiles(TextFiles):
     """A document in each file, parsed in a process of its own; the default id is the file's path."""
 
     parsed = True
+    shortens = False
 
     def __init__(self, name: str, *suffixes: str, extra: str = "", package: str = "") -> None:
         self.name, self.suffixes, self.extra, self.package = name, suffixes, extra, package
@@ -70,6 +71,7 @@ class ParsedRecords(Format):
     """Files of many documents, parsed in processes of their own; rows are numbered from 1."""
 
     parsed = True
+    shortens = False
     fields: tuple[str, ...]
     """The columns that rows have, "id" and "text" among them."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -115,9 +116,14 @@ class TextFiles(Format):
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
-        selection.split.check_unchanged()
-        for place, kept in zip(selection.split.places, selection.mask, strict=True):
-            if kept:
+        split, cuts = selection.split, selection.cuts
+        split.check_unchanged()
+        ranges_of = repeat(None) if cuts is None else cuts.of_rows(len(selection.mask))
+        for place, kept, ranges in zip(split.places, selection.mask, ranges_of, strict=cuts is not None):
+            if kept and cuts is not None and ranges:
+                with folder.file(place.relative) as stream:
+                    stream.write(cuts.bytes(content_of(place, split) or b"", ranges))
+            elif kept:
                 with folder.file(place.relative, compress=False) as stream:
                     for block in read_raw(place.path):
                         stream.write(block)

@@ -31,7 +31,8 @@ from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
 from .split import Limit, Record
 
-__all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room", "check_table",
+__all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room",
+           "check_shortening", "check_table",
            "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",
            "write_table"]  # fmt: skip
 
@@ -163,6 +164,17 @@ def check_names(names: Sequence[str]) -> None:
                     "rename one, or write one file such as out.jsonl"
                 )
             folder = os.path.dirname(folder)
+
+
+def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
+    """Check, before any work, that rows can be written to an output without a part of their text."""
+    if means_folder(output):
+        for split in splits:
+            if not split.form.shortens:
+                raise OutputError(
+                    f"{split.name}: a part of its text is not left out of a file of the format {split.form.name}: name an "
+                    f"output file, such as {folder_like(output)}.jsonl"
+                )
 
 
 def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:

@@ -1,0 +1,91 @@
+"""Rows of which a part of the text is left out when they are written, or something else takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from ..values.arrow import to_arrow, to_numpy
+from .rows import Record, dots
+
+_MADE = 1 << 17  # rows whose ranges are made at once
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_text = msgspec.json.Decoder(str | None).decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cuts:
+    """What is left out of the texts in a column.
+
+    ``ranges`` makes, for rows from the first to the one before the last, a list of integers each: begin, end, begin, end, ...
+    in bytes of the text, ascending, without overlaps. A row with none, or null, is written as it is.
+    """
+
+    column: str
+    ranges: Callable[[int, int], pa.ListArray]
+    replacement: str = ""  # takes the place of each range
+
+    def of_rows(self, n_rows: int) -> Iterator[list[int] | None]:
+        """Yield the ranges of each row."""
+        for begin in range(0, n_rows, _MADE):
+            yield from self.ranges(begin, min(begin + _MADE, n_rows)).to_pylist()
+
+    def bytes(self, data: bytes, ranges: Sequence[int]) -> bytes:
+        """Cut a text that is encoded."""
+        kept = [data[begin:end] for begin, end in list(pairwise([0, *ranges, len(data)]))[::2]]
+        return self.replacement.encode().join(kept)
+
+    def record(self, row: Record, ranges: Sequence[int]) -> Record:
+        """Cut the text in a row that is a dictionary."""
+        return self._inside(row, self.column, ranges)
+
+    def _inside(self, row: Record, name: str, ranges: Sequence[int]) -> Record:
+        """Cut what ``value_at`` finds."""
+        if name in row:
+            value = _text(row[name]) if isinstance(row[name], msgspec.Raw) else row[name]
+            data = (value or "").encode("utf-8", "surrogatepass")
+            return row | {name: self.bytes(data, ranges).decode("utf-8", "surrogatepass")}
+        for before, after in dots(name):
+            found = row.get(before)
+            if isinstance(found, msgspec.Raw) and bytes(memoryview(found)[:1]) == b"{":
+                return row | {before: msgspec.Raw(msgspec.json.encode(self._inside(_fields(found), after, ranges)))}
+            if isinstance(found, dict):
+                return row | {before: self._inside(found, after, ranges)}
+        raise KeyError(name)
+
+    def table(self, table: pa.Table, path: Sequence[str], first: int) -> pa.Table:
+        """Cut the texts of rows from ``first`` on; ``path``: the column, and the fields in it, that the texts are in."""
+        ranges = self.ranges(first, first + len(table))
+        changed = to_numpy(pc.fill_null(pc.list_value_length(ranges), 0)) > 0
+        if not changed.any():
+            return table
+        place = table.schema.get_field_index(path[0])
+        column = table.column(place).combine_chunks()
+        cut = self._column(column, path[1:], changed, ranges.filter(to_arrow(changed)).to_pylist())
+        return table.set_column(place, table.field(place), cut)
+
+    def _column(self, column: Any, path: Sequence[str], changed: np.ndarray[Any, Any], ranges: list[list[int]]) -> pa.Array:
+        """Cut some rows of a column, or of a field of a struct."""
+        if isinstance(column, pa.ChunkedArray):
+            column = pa.concat_arrays(column.chunks)
+        if path:
+            place = column.type.get_field_index(path[0])
+            fields = [pc.struct_field(column, [i]) for i in range(column.type.num_fields)]
+            fields[place] = self._column(fields[place], path[1:], changed, ranges)
+            return pa.StructArray.from_arrays(fields, fields=list(column.type), mask=column.is_null())
+        texts = column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
+        held = texts.cast(pa.large_binary())
+        old = held.filter(to_arrow(changed)).to_pylist()
+        new = [self.bytes(data or b"", some) for data, some in zip(old, ranges, strict=True)]
+        held = pc.replace_with_mask(held, to_arrow(changed), pa.array(new, pa.large_binary()))
+        text = held if types.is_large_binary(texts.type) or types.is_binary(texts.type) else held.view(pa.large_string())
+        text = text.cast(texts.type)
+        return text.dictionary_encode().cast(column.type) if types.is_dictionary(column.type) else text
