@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from ..engines.engine import Engine, Step, Table
 from ..engines.memory import FLOOR, Memory
-from ..engines.progress import share_of
 from ..errors import InputDataError, ParameterError, RowError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
@@ -37,8 +36,8 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .checks import check_ids
-from .preparation import engine_of, on_spark
-from .progress import Progress, no_progress, shown
+from .preparation import job_engine
+from .progress import Following, no_progress, shown
 
 MATCHED = "matched"
 SHINGLE_BYTES = 80  # of a reference document, while the table of all is made
@@ -127,26 +126,20 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     )  # fmt: skip
     theirs = replace(ours, text=str(settings.against_text), id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
-        report = _Matching(said or no_progress)
-        if on_spark(data, given):
-            from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
-
-            sources, others = for_workers(sources), for_workers(others)
-            engine: Engine = engine_on_spark(given.engine, workspace, report)
-        else:
-            engine = engine_of(given.engine, threads=threads, memory=cap, workspace=workspace, progress=report)
-        hashed, named = _read(engine, others, theirs, partial(hash_references, **hashing), hashed_schema, "references")
+        report = Following(said or no_progress, "matching", MATCHED)
+        engine, (sources, others) = job_engine(data, given, [sources, others], cap, workspace, report)
+        hashed, named = read_corpus(engine, others, theirs, partial(hash_references, **hashing), hashed_schema, "references")
         references, known = _known(hashed, settings.passage, settings.threshold, cap)
         report.begun = True
         match = partial(
             match_documents, passages=known, measure=settings.measure, threshold=settings.threshold, **hashing
         )  # fmt: skip
-        matched, documents = _read(engine, sources, ours, match, matched_schema, MATCHED)
+        matched, documents = read_corpus(engine, sources, ours, match, matched_schema, MATCHED)
     short = references.filter(to_arrow(to_numpy(references["tokens"]) < int(settings.shingling.width or 0)))
     not_searchable = pa.table({"reference": named.ids(short), "tokens": short["tokens"]})
     rows = engine.rank(matched, ("position",), 0)
-    counts = _by_order(rows, "n", documents.n)
-    skipped = _by_order(rows, "skipped", documents.n) if ours.skip else np.zeros(documents.n, np.bool_)
+    counts = by_order(rows, "n", documents.n)
+    skipped = by_order(rows, "skipped", documents.n) if ours.skip else np.zeros(documents.n, np.bool_)
     listed = Matches(engine, rows, documents, named, references, known, int(counts.sum()), settings.passage is None)
     return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, settings.to_dict(others), workspace)
 
@@ -162,23 +155,6 @@ def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence
     return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, engine=None, progress=None)
 
 
-class _Matching:
-    """Reports how many documents are matched, and how far their inputs are read."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._share, self.begun = progress, share_of(progress), False
-
-    def __call__(self, stage: str, amount: int) -> None:
-        """Report an amount."""
-        if stage == MATCHED:
-            self._progress("matching", amount)
-
-    def of(self, stage: str, done: int, total: int, unit: str) -> None:
-        """Report how far a stage is."""
-        if self.begun and self._share is not None and unit == "bytes":
-            self._share("matching", done, total, unit)
-
-
 def _check_apart(sources: list[Split], others: list[Split]) -> None:
     """Raise InputDataError if both corpora have an input in common: its documents would overlap with themselves."""
     twice = file_in_both(sources, others)
@@ -189,7 +165,7 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
         )
 
 
-def _read(
+def read_corpus(
     engine: Engine,
     splits: Sequence[Split],
     reading: Reading,
@@ -231,7 +207,7 @@ def _known(hashed: Table, passage: int | None, threshold: float, memory: Memory)
     return rows.drop_columns(["hashes"]), Passages.of(values, (texts.offsets - texts.offsets[0]) >> 3, passage, threshold)
 
 
-def _by_order(rows: Table, name: str, n: int) -> Int64Array:
+def by_order(rows: Table, name: str, n: int) -> Int64Array:
     """Return a column of numbers by order."""
     found = np.zeros(n, np.int64)
     for batch in rows.select(["order", name]).batches():

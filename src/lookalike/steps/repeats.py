@@ -291,7 +291,8 @@ class Marks:
         """Return the ranges of bytes that are removed of each document: begin, end, begin, end, ..."""
         runs = self.runs(batch)
         bounds = 2 * np.searchsorted(runs.row, np.arange(len(batch) + 1))
-        return pa.ListArray.from_arrays(bounds.astype(np.int32), np.stack([runs.begin, runs.end], 1).reshape(-1))
+        flat = np.stack([runs.begin, runs.end], 1).reshape(-1)
+        return pa.ListArray.from_arrays(to_arrow(bounds.astype(np.int32)), to_arrow(flat))
 
     def count(self, rows: Batches) -> Batches:
         """Turn documents into what is removed of each: OUTCOMES."""

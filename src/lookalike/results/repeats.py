@@ -1,0 +1,361 @@
+"""The result of looking for repeated text: what is removed of each document, and what is repeated how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .. import __version__
+from ..engines.engine import Engine, Table
+from ..files.workspace import Workspace
+from ..formats.cuts import Cuts
+from ..formats.writers import Selection, write_rows, write_table
+from ..inputs.read import Reading, read_documents
+from ..inputs.texts import read_again
+from ..steps.repeats import OUTCOMES, Marks, units_of
+from ..text.texts import Texts
+from ..values import Int64Array
+from ..values.arrow import strings, to_arrow, to_numpy
+from ..wording import Brief, counted
+from .overlap import Corpus
+from .rows import collect
+
+_ROWS = 1 << 12  # documents that are looked at together
+_BLANKS = b" \t\n\v\f\r"
+_TOP = ("text", "count", "documents", "id", "begin")
+_SORTED = pa.schema([(name, pa.int64()) for name in ("order", "first", "count", "documents")])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeats:
+    """What a job found: documents with their units that may be repeated (ranked), sets of equal units, and what is removed."""
+
+    engine: Engine
+    documents: Table
+    repeated: Table
+    corpus: Corpus
+    reading: Reading
+    marks: Marks
+    skipped: NDArray[np.bool_]
+    parameters: dict[str, Any]
+    workspace: Workspace  # tables of an engine may be in its folder, which goes with it
+
+    def slice(self, begin: int, end: int) -> pa.RecordBatch:
+        """Return some documents, in their order."""
+        rows = collect(self.documents.slice(begin, end)).sort_by("order").combine_chunks()
+        return pa.RecordBatch.from_arrays([pa.concat_arrays(column.chunks) for column in rows.columns], schema=rows.schema)
+
+    def ranges(self, begin: int, end: int) -> pa.Array:
+        """Return what is removed of some documents, as ``Cuts`` wants it."""
+        return self.marks.ranges(self.slice(begin, end)) if end > begin else pa.array([], pa.list_(pa.int64()))
+
+    def texts(self) -> Iterator[tuple[int, pa.RecordBatch, Texts]]:
+        """Read the inputs once more; yield some documents, the order of the first, and their texts."""
+        order = 0
+        for split in self.corpus.sources:
+            split.check_unchanged()
+        for _, texts, _ in read_documents(self.corpus.sources, self.reading):
+            for begin, end in texts.cut():
+                yield order + begin, self.slice(order + begin, order + end), texts.slice(begin, end)
+            order += len(texts)
+
+
+class _Made:
+    """Rows that are made when they are asked for."""
+
+    def __init__(self, found: Repeats, n: int, schema: pa.Schema) -> None:
+        self._found, self._n, self.schema = found, n, schema
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self._n
+
+    def table(self) -> pa.Table:
+        """Return all rows."""
+        return pa.Table.from_batches(list(self.batches()), self.schema).combine_chunks()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        raise NotImplementedError
+
+
+class Removed(_Made):
+    """What is removed, in input order: ``id, begin, end`` and how many words or lines; with ``text`` the text, too."""
+
+    def __init__(self, found: Repeats, n: int, what: str, text: bool) -> None:
+        fields = [("id", found.corpus.labels.kind), *((name, pa.int64()) for name in ("begin", "end", what))]
+        super().__init__(found, n, pa.schema(fields + ([("text", pa.string())] if text else [])))
+
+    def _pieces(self) -> Iterator[tuple[pa.RecordBatch, Texts | None]]:
+        if "text" in self.schema.names:
+            yield from ((documents, texts) for _, documents, texts in self._found.texts())
+            return
+        for begin in range(0, self._found.corpus.n, _ROWS):
+            yield self._found.slice(begin, min(begin + _ROWS, self._found.corpus.n)), None
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        for documents, texts in self._pieces():
+            runs = self._found.marks.runs(documents)
+            ids = self._found.corpus.ids(documents).take(to_arrow(runs.row))
+            columns = [ids, *map(to_arrow, (runs.begin, runs.end, runs.size))]
+            if texts is not None:
+                columns.append(_cut(texts, runs.row, runs.begin, runs.end))
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class Repeated(_Made):
+    """Lines that come several times, by where they come first: their text, how often, in how many documents, and where."""
+
+    def __init__(self, found: Repeats, n: int) -> None:
+        kinds = (pa.string(), pa.int64(), pa.int64(), found.corpus.labels.kind, pa.int64())
+        super().__init__(found, n, pa.schema(list(zip(_TOP, kinds, strict=True))))
+
+    def _sorted(self) -> Iterator[pa.RecordBatch]:
+        """Yield (order of the document, first, count, documents), by first."""
+        engine, repeated = self._found.engine, self._found.repeated.select(_SORTED.names[1:])
+        rows = engine.map(repeated, partial(_placed, starts=self._found.marks.starts), _SORTED)
+        yield from engine.meet(rows, None, ("order", "first")).batches()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        sorted_rows, waiting = self._sorted(), [np.empty((4, 0), np.int64)]
+        for first, documents, texts in self._found.texts():
+            end = first + len(documents)
+            while not waiting[-1].size or waiting[-1][0, -1] < end:
+                if (batch := next(sorted_rows, None)) is None:
+                    break
+                waiting.append(np.stack([to_numpy(column) for column in batch.columns]))
+            rows = np.concatenate(waiting, 1)
+            cut = int(np.searchsorted(rows[0], end))
+            waiting = [rows[:, cut:]]
+            if cut:
+                yield self._told(documents, texts, rows[0, :cut] - first, rows[1:, :cut])
+
+    def _told(self, documents: pa.RecordBatch, texts: Texts, row: Int64Array, told: Int64Array) -> pa.RecordBatch:
+        before = np.cumsum(to_numpy(documents["n"])) - to_numpy(documents["n"])
+        starts = self._found.marks.starts[to_numpy(documents["order"])]
+        unit = units_of(documents)[told[0] - starts[row] + before[row]]
+        text = _cut(texts, row, unit["begin"], unit["end"], _BLANKS)
+        ids = self._found.corpus.ids(documents).take(to_arrow(row))
+        columns = [text, *map(to_arrow, told[1:]), ids, to_arrow(unit["begin"])]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def _placed(rows: Iterator[pa.RecordBatch], starts: Int64Array) -> Iterator[pa.RecordBatch]:
+    """Add the order of the document that the first of equal units is in; leave out rows that name removed units alone."""
+    for batch in rows:
+        some = batch.filter(to_arrow(to_numpy(batch["count"]) > 0))
+        order = np.searchsorted(starts, to_numpy(some["first"]), "right") - 1
+        yield pa.RecordBatch.from_arrays([to_arrow(order), *some.columns], schema=_SORTED)
+
+
+def _cut(texts: Texts, row: Int64Array, begin: Int64Array, end: Int64Array, without: bytes = b"") -> pa.Array:
+    """Return some bytes of rows as strings, ``without`` some bytes at both ends."""
+    starts = texts.offsets[row]
+    places = zip((starts + begin).tolist(), (starts + end).tolist(), strict=True)
+    found = [texts.data[first:last].tobytes() for first, last in places]
+    return strings([(some.strip(without) if without else some).decode("utf-8", "replace") for some in found])
+
+
+class RepeatsResult(Brief):
+    """What is removed of a corpus.
+
+    Attributes
+    ----------
+    n_documents : int
+        Documents of the corpus.
+    """
+
+    _what = ""
+
+    def __init__(self, found: Repeats) -> None:
+        self._found, self.n_documents = found, found.corpus.n
+        self._dropped = np.zeros(self.n_documents, np.bool_)
+        totals = np.zeros(4, np.int64)  # documents that lose something; runs, words or lines, bytes that are removed
+        columns = found.documents.select(["order", "n", "whole", "units"])
+        for batch in found.engine.map(columns, found.marks.count, OUTCOMES).batches():
+            order, runs, size, n_bytes, emptied = (to_numpy(column) for column in batch.columns)
+            totals += [int((runs > 0).sum()), int(runs.sum()), int(size.sum()), int(n_bytes.sum())]
+            self._dropped[order[emptied]] = True
+        self._changed, self._runs, self._size, self._bytes = totals.tolist()
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        s = self.summary
+        of = f"{s['changed']:,} of {counted(self.n_documents, 'document')} changed"
+        return {"documents": of, "removed": f"{self._size:,} {self._what} removed", "dropped": f"{s['dropped']:,} dropped"}
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Counts: documents, those that lose text, those dropped (no word is left) or skipped, what is removed, its bytes."""
+        return {
+            "documents": self.n_documents,
+            "changed": self._changed,
+            "dropped": int(self._dropped.sum()),
+            "skipped": int(self._found.skipped.sum()),
+            f"removed_{self._what}": self._size,
+            "removed_bytes": self._bytes,
+        }
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Version, parameters, inputs and counts, as written with every output."""
+        inputs = [source.identity() for source in self._found.corpus.sources]
+        return {"lookalike": __version__, "parameters": self._found.parameters, "inputs": inputs, "summary": self.summary}
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """What is removed, in input order: ``id``, ``begin`` and ``end`` in bytes of the text, and how many lines or words."""
+        return Removed(self._found, self._runs, self._what, False).table()
+
+    def _write(self, output: str | Path, mask: str | None, force: bool) -> None:
+        found, selections = self._found, []
+        corpus, errors = found.corpus, found.reading.encoding_errors
+        written = ~(found.skipped | self._dropped) if mask is None else ~found.skipped
+        for source, begin, end in zip(corpus.sources, corpus.starts[:-1].tolist(), corpus.starts[1:].tolist(), strict=True):
+
+            def ranges(first: int, last: int, begin: int = begin) -> pa.Array:
+                return found.ranges(begin + first, begin + last)
+
+            cuts = Cuts(column=found.reading.text, ranges=ranges, replacement=mask or "")
+            selections.append(Selection(source, written[begin:end], None, errors, cuts))
+        write_rows(output, selections, self.provenance, sources=corpus.sources, force=force)
+
+    def _list(self, output: str | Path, rows: Any, force: bool) -> None:
+        write_table(output, rows, self.provenance, sources=self._found.corpus.sources, force=force)
+
+
+class LinesResult(RepeatsResult):
+    """The result of ``lines``.
+
+    Attributes
+    ----------
+    n_documents : int
+        Documents of the corpus.
+    """
+
+    _what = "lines"
+
+    def __init__(self, found: Repeats) -> None:
+        super().__init__(found)
+        counts = found.repeated.select(["count"]).batches()
+        self._n = sum(int((to_numpy(batch.column(0)) > 0).sum()) for batch in counts)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Counts: documents, those that lose lines (changed), those dropped (no word is left) or skipped (too large);
+        removed_lines, removed_bytes; repeated_lines: how many different lines occur more than once."""
+        return super().summary | {"repeated_lines": self._n}
+
+    @cached_property
+    def repeated(self) -> pa.Table:
+        """Lines that occur more than once: ``text, count, documents``, and ``id, begin`` of the first, in input order."""
+        return Repeated(self._found, self._n).table()
+
+    def top(self, n: int = 10) -> pa.Table:
+        """Return the lines that occur most often, most frequent first; ties go to the earlier one.
+
+        Parameters
+        ----------
+        n : int, default 10
+            How many at most.
+
+        Returns
+        -------
+        pyarrow.Table
+            With the columns of ``repeated``.
+        """
+        found, best = self._found, np.empty((3, 0), np.int64)
+        for batch in found.repeated.select(["first", "count", "documents"]).batches():
+            some = np.concatenate([best, np.stack([to_numpy(column) for column in batch.columns])], 1)
+            some = some[:, some[1] > 0]
+            best = some[:, np.lexsort((some[0], -some[1]))[:n]]
+        order = np.searchsorted(found.marks.starts, best[0], "right") - 1
+        positions = found.corpus.positions(order)
+        texts, _ = read_again(found.corpus.sources, found.reading, positions)
+        rows = []
+        for position, document, told in zip(positions.tolist(), order.tolist(), best.T.tolist(), strict=True):
+            documents = found.slice(document, document + 1)
+            unit = units_of(documents)[told[0] - int(found.marks.starts[document])]
+            text = texts[position][unit["begin"] : unit["end"]].strip(_BLANKS).decode("utf-8", "replace")
+            rows.append((text, *told[1:], found.corpus.ids(documents)[0].as_py(), int(unit["begin"])))
+        schema = Repeated(found, 0).schema
+        return pa.Table.from_pylist([dict(zip(_TOP, row, strict=True)) for row in rows], schema)
+
+    def write(self, output: str | Path, *, force: bool = False) -> None:
+        """Write the documents without the removed lines; documents that keep no word are left out.
+
+        Files, formats and errors are those of ``Result.write``. Documents that lose nothing are written byte for byte, and
+        documents that were skipped are not written.
+
+        Parameters
+        ----------
+        output : path
+        force : bool, default False
+            Replace an existing output.
+        """
+        self._write(output, None, force)
+
+    def write_repeated(self, output: str | Path, *, force: bool = False) -> None:
+        """Write all lines of ``repeated`` as parquet, JSON lines or CSV, by the suffix; some are held at a time.
+
+        Parameters
+        ----------
+        output : path
+        force : bool, default False
+            Replace an existing output.
+        """
+        self._list(output, Repeated(self._found, self._n), force)
+
+
+class PassagesResult(RepeatsResult):
+    """The result of ``passages``.
+
+    Attributes
+    ----------
+    n_documents : int
+        Documents of the corpus.
+    """
+
+    _what = "words"
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Counts: documents, those that lose text (changed), those dropped (no word is left) or skipped (too large);
+        removed_words, removed_bytes, removed_passages."""
+        return super().summary | {"removed_passages": self._runs}
+
+    def write(self, output: str | Path, *, mask: str | None = None, force: bool = False) -> None:
+        """Write the documents without the removed passages; documents that keep no word are left out.
+
+        Files, formats and errors are those of ``Result.write``. Documents that lose nothing are written byte for byte, and
+        documents that were skipped are not written.
+
+        Parameters
+        ----------
+        output : path
+        mask : str, optional
+            What takes the place of each passage. Then no document is left out.
+        force : bool, default False
+            Replace an existing output.
+        """
+        self._write(output, mask, force)
+
+    def write_removed(self, output: str | Path, *, force: bool = False) -> None:
+        """Write all rows of ``removed``, with a column ``text``, as parquet, JSON lines or CSV, by the suffix.
+
+        Parameters
+        ----------
+        output : path
+        force : bool, default False
+            Replace an existing output.
+        """
+        self._list(output, Removed(self._found, self._runs, self._what, True), force)
