@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.engine import Table
 from ..results.repeats import LinesResult
 from ..settings.option import front_door
 from ..settings.repeats import LinesOptions
 from ..text.units import Lines
-from .repeats import check_inputs, find_repeats
+from .repeats import Proposed, Searching, check_inputs, find_repeats
 
 _BYTES = {"line": 80, "paragraph": 300}  # of one, about
 
@@ -65,5 +69,11 @@ def lines(data: Any, settings: LinesSettings) -> LinesResult:
     >>> found.top(1).to_pylist()
     [{'text': 'Accept all cookies on this site', 'count': 2, 'documents': 2, 'id': 0, 'begin': 0}]
     """
-    kind = partial(Lines, settings.unit == "paragraph", settings.min_words)
-    return LinesResult(find_repeats(data, settings, kind, _BYTES[settings.unit], settings.drop_over))
+    return LinesResult(find_repeats(data, settings, partial(_find, settings=settings)))
+
+
+def _find(searching: Searching, settings: LinesSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
+    """Count the keys of all lines; those that may be repeated meet."""
+    units = Lines(settings.unit == "paragraph", settings.min_words, searching.key)
+    found = searching.propose(units, searching.count(units, _BYTES[settings.unit]), "proposed")
+    return found, *searching.judge(found, settings.drop_over, "repeated")

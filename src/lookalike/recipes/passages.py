@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.engine import Table
 from ..results.repeats import PassagesResult
 from ..settings.option import front_door
 from ..settings.repeats import PassagesOptions
 from ..text.shingle import Shingling
-from ..text.units import Windows
-from .repeats import check_inputs, find_repeats
+from ..text.units import Blocks, Hashing, Windows
+from .repeats import Proposed, Searching, check_inputs, find_repeats
 
 _BYTES = 6  # of a word, about
 
@@ -65,6 +69,18 @@ def passages(data: Any, settings: PassagesSettings) -> PassagesResult:
     >>> found.removed.to_pylist()
     [{'id': 1, 'begin': 7, 'end': 42, 'words': 7}]
     """
+    return PassagesResult(find_repeats(data, settings, partial(_find, settings=settings)))
+
+
+def _find(searching: Searching, settings: PassagesSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
+    """Let blocks of windows meet, so that text that comes once more is known by few rows; then the windows of all others.
+
+    That is enough: a window in a later block is equal to one in the first of these blocks, which is not left out.
+    """
     shingling = Shingling(width=settings.length, normalization=settings.normalization, fold_case=settings.fold_case)
-    kind = partial(Windows, shingling, settings.length)
-    return PassagesResult(find_repeats(data, settings, kind, _BYTES))
+    hashing = Hashing(shingling, settings.length, searching.key)
+    blocks = searching.propose(Blocks(hashing), np.empty(0, np.uint64), "blocks", named=False)
+    _, bits = searching.judge(blocks, None, "repeated-blocks")
+    windows = Windows(hashing, bits, blocks.starts, blocks.corpus.starts)
+    found = searching.propose(windows, searching.count(windows, _BYTES), "proposed")
+    return found, *searching.judge(found, None, "repeated")

@@ -25,7 +25,7 @@ from ..errors import EncodingError, RowError
 from ..inputs.read import not_utf8, text_column
 from ..kernels.repeats import count_keys, mark_numbers
 from ..text.texts import Texts, from_arrow_array
-from ..text.units import UNIT, Units
+from ..text.units import BARE, UNIT, Units
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow
 from .batches import Batches, batch_of, gather, ints, starts_of
@@ -33,6 +33,7 @@ from .totals import Total
 
 _LOW = np.uint64(0xFFFFFFFF)
 _S32 = np.uint64(32)
+_ROW_BITS = 40
 KEYS = pa.schema([("key", pa.int64())])
 ROWS = pa.schema([("key", pa.int64()), ("second", pa.int64()), ("unit", pa.int64())])
 REPEATED = pa.schema([(name, pa.int64()) for name in ("first", "count", "documents")] + [("removed", pa.large_binary())])
@@ -66,17 +67,17 @@ def _texts(rows: Batches, strict: bool) -> Iterator[tuple[pa.RecordBatch, Texts]
 
 def hash_units(rows: Batches, *, units: Units, strict: bool) -> Batches:
     """Turn documents into the keys of their units."""
-    for _, texts in _texts(rows, strict):
-        yield batch_of(KEYS, units.keys(texts).view(np.int64))
+    for piece, texts in _texts(rows, strict):
+        yield batch_of(KEYS, units.keys(texts, ints(piece, "position")).view(np.int64))
 
 
-def propose(rows: Batches, *, units: Units, table: UInt64Array) -> Batches:
+def propose(rows: Batches, *, units: Units, table: UInt64Array, strict: bool) -> Batches:
     """Turn documents into what they consist of, with the units that may come twice."""
-    for piece, texts in _texts(rows, False):
-        found = units.find(texts, table)
+    for piece, texts in _texts(rows, strict):
+        found = units.find(texts, ints(piece, "position"), table)
         counts = np.diff(found.bounds)
         made = {"bytes": to_arrow(np.diff(texts.offsets)), "whole": to_arrow(found.wholes), "n": to_arrow(counts)}
-        made["units"] = text_column(Texts(found.units.view(np.uint8), UNIT.itemsize * found.bounds))
+        made["units"] = text_column(Texts(found.units.view(np.uint8), found.units.itemsize * found.bounds))
         schema = proposed_schema(piece.schema)
         columns = [made[name] if name in made else piece.column(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -96,9 +97,10 @@ def key_counts(n_words: int) -> Total:
 
 
 def units_of(batch: pa.RecordBatch) -> NDArray[Any]:
-    """Return the units of all documents of a batch, one after the other."""
+    """Return the units of all documents of a batch, one after the other: UNIT, or BARE."""
     texts = from_arrow_array(batch.column("units"))
-    return np.frombuffer(texts.data[texts.offsets[0] : texts.offsets[-1]], UNIT)
+    kind = BARE if texts.n_bytes == BARE.itemsize * int(ints(batch, "n").sum()) else UNIT
+    return np.frombuffer(texts.data[texts.offsets[0] : texts.offsets[-1]], kind)
 
 
 def numbers_of(batch: pa.RecordBatch, starts: Int64Array) -> Int64Array:
@@ -112,8 +114,9 @@ def list_units(rows: Batches, *, starts: Int64Array) -> Batches:
     """Turn documents into rows of their units: ROWS."""
     for batch in rows:
         units = units_of(batch)
-        keys = (np.ascontiguousarray(units[name]).view(np.int64) for name in ("key", "second"))
-        yield batch_of(ROWS, *keys, numbers_of(batch, starts))
+        open = units["key"] | units["second"] != 0
+        keys = (units[name][open].view(np.int64) for name in ("key", "second"))
+        yield batch_of(ROWS, *keys, numbers_of(batch, starts)[open])
 
 
 @dataclass(frozen=True)
@@ -269,23 +272,24 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True)
 class Marks:
-    """Which units are removed, a bit for each; ``length``: the numbers that one takes."""
+    """Which units are removed, a bit for each, beside those of which that is known."""
 
     bits: NDArray[np.uint8]
     starts: Int64Array
-    length: int
 
     def runs(self, batch: pa.RecordBatch) -> Runs:
         """Return the runs of removed units of some documents, in the order of these rows."""
-        unit = numbers_of(batch, self.starts)
-        chosen = np.flatnonzero((self.bits[unit >> 3] >> (unit & 7).astype(np.uint8)) & 1)
-        row = np.repeat(np.arange(len(batch)), ints(batch, "n"))[chosen]
-        units = units_of(batch)[chosen]
-        number = units["number"]
+        unit, units = numbers_of(batch, self.starts), units_of(batch)
+        known = units["key"] | units["second"] == 0
+        chosen = np.flatnonzero(known | ((self.bits[unit >> 3] >> (unit & 7).astype(np.uint8)) & 1 != 0))
+        row, units = np.repeat(np.arange(len(batch)), ints(batch, "n"))[chosen], units[chosen]
+        number = units["number"] + (row << _ROW_BITS)  # ascending: those of a row are below those of the next
+        after = np.maximum.accumulate(number + units["size"])
         fresh = starts_of(row, None)
-        fresh[1:] |= number[1:] > number[:-1] + self.length
+        fresh[1:] |= number[1:] > after[:-1]
         last = np.append(fresh[1:], True)[: len(fresh)]
-        return Runs(row[fresh], units["begin"][fresh], units["end"][last], number[last] + self.length - number[fresh])
+        end = np.maximum.accumulate(units["end"] + (row << _ROW_BITS)) - (row << _ROW_BITS)
+        return Runs(row[fresh], units["begin"][fresh], end[last], after[last] - number[fresh])
 
     def ranges(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the ranges of bytes that are removed of each document: begin, end, begin, end, ..."""

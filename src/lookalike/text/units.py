@@ -1,7 +1,8 @@
-"""What can be repeated in texts: lines, paragraphs, or windows of so many words; two keys of each, and where it is."""
+"""What can be repeated in texts: lines, paragraphs, windows of so many words, blocks of these; two keys of each, and where it is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -9,17 +10,22 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hashing import digest_secret
+from ..hashing import digest_secret, secret_words
 from ..kernels import digests, lines
-from ..kernels.repeats import find_repeated
+from ..kernels.repeats import CUT, block_keys, find_repeated, marked_windows
+from ..kernels.scratch import scratch
 from ..values import Int64Array, UInt64Array
+from ..values.tables import SOURCE_BITS
 from .characters import character_tables
 from .hashes import shingle_secret, token_rows
 from .shingle import Shingling
 from .texts import Texts, concatenate
 
-UNIT = np.dtype([("key", np.uint64), ("second", np.uint64), ("begin", np.int64), ("end", np.int64), ("number", np.int64)])
-"""A unit: its keys, where it begins and ends in the bytes of its text, and its number, or that of its first word, there."""
+UNIT = np.dtype([("key", np.uint64), ("second", np.uint64), *((name, np.int64) for name in ("begin", "end", "number", "size"))])
+"""A unit: its keys (0: it is known to be removed), where it begins and ends in the bytes of its text, its number, or that of its
+first word, there, and how many numbers it takes."""
+BARE = np.dtype([("key", np.uint64), ("second", np.uint64)])
+"""The keys of a unit alone."""
 KEY_BYTES = 32
 
 
@@ -32,24 +38,23 @@ class Found(NamedTuple):
 
 
 class Units(Protocol):
-    """A kind of units; one has ``length`` numbers. Those of two that follow each other, or overlap, are one run."""
+    """A kind of units, in texts at some positions."""
 
-    length: int
-
-    def keys(self, texts: Texts) -> UInt64Array:
+    def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
         """Return the first key of each unit."""
         ...
 
-    def find(self, texts: Texts, table: UInt64Array) -> Found:
-        """Return the units whose keys may come twice, by a table of ``kernels.repeats``."""
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+        """Return the units whose keys may come twice, by a table of ``kernels.repeats``; all by one without words."""
         ...
 
 
-def _chosen(keys: UInt64Array, table: UInt64Array) -> Int64Array:
-    """Return which keys may come twice."""
-    found = np.empty(len(keys), np.bool_)
-    find_repeated(keys, table, found)
-    return np.flatnonzero(found)
+def _repeated(keys: UInt64Array, table: UInt64Array) -> NDArray[np.bool_]:
+    """Tell which keys may come twice."""
+    found = np.ones(len(keys), np.bool_)
+    if len(table):
+        find_repeated(keys, table, found)
+    return found
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,6 @@ class Lines:
     paragraphs: bool
     least: int
     key: bytes
-    length: int = 1
 
     def _split(self, texts: Texts) -> tuple[Int64Array, UInt64Array, Int64Array, Int64Array]:
         """Return spans, keys, bounds and the number of lines with a word."""
@@ -76,26 +80,37 @@ class Lines:
         lines.split_lines(*where, spans, keys, bounds, wholes)
         return spans[: bounds[-1]], keys[: bounds[-1]], bounds, wholes
 
-    def keys(self, texts: Texts) -> UInt64Array:
+    def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
         """Return the first key of each line."""
         return np.ascontiguousarray(self._split(texts)[1][:, 0])
 
-    def find(self, texts: Texts, table: UInt64Array) -> Found:
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
         """Return the lines that may come twice."""
         spans, keys, bounds, wholes = self._split(texts)
-        chosen = _chosen(np.ascontiguousarray(keys[:, 0]), table)
+        chosen = np.flatnonzero(_repeated(np.ascontiguousarray(keys[:, 0]), table))
         units = np.empty(len(chosen), UNIT)
         units["key"], units["second"] = keys[chosen].T
-        units["begin"], units["end"], units["number"] = spans[chosen].T
+        units["begin"], units["end"], units["number"], units["size"] = *spans[chosen].T, 1
         return Found(units, np.searchsorted(chosen, bounds), wholes)
 
 
-@dataclass(frozen=True)
-class Windows:
-    """Windows of ``length`` words, tokens of a ``shingling``: equal if their words are.
+class _Rows(NamedTuple):
+    """Windows of some rows of words: the tokens of each row, the bounds of its windows, and their first keys."""
 
-    Keys are two hashes under keys (``KeyedHashes``): two windows of m words have the same ones with a probability of at most
-    ((3 m + 1) / 2^61)^2 over the choice of the keys, 2^-107 for 50 words, whoever wrote them.
+    first: int
+    sizes: Int64Array
+    bounds: Int64Array
+    keys: UInt64Array
+    tokens: UInt64Array
+    offsets: Int64Array
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """Keys of windows of ``length`` words, tokens of a ``shingling``: equal if their words are.
+
+    Two windows of m words have the same two keys (``KeyedHashes``) with a probability of at most ((3 m + 1) / 2^61)^2 over the
+    choice of the secret, 2^-107 for 50 words, whoever wrote them.
     """
 
     shingling: Shingling
@@ -103,53 +118,118 @@ class Windows:
     key: bytes
 
     @cached_property
-    def _secrets(self) -> list[UInt64Array]:
+    def secrets(self) -> list[UInt64Array]:
         """The secret of long tokens, and those of the two keys."""
         halves = self.key[: KEY_BYTES // 2], self.key[KEY_BYTES // 2 :]
         return [digest_secret(self.key, "tokens of windows"), *map(shingle_secret, halves)]
 
-    def _hashed(self, keys: UInt64Array, offsets: Int64Array, secret: UInt64Array) -> UInt64Array:
-        """Return the hash of each window of rows of tokens: of rows that are shorter than one there are none."""
-        out, bounds = np.empty(len(keys), np.uint64), np.empty_like(offsets)
-        digests.hash_keys(keys, offsets, self.length, secret, np.empty(len(keys), np.uint64), bounds, out)
+    def _hash(self, tokens: UInt64Array, offsets: Int64Array, which: int) -> UInt64Array:
+        """Return one key of each window; of rows that are shorter than one there are none."""
+        out, bounds = np.empty(len(tokens), np.uint64), np.empty_like(offsets)
+        secret, room = self.secrets[which], scratch("tokens", len(tokens), np.uint64)
+        digests.hash_keys(tokens, offsets, self.length, secret, room, bounds, out)
         short = (np.diff(offsets) < self.length) & (np.diff(offsets) > 0)
         return np.delete(out[: bounds[-1]], bounds[:-1][short]) if short.any() else out[: bounds[-1]]
 
-    def keys(self, texts: Texts) -> UInt64Array:
-        """Return the first key of each window."""
-        points, secret, _ = self._secrets
-        rows = token_rows(self.shingling, points, texts, str)
-        return np.concatenate([np.empty(0, np.uint64), *(self._hashed(keys, offsets, secret) for offsets, keys in rows)])
-
-    def find(self, texts: Texts, table: UInt64Array) -> Found:
-        """Return the windows that may come twice."""
-        points, first, second = self._secrets
-        parts, counts, wholes, row = [np.empty(0, UNIT)], [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], 0
-        for offsets, keys in token_rows(self.shingling, points, texts, str):
+    def rows(self, texts: Texts) -> Iterator[_Rows]:
+        """Yield the windows of some texts at a time; each is done with before the next comes."""
+        first = 0
+        for offsets, tokens in token_rows(self.shingling, self.secrets[0], texts, str):
             sizes = np.diff(offsets)
-            windows = np.maximum(sizes - self.length + 1, 0)
-            ends = np.cumsum(windows)
-            hashed = self._hashed(keys, offsets, first)
-            chosen = _chosen(hashed, table)
-            units = np.empty(len(chosen), UNIT)
-            if len(chosen):
-                owner = np.searchsorted(ends, chosen, "right")
-                units["key"], units["second"] = hashed[chosen], self._hashed(keys, offsets, second)[chosen]
-                units["number"] = chosen - (ends - windows)[owner]
-                self._place(texts.slice(row, row + len(sizes)), sizes, owner, units)
+            bounds = np.concatenate([[0], np.cumsum(np.maximum(sizes - self.length + 1, 0))])
+            yield _Rows(first, sizes, bounds, self._hash(tokens, offsets, 1), tokens, offsets)
+            first += len(sizes)
+
+    def second(self, rows: _Rows) -> UInt64Array:
+        """Return the second key of each window."""
+        return self._hash(rows.tokens, rows.offsets, 2)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Windows in a row, cut where the text says: if a block occurred before, all of its windows did."""
+
+    hashing: Hashing
+
+    def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
+        """Return the first key of each block."""
+        return self.find(texts, positions, np.empty(0, np.uint64)).units["key"].copy()
+
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+        """Return all blocks, and the words of each text; where blocks are is not told."""
+        points = secret_words(self.hashing.key, "blocks", 2) % digests.P
+        parts, counts, wholes = [np.empty(0, BARE)], [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+        for rows in self.hashing.rows(texts):
+            most = int(np.count_nonzero(rows.keys & np.uint64((1 << CUT) - 1) == 0)) + len(rows.sizes)
+            keys, bounds = np.empty((most, 2), np.uint64), np.empty(len(rows.bounds), np.int64)
+            units = np.zeros(block_keys(rows.keys, self.hashing.second(rows), rows.bounds, points, keys, bounds), BARE)
+            units["key"], units["second"] = keys[: len(units)].T
             parts.append(units)
-            counts.append(np.diff(np.searchsorted(chosen, ends), prepend=0))
-            wholes.append(sizes.copy())
-            row += len(sizes)
+            counts.append(np.diff(bounds))
+            wholes.append(rows.sizes.copy())
         return Found(np.concatenate(parts), np.cumsum(np.concatenate(counts)), np.concatenate(wholes))
 
-    def _place(self, texts: Texts, sizes: Int64Array, owner: Int64Array, units: NDArray[np.void]) -> None:
-        """Write where windows begin and end in the rows that own them; other rows are not looked at."""
-        rows, which = np.unique(owner, return_inverse=True)
-        some = concatenate([texts.slice(row, row + 1) for row in rows.tolist()])
-        bounds = np.concatenate([[0], np.cumsum(sizes[rows])])
-        spans = np.empty((int(bounds[-1]), 2), np.int64)
-        wrong = lines.find_words(some.data, some.offsets, character_tables(), bounds, spans)
-        assert wrong < 0, "normalization changed the number of words"
-        first = bounds[which] + units["number"]
-        units["begin"], units["end"] = spans[first, 0], spans[first + self.length - 1, 1]
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows that are in no block that occurred before; those that are, are known to be removed.
+
+    ``bits``: which blocks occurred before; ``starts``: the number of the first block of each document, ``documents`` of the
+    first document of each input.
+    """
+
+    hashing: Hashing
+    bits: NDArray[np.uint8]
+    starts: Int64Array
+    documents: Int64Array
+
+    def _rows(self, texts: Texts, positions: Int64Array) -> Iterator[tuple[_Rows, NDArray[np.bool_]]]:
+        """Yield the windows of some texts at a time, and which of them are known."""
+        starts = self.starts[self.documents[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))]
+        for rows in self.hashing.rows(texts):
+            known = np.empty(len(rows.keys), np.bool_)
+            marked_windows(rows.keys, rows.bounds, starts[rows.first : rows.first + len(rows.sizes)], self.bits, known)
+            yield rows, known
+
+    def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
+        """Return the first key of each window that is not known."""
+        return np.concatenate([np.empty(0, np.uint64), *(r.keys[~known] for r, known in self._rows(texts, positions))])
+
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+        """Return the windows that may come twice, and runs of those that are known."""
+        length = self.hashing.length
+        parts, counts, wholes = [np.empty(0, UNIT)], [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+        for rows, known in self._rows(texts, positions):
+            row_begins = np.zeros(len(known) + 1, np.bool_)
+            row_begins[rows.bounds] = True
+            edges = np.flatnonzero(known & (row_begins[:-1] | np.append([True], ~known[:-1])[: len(known)]))
+            ends = np.flatnonzero(known & (row_begins[1:] | np.append(~known[1:], [True])[: len(known)])) + 1
+            chosen = np.flatnonzero(~known & _repeated(rows.keys, table))
+            units = np.zeros(len(edges) + len(chosen), UNIT)
+            place = np.concatenate([edges, chosen])
+            units["size"] = np.concatenate([ends - edges, np.ones(len(chosen), np.int64)]) + length - 1
+            if len(chosen):
+                units["key"][len(edges) :] = rows.keys[chosen]
+                units["second"][len(edges) :] = self.hashing.second(rows)[chosen]
+            order = np.argsort(place, kind="stable")
+            place, units = place[order], units[order]
+            owner = np.searchsorted(rows.bounds, place, "right") - 1
+            units["number"] = place - rows.bounds[owner]
+            if len(units):
+                _locate(texts.slice(rows.first, rows.first + len(rows.sizes)), rows.sizes, owner, units)
+            parts.append(units)
+            counts.append(np.diff(np.searchsorted(place, rows.bounds)))
+            wholes.append(rows.sizes.copy())
+        return Found(np.concatenate(parts), np.cumsum(np.concatenate(counts)), np.concatenate(wholes))
+
+
+def _locate(texts: Texts, sizes: Int64Array, owner: Int64Array, units: NDArray[np.void]) -> None:
+    """Write where units begin and end in the rows that own them; other rows are not looked at."""
+    rows, which = np.unique(owner, return_inverse=True)
+    some = concatenate([texts.slice(row, row + 1) for row in rows.tolist()])
+    bounds = np.concatenate([[0], np.cumsum(sizes[rows])])
+    spans = np.empty((int(bounds[-1]), 2), np.int64)
+    wrong = lines.find_words(some.data, some.offsets, character_tables(), bounds, spans)
+    assert wrong < 0, "normalization changed the number of words"
+    first = bounds[which] + units["number"]
+    units["begin"], units["end"] = spans[first, 0], spans[first + units["size"] - 1, 1]
