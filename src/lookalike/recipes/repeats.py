@@ -93,8 +93,8 @@ class Searching:
         documents = found.rows.select(["order", "n", "units"])
         rows = engine.map(documents, partial(steps.list_units, starts=rule.starts), steps.ROWS)
         told: list[Table] = []
-        if found.n > MANY:
-            keys = engine.fold(rows, steps.frequent(FREQUENT))
+        keys = engine.fold(rows, steps.frequent(FREQUENT)) if found.n > MANY else np.empty(0, steps.HEAVY)
+        if (keys["n"] > 0).any():
             frequent = steps.Frequent(np.sort(keys[keys["n"] > 0]), rule)
             totals = engine.fold(documents, frequent.totals)
             rows = engine.map(rows, frequent.others, steps.ROWS)

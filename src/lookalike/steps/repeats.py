@@ -99,7 +99,7 @@ def key_counts(n_words: int) -> Total:
 def units_of(batch: pa.RecordBatch) -> NDArray[Any]:
     """Return the units of all documents of a batch, one after the other: UNIT, or BARE."""
     texts = from_arrow_array(batch.column("units"))
-    kind = BARE if texts.n_bytes == BARE.itemsize * int(ints(batch, "n").sum()) else UNIT
+    kind = BARE if 0 < texts.n_bytes == BARE.itemsize * int(ints(batch, "n").sum()) else UNIT
     return np.frombuffer(texts.data[texts.offsets[0] : texts.offsets[-1]], kind)
 
 

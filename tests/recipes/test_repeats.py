@@ -1,0 +1,117 @@
+"""Repeated lines and passages: against their twins, on every engine, whatever memory, threads and batches are."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import JIT_OFF
+from engine_kinds import KINDS, cut_small, prepare, spill
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from naive.repeats import repeated_lines, repeated_passages
+
+import lookalike as la
+from lookalike.engines.memory import Memory
+from lookalike.errors import InputDataError, ParameterError
+from lookalike.recipes import repeats
+
+WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0"]
+SEPARATORS = [" ", "  ", "\n", "\n\n", "\r\n", "\t", ". ", " \n \n"]
+texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SEPARATORS)), max_size=40).map(
+    lambda some: "".join(word + separator for word, separator in some)
+)
+few = st.lists(st.tuples(st.sampled_from(["a", "b", "日"]), st.sampled_from([" ", "\n"])), max_size=60).map(
+    lambda some: "".join(word + separator for word, separator in some)
+)
+corpora = st.lists(texts | few, max_size=12)
+LIMITS = settings(
+    max_examples=15 if JIT_OFF else 150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def ranges(found, n):
+    """The ranges that are removed of each of n documents; and whether each is dropped."""
+    out = [[] for _ in range(n)]
+    for row in found.removed.to_pylist():
+        out[row["id"]].append((row["begin"], row["end"]))
+    return out
+
+
+def dropped(found, documents, path):
+    """Which documents are not written."""
+    found.write(path, force=True)
+    left = set(pa.parquet.read_table(path)["number"].to_pylist())
+    return [number not in left for number in range(len(documents))]
+
+
+def as_table(documents):
+    return pa.table({
+        "text": pa.array(documents, pa.large_binary()).view(pa.large_string()),
+        "number": pa.array(np.arange(len(documents))),
+    })  # fmt: skip
+
+
+def check_lines(documents, path, how, **given):
+    removed, empty, told = repeated_lines(documents, **given)
+    found = la.lines(as_table(documents), **given, **how)
+    assert ranges(found, len(documents)) == removed
+    assert dropped(found, documents, path) == empty
+    listed = [(row["text"], row["count"], row["documents"]) for row in found.repeated.to_pylist()]
+    assert listed == [(text.decode("utf-8", "replace"), *more) for text, *more in told]
+    best = sorted(told, key=lambda some: -some[1])[:3]
+    assert [tuple(row.values())[:3] for row in found.top(3).to_pylist()] == [(text.decode(), *more) for text, *more in best]
+    left = [row for row in range(len(documents)) if removed[row]]
+    s = found.summary
+    assert (s["changed"], s["dropped"], s["repeated_lines"]) == (len(left), sum(empty), len(told))
+    assert s["removed_bytes"] == sum(end - begin for some in removed for begin, end in some)
+
+
+def check_passages(documents, path, how, length, **given):
+    removed, empty = repeated_passages(documents, length, **given)
+    found = la.passages(as_table(documents), length=length, **given, **how)
+    assert ranges(found, len(documents)) == removed
+    assert dropped(found, documents, path) == empty
+    assert found.summary["removed_passages"] == sum(map(len, removed))
+
+
+@LIMITS
+@given(corpora, st.sampled_from(["line", "paragraph"]), st.integers(1, 4), st.none() | st.integers(1, 3))
+def test_lines_follow_the_definition(tmp_path, documents, unit, min_words, drop_over):
+    documents = [text.encode() for text in documents]
+    check_lines(documents, tmp_path / "out.parquet", {"threads": 1}, unit=unit, min_words=min_words, drop_over=drop_over)
+
+
+@LIMITS
+@given(corpora, st.integers(1, 6), st.booleans())
+def test_passages_follow_the_definition(tmp_path, documents, length, fold_case):
+    documents = [text.encode() for text in documents]
+    check_passages(documents, tmp_path / "out.parquet", {"threads": 1}, length=length, fold_case=fold_case)
+
+
+def patchwork(seed, n=40):
+    """Documents of pieces of a few texts, some words changed: blocks, windows and lines are repeated in all ways."""
+    rng = np.random.default_rng(seed)
+    sources = [rng.choice(["ape", "bee", "cat", "dog", "eel", "fox", "日", "gnu.", "hen\n", "\n\n"], 600).tolist() for _ in range(4)]
+    documents = []
+    for _ in range(n):
+        words = []
+        for _ in range(rng.integers(0, 6)):
+            source = sources[rng.integers(4)]
+            begin = rng.integers(600)
+            words += source[begin : begin + rng.integers(200)]
+        for place in rng.integers(0, max(len(words), 1), rng.integers(0, 5)).tolist() if words else ():
+            words[place] = "new"
+        documents.append(" ".join(words).encode())
+    return documents
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("many", [1 << 20, 0])
+def test_every_engine_finds_the_same(kind, many, monkeypatch, tmp_path):
+    """With ``many`` 0 what comes often is added up, and does not meet."""
+    monkeypatch.setattr(repeats, "MANY", many)
+    monkeypatch.setattr(repeats, "FREQUENT", 20)
+    documents = patchwork(5)
+    for given in ({}, {"unit": "paragraph"}, {"min_words": 1, "drop_over": 3}):
+        check_lines(documents, tmp_path / "lines.parquet", prepare(kind, monkeypatch), **{"min_words": 2, **given})
+    for length in (3, 12):
+        check_passages(documents, tmp_path / "passages.parquet", prepare(kind, monkeypatch), length)
