@@ -25,16 +25,16 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3464, "kernels": 5270, "engines": 4670, "recipes": 3965, "results": 2380, "files": 3600, "formats": 5640, "inputs": 1320,
-    "steps": 2030, "index": 2120, "search": 1940, "serve": 2610, "report": 2200, "cli": 2240, "sketches": 1320, "values": 1540, "text": 1350,
-    "settings": 766, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
+    "theory": 3464, "kernels": 5505, "engines": 4670, "recipes": 4310, "results": 2750, "files": 3600, "formats": 5640, "inputs": 1320,
+    "steps": 2340, "index": 2120, "search": 1940, "serve": 2610, "report": 2200, "cli": 2480, "sketches": 1320, "values": 1540, "text": 1580,
+    "settings": 820, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 67,
+    "files imported by exactly one other": 72,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

@@ -4,17 +4,34 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import JIT_OFF
-from engine_kinds import KINDS, cut_small, prepare, spill
+from engine_kinds import KINDS, prepare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
-from lookalike.engines.memory import Memory
-from lookalike.errors import InputDataError, ParameterError
 from lookalike.recipes import repeats
 
-WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0"]
+WORDS = [
+    "a",
+    "b",
+    "Ab",
+    "é",
+    "e\u0301",
+    "Straße",
+    "日",
+    "日本",
+    "ก",
+    "x" * 20,
+    "_",
+    "-",
+    "0",
+    "\u0301",
+    "\ufeff",
+    "\u2028",
+    "\x00",
+    "\u00a0",
+]
 SEPARATORS = [" ", "  ", "\n", "\n\n", "\r\n", "\t", ". ", " \n \n"]
 texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SEPARATORS)), max_size=40).map(
     lambda some: "".join(word + separator for word, separator in some)
@@ -90,7 +107,9 @@ def test_passages_follow_the_definition(tmp_path, documents, length, fold_case):
 def patchwork(seed, n=40):
     """Documents of pieces of a few texts, some words changed: blocks, windows and lines are repeated in all ways."""
     rng = np.random.default_rng(seed)
-    sources = [rng.choice(["ape", "bee", "cat", "dog", "eel", "fox", "日", "gnu.", "hen\n", "\n\n"], 600).tolist() for _ in range(4)]
+    sources = [
+        rng.choice(["ape", "bee", "cat", "dog", "eel", "fox", "日", "gnu.", "hen\n", "\n\n"], 600).tolist() for _ in range(4)
+    ]
     documents = []
     for _ in range(n):
         words = []
@@ -111,7 +130,7 @@ def test_every_engine_finds_the_same(kind, many, monkeypatch, tmp_path):
     monkeypatch.setattr(repeats, "MANY", many)
     monkeypatch.setattr(repeats, "FREQUENT", 20)
     documents = patchwork(5)
-    for given in ({}, {"unit": "paragraph"}, {"min_words": 1, "drop_over": 3}):
-        check_lines(documents, tmp_path / "lines.parquet", prepare(kind, monkeypatch), **{"min_words": 2, **given})
+    for more in ({}, {"unit": "paragraph"}, {"min_words": 1, "drop_over": 3}):
+        check_lines(documents, tmp_path / "lines.parquet", prepare(kind, monkeypatch), **{"min_words": 2, **more})
     for length in (3, 12):
         check_passages(documents, tmp_path / "passages.parquet", prepare(kind, monkeypatch), length)

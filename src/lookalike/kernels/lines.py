@@ -84,9 +84,9 @@ def is_blank(byte):
 def split_lines(data, offsets, least, paragraphs, characters, secret, spans, digests, bounds, worded):
     """Write the lines of at least so many words, or the paragraphs: runs of lines that are not blank.
 
-    ``spans`` receives for each where it begins in its row, where what follows it begins, and its number; blank lines behind a
-    paragraph belong to it. ``digests`` receives two words of 61 bits, of its bytes without white space at both ends. ``bounds``:
-    where those of each row end, from its second place on; ``worded``: how many lines or paragraphs of each row have a word.
+    ``spans``: where each begins in its row, where what follows it begins, and its number; blank lines behind a paragraph belong
+    to it. ``digests``: two words of 61 bits, of its bytes without white space at both ends. ``bounds``: where those of each row
+    end, from the second place on. ``worded``: how many lines or paragraphs of each row have a word.
     """
     written = 0
     bounds[0] = 0

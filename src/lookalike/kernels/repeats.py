@@ -3,9 +3,9 @@
 A word of the table is 32 cells of two bits: those of the lower half were met, those of the upper half met again. A key has two
 cells of one word. A key that comes twice is always found; one that comes once, rarely.
 
-The windows of a row of words are cut into blocks: one begins with the row, and with each window whose key ends with ``CUT`` zero
-bits, so that equal texts are cut alike. A block's keys are the values of two polynomials, whose coefficients are the keys of its
-windows (``kernels.digests``).
+The windows of a row of words are cut into blocks: one begins with the row, and with each window whose key ends with ``CUT``
+zero bits, so that equal texts are cut in equal places. A block's keys are values of two polynomials, whose coefficients are the
+keys of its windows (``kernels.digests``).
 """
 
 import numpy as np
@@ -59,9 +59,7 @@ def mark_numbers(numbers, out):
         out[number >> 3] |= np.uint8(1 << (number & 7))
 
 
-@compiled(
-    "int64(const uint64[::1], const uint64[::1], const int64[::1], const uint64[::1], uint64[:, ::1], int64[::1])"
-)
+@compiled("int64(const uint64[::1], const uint64[::1], const int64[::1], const uint64[::1], uint64[:, ::1], int64[::1])")
 def block_keys(first, second, bounds, points, out, out_bounds):
     """Write two keys of each block of rows of windows, by the two keys of these; and where those of each row end."""
     count = 0

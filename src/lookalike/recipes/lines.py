@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.engine import Table
-from ..results.repeats import LinesResult
+from ..results.shortened import LinesResult
 from ..settings.option import front_door
 from ..settings.repeats import LinesOptions
 from ..text.units import Lines

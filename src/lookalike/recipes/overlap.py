@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..engines.engine import Engine, Step, Table
+from ..engines.engine import Table
 from ..engines.memory import FLOOR, Memory
-from ..errors import InputDataError, ParameterError, RowError
+from ..errors import InputDataError, ParameterError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
-from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
-from ..results.overlap import Corpus, Matches, OverlapResult
+from ..results.overlap import Matches, OverlapResult
 from ..results.rows import collect
 from ..search.passages import Passages
 from ..settings.limits import check_on_error, limit_of
@@ -27,16 +26,12 @@ from ..settings.option import check_values, front_door
 from ..settings.options import OPENING, OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
-from ..steps.totals import of_inputs
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
-from ..values import Int64Array
 from ..values.arrays import number
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import SOURCE_BITS
 from ..wording import counted
-from .checks import check_ids
-from .preparation import job_engine
+from .corpus import by_order, job_engine, read_corpus
 from .progress import Following, no_progress, shown
 
 MATCHED = "matched"
@@ -165,31 +160,6 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
         )
 
 
-def read_corpus(
-    engine: Engine,
-    splits: Sequence[Split],
-    reading: Reading,
-    step: Step,
-    schema_of: Callable[[pa.Schema], pa.Schema],
-    name: str,
-) -> tuple[Table, Corpus]:
-    """Run a step on the documents of a corpus; return what it makes, stored, and what they are called."""
-    documents = engine.source(splits, reading)
-    try:
-        made = engine.store(engine.map(documents, step, schema_of(documents.schema)), name)
-    except RowError as error:
-        raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
-    for split in splits:
-        split.check_unchanged()
-    texts = False
-    if reading.id is not None:
-        check_ids(engine, made, splits, reading)
-        texts = any(to_numpy(batch.column(0)).any() for batch in made.select(["id_is_text"]).batches())
-    sizes = engine.fold(made.select(["position"]), of_inputs(len(splits)))[0]
-    labels = Labels.of(splits, reading.id is not None, not texts)
-    return made, Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
-
-
 def _known(hashed: Table, passage: int | None, threshold: float, memory: Memory) -> tuple[pa.Table, Passages]:
     """Return the reference documents in their order, and their passages."""
     each = SHINGLE_BYTES * (1 if passage is None else 2)
@@ -205,11 +175,3 @@ def _known(hashed: Table, passage: int | None, threshold: float, memory: Memory)
     texts = from_arrow_array(rows["hashes"].combine_chunks())
     values = texts.data[texts.offsets[0] : texts.offsets[-1]].view(np.uint64)
     return rows.drop_columns(["hashes"]), Passages.of(values, (texts.offsets - texts.offsets[0]) >> 3, passage, threshold)
-
-
-def by_order(rows: Table, name: str, n: int) -> Int64Array:
-    """Return a column of numbers by order."""
-    found = np.zeros(n, np.int64)
-    for batch in rows.select(["order", name]).batches():
-        found[to_numpy(batch["order"])] = to_numpy(batch[name])
-    return found

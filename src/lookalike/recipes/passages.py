@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.engine import Table
-from ..results.repeats import PassagesResult
+from ..results.shortened import PassagesResult
 from ..settings.option import front_door
 from ..settings.repeats import PassagesOptions
 from ..text.shingle import Shingling

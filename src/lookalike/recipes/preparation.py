@@ -25,7 +25,7 @@ from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
 from ..settings.options import OPENING, EngineOptions
-from ..settings.settings import Settings, added_columns, available_threads
+from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
 from .progress import Progress, no_progress
@@ -164,19 +164,6 @@ def engine_of(
     if engine not in (None, "local"):
         raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
-
-
-def job_engine(
-    data: Any, settings: EngineOptions, inputs: Sequence[list[Split]], memory: Memory, workspace: Workspace, progress: Progress
-) -> tuple[Engine, list[list[Split]]]:  # fmt: skip
-    """Return the engine of a job whose tables stay on this machine, and its inputs as the engine reads them."""
-    if on_spark(data, settings):
-        from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
-
-        inputs = [for_workers(splits) for splits in inputs]
-        return engine_on_spark(settings.engine, workspace, progress), list(inputs)
-    threads = settings.threads or available_threads()
-    return engine_of(settings.engine, threads=threads, memory=memory, workspace=workspace, progress=progress), list(inputs)
 
 
 def _open_workspace(splits: list[Split], n_references: int, settings: Settings) -> Workspace:

@@ -29,8 +29,8 @@ from ..steps import repeats as steps
 from ..text.units import KEY_BYTES, Units
 from ..values import Int64Array, UInt64Array
 from ..values.tables import SOURCE_BITS
-from .overlap import by_order, read_corpus
-from .preparation import expected_of, job_engine
+from .corpus import by_order, job_engine, read_corpus
+from .preparation import expected_of
 from .progress import Following, no_progress, shown
 
 LEAST_WORDS, CELLS_PER_UNIT, CELLS_PER_WORD = 1 << 10, 16, 32
@@ -82,8 +82,8 @@ class Searching:
         n = int(bounds[-1])
         if n // 8 > self.memory.free // 4:
             raise ParameterError(
-                f"{n:,} lines or words may be repeated, and a bit for each takes {n / 8e6:,.0f} MB, more than a quarter of what "
-                "is free of the memory: raise --memory (memory=), or divide the inputs"
+                f"{n:,} lines or words may be repeated, and a bit for each takes {n / 8e6:,.0f} MB: more than a quarter of the "
+                "memory that is free; raise --memory (memory=), or divide the inputs"
             )
         return Proposed(rows, corpus, bounds[:-1], n)
 

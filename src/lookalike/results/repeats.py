@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .. import __version__
 from ..engines.engine import Engine, Table
 from ..files.workspace import Workspace
-from ..formats.cuts import Cuts
-from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.read import Reading, read_documents
-from ..inputs.texts import read_again
-from ..steps.repeats import OUTCOMES, Marks, units_of
+from ..steps.repeats import Marks, units_of
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..wording import Brief, counted
 from .overlap import Corpus
 from .rows import collect
 
@@ -148,6 +142,24 @@ class Repeated(_Made):
         columns = [text, *map(to_arrow, told[1:]), ids, to_arrow(unit["begin"])]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
+    def top(self, n: int) -> pa.Table:
+        """Return the most frequent lines, the earlier ones first of those that are equally frequent."""
+        found, best = self._found, np.empty((3, 0), np.int64)
+        for batch in found.repeated.select(["first", "count", "documents"]).batches():
+            some = np.concatenate([best, np.stack([to_numpy(column) for column in batch.columns])], 1)
+            some = some[:, some[1] > 0]
+            best = some[:, np.lexsort((some[0], -some[1]))[:n]]
+        order = np.searchsorted(found.marks.starts, best[0], "right") - 1
+        positions = found.corpus.positions(order)
+        texts, _ = read_again(found.corpus.sources, found.reading, positions)
+        rows = []
+        for position, document, told in zip(positions.tolist(), order.tolist(), best.T.tolist(), strict=True):
+            documents = found.slice(document, document + 1)
+            unit = units_of(documents)[told[0] - int(found.marks.starts[document])]
+            text = texts[position][unit["begin"] : unit["end"]].strip(_BLANKS).decode("utf-8", "replace")
+            rows.append((text, *told[1:], found.corpus.ids(documents)[0].as_py(), int(unit["begin"])))
+        return pa.Table.from_pylist([dict(zip(_TOP, row, strict=True)) for row in rows], self.schema)
+
 
 def _placed(rows: Iterator[pa.RecordBatch], starts: Int64Array) -> Iterator[pa.RecordBatch]:
     """Add the order of the document that the first of equal units is in; leave out rows that name removed units alone."""
@@ -163,199 +175,3 @@ def _cut(texts: Texts, row: Int64Array, begin: Int64Array, end: Int64Array, with
     places = zip((starts + begin).tolist(), (starts + end).tolist(), strict=True)
     found = [texts.data[first:last].tobytes() for first, last in places]
     return strings([(some.strip(without) if without else some).decode("utf-8", "replace") for some in found])
-
-
-class RepeatsResult(Brief):
-    """What is removed of a corpus.
-
-    Attributes
-    ----------
-    n_documents : int
-        Documents of the corpus.
-    """
-
-    _what = ""
-
-    def __init__(self, found: Repeats) -> None:
-        self._found, self.n_documents = found, found.corpus.n
-        self._dropped = np.zeros(self.n_documents, np.bool_)
-        totals = np.zeros(4, np.int64)  # documents that lose something; runs, words or lines, bytes that are removed
-        columns = found.documents.select(["order", "n", "whole", "units"])
-        for batch in found.engine.map(columns, found.marks.count, OUTCOMES).batches():
-            order, runs, size, n_bytes, emptied = (to_numpy(column) for column in batch.columns)
-            totals += [int((runs > 0).sum()), int(runs.sum()), int(size.sum()), int(n_bytes.sum())]
-            self._dropped[order[emptied]] = True
-        self._changed, self._runs, self._size, self._bytes = totals.tolist()
-
-    def _facts(self) -> dict[str, str]:
-        """Return what is said of it."""
-        s = self.summary
-        of = f"{s['changed']:,} of {counted(self.n_documents, 'document')} changed"
-        return {"documents": of, "removed": f"{self._size:,} {self._what} removed", "dropped": f"{s['dropped']:,} dropped"}
-
-    @property
-    def summary(self) -> dict[str, int]:
-        """Counts: documents, those that lose text, those dropped (no word is left) or skipped, what is removed, its bytes."""
-        return {
-            "documents": self.n_documents,
-            "changed": self._changed,
-            "dropped": int(self._dropped.sum()),
-            "skipped": int(self._found.skipped.sum()),
-            f"removed_{self._what}": self._size,
-            "removed_bytes": self._bytes,
-        }
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Version, parameters, inputs and counts, as written with every output."""
-        inputs = [source.identity() for source in self._found.corpus.sources]
-        return {"lookalike": __version__, "parameters": self._found.parameters, "inputs": inputs, "summary": self.summary}
-
-    @cached_property
-    def removed(self) -> pa.Table:
-        """What is removed, in input order: ``id``, ``begin`` and ``end`` in bytes of the text, and how many lines or words."""
-        return Removed(self._found, self._runs, self._what, False).table()
-
-    def _write(self, output: str | Path, mask: str | None, force: bool) -> None:
-        found, selections = self._found, []
-        corpus, errors = found.corpus, found.reading.encoding_errors
-        written = ~(found.skipped | self._dropped) if mask is None else ~found.skipped
-        for source, begin, end in zip(corpus.sources, corpus.starts[:-1].tolist(), corpus.starts[1:].tolist(), strict=True):
-
-            def ranges(first: int, last: int, begin: int = begin) -> pa.Array:
-                return found.ranges(begin + first, begin + last)
-
-            cuts = Cuts(column=found.reading.text, ranges=ranges, replacement=mask or "")
-            selections.append(Selection(source, written[begin:end], None, errors, cuts))
-        write_rows(output, selections, self.provenance, sources=corpus.sources, force=force)
-
-    def _list(self, output: str | Path, rows: Any, force: bool) -> None:
-        write_table(output, rows, self.provenance, sources=self._found.corpus.sources, force=force)
-
-
-class LinesResult(RepeatsResult):
-    """The result of ``lines``.
-
-    Attributes
-    ----------
-    n_documents : int
-        Documents of the corpus.
-    """
-
-    _what = "lines"
-
-    def __init__(self, found: Repeats) -> None:
-        super().__init__(found)
-        counts = found.repeated.select(["count"]).batches()
-        self._n = sum(int((to_numpy(batch.column(0)) > 0).sum()) for batch in counts)
-
-    @property
-    def summary(self) -> dict[str, int]:
-        """Counts: documents, those that lose lines (changed), those dropped (no word is left) or skipped (too large);
-        removed_lines, removed_bytes; repeated_lines: how many different lines occur more than once."""
-        return super().summary | {"repeated_lines": self._n}
-
-    @cached_property
-    def repeated(self) -> pa.Table:
-        """Lines that occur more than once: ``text, count, documents``, and ``id, begin`` of the first, in input order."""
-        return Repeated(self._found, self._n).table()
-
-    def top(self, n: int = 10) -> pa.Table:
-        """Return the lines that occur most often, most frequent first; ties go to the earlier one.
-
-        Parameters
-        ----------
-        n : int, default 10
-            How many at most.
-
-        Returns
-        -------
-        pyarrow.Table
-            With the columns of ``repeated``.
-        """
-        found, best = self._found, np.empty((3, 0), np.int64)
-        for batch in found.repeated.select(["first", "count", "documents"]).batches():
-            some = np.concatenate([best, np.stack([to_numpy(column) for column in batch.columns])], 1)
-            some = some[:, some[1] > 0]
-            best = some[:, np.lexsort((some[0], -some[1]))[:n]]
-        order = np.searchsorted(found.marks.starts, best[0], "right") - 1
-        positions = found.corpus.positions(order)
-        texts, _ = read_again(found.corpus.sources, found.reading, positions)
-        rows = []
-        for position, document, told in zip(positions.tolist(), order.tolist(), best.T.tolist(), strict=True):
-            documents = found.slice(document, document + 1)
-            unit = units_of(documents)[told[0] - int(found.marks.starts[document])]
-            text = texts[position][unit["begin"] : unit["end"]].strip(_BLANKS).decode("utf-8", "replace")
-            rows.append((text, *told[1:], found.corpus.ids(documents)[0].as_py(), int(unit["begin"])))
-        schema = Repeated(found, 0).schema
-        return pa.Table.from_pylist([dict(zip(_TOP, row, strict=True)) for row in rows], schema)
-
-    def write(self, output: str | Path, *, force: bool = False) -> None:
-        """Write the documents without the removed lines; documents that keep no word are left out.
-
-        Files, formats and errors are those of ``Result.write``. Documents that lose nothing are written byte for byte, and
-        documents that were skipped are not written.
-
-        Parameters
-        ----------
-        output : path
-        force : bool, default False
-            Replace an existing output.
-        """
-        self._write(output, None, force)
-
-    def write_repeated(self, output: str | Path, *, force: bool = False) -> None:
-        """Write all lines of ``repeated`` as parquet, JSON lines or CSV, by the suffix; some are held at a time.
-
-        Parameters
-        ----------
-        output : path
-        force : bool, default False
-            Replace an existing output.
-        """
-        self._list(output, Repeated(self._found, self._n), force)
-
-
-class PassagesResult(RepeatsResult):
-    """The result of ``passages``.
-
-    Attributes
-    ----------
-    n_documents : int
-        Documents of the corpus.
-    """
-
-    _what = "words"
-
-    @property
-    def summary(self) -> dict[str, int]:
-        """Counts: documents, those that lose text (changed), those dropped (no word is left) or skipped (too large);
-        removed_words, removed_bytes, removed_passages."""
-        return super().summary | {"removed_passages": self._runs}
-
-    def write(self, output: str | Path, *, mask: str | None = None, force: bool = False) -> None:
-        """Write the documents without the removed passages; documents that keep no word are left out.
-
-        Files, formats and errors are those of ``Result.write``. Documents that lose nothing are written byte for byte, and
-        documents that were skipped are not written.
-
-        Parameters
-        ----------
-        output : path
-        mask : str, optional
-            What takes the place of each passage. Then no document is left out.
-        force : bool, default False
-            Replace an existing output.
-        """
-        self._write(output, mask, force)
-
-    def write_removed(self, output: str | Path, *, force: bool = False) -> None:
-        """Write all rows of ``removed``, with a column ``text``, as parquet, JSON lines or CSV, by the suffix.
-
-        Parameters
-        ----------
-        output : path
-        force : bool, default False
-            Replace an existing output.
-        """
-        self._list(output, Removed(self._found, self._runs, self._what, True), force)

@@ -88,7 +88,7 @@ def _add_keys(total: NDArray[Any], batch: pa.RecordBatch) -> None:
 
 
 def _both_counts(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    return (one | other) | ((one & other & _LOW) << _S32)
+    return np.asarray((one | other) | ((one & other & _LOW) << _S32))
 
 
 def key_counts(n_words: int) -> Total:

@@ -1,4 +1,4 @@
-"""What can be repeated in texts: lines, paragraphs, windows of so many words, blocks of these; two keys of each, and where it is."""
+"""What can be repeated in texts: lines, paragraphs, windows of so many words, blocks of these; each has two keys."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .shingle import Shingling
 from .texts import Texts, concatenate
 
 UNIT = np.dtype([("key", np.uint64), ("second", np.uint64), *((name, np.int64) for name in ("begin", "end", "number", "size"))])
-"""A unit: its keys (0: it is known to be removed), where it begins and ends in the bytes of its text, its number, or that of its
-first word, there, and how many numbers it takes."""
+"""A unit: its keys (0: it is known to be removed), where it begins and ends in the bytes of its text, its number there, or that
+of its first word, and how many numbers it takes."""
 BARE = np.dtype([("key", np.uint64), ("second", np.uint64)])
 """The keys of a unit alone."""
 KEY_BYTES = 32
