@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.recipes import repeats
 
 WORDS = [
@@ -134,3 +135,49 @@ def test_every_engine_finds_the_same(kind, many, monkeypatch, tmp_path):
         check_lines(documents, tmp_path / "lines.parquet", prepare(kind, monkeypatch), **{"min_words": 2, **more})
     for length in (3, 12):
         check_passages(documents, tmp_path / "passages.parquet", prepare(kind, monkeypatch), length)
+
+
+BANNER = b"one two three four five six"
+HOSTILE = {
+    "empty": [b"", b"", b"\n", b"\n\n\n", b" \t\r\n"],
+    "feeds": [b"\r\n".join([BANNER, b"", BANNER, BANNER]), BANNER + b"\r", BANNER + b"\n\r\n\r" + BANNER],
+    "no line feed at the end": [BANNER, BANNER, BANNER + b"\n" + BANNER, BANNER + b"\n"],
+    "marks and separators": ["\ufeff".encode() + BANNER, BANNER + "\u2028".encode() + BANNER, BANNER + "\u0085\n".encode() + BANNER],
+    "NUL": [BANNER + b"\0", b"\0" + BANNER, BANNER + b"\0", b"\0\0\n\0\0\n" * 3, b"a\0b c\0d e f g"],
+    "blanks": [b"  " + BANNER + b" ", BANNER + "\u00a0".encode(), b"\x0b\x0c" + BANNER, BANNER.replace(b" ", b"  ")],
+    "one word": [b"a " * 300, b"a " * 300, b"b a a a a a a"],
+    "no words": [b"--- --- ---\n" * 9, b"..."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_texts(kind, tmp_path):
+    for given in ({}, {"unit": "paragraph"}, {"min_words": 1}, {"drop_over": 2}):
+        check_lines(HOSTILE[kind], tmp_path / "lines.parquet", {"threads": 1}, **given)
+    for length in (1, 2, 6):
+        check_passages(HOSTILE[kind], tmp_path / "passages.parquet", {"threads": 1}, length)
+
+
+@pytest.mark.skipif(JIT_OFF, reason="plain Python takes hours")
+def test_a_large_line_and_a_million_equal_ones():
+    large, many = b"word of a line " * (50_000_000 // 15), BANNER + b"\n"
+    found = la.lines(as_table([large, many * 1_000_000, b"start\n" + large + b"\nend", many * 3]), memory="1GB")
+    assert ranges(found, 4) == [[], [(28, 28_000_000)], [(6, 6 + len(large) + 1)], [(0, 84)]]
+    assert found.repeated["count"].to_pylist() == [2, 1_000_003]
+    assert found.top(1)["documents"].to_pylist() == [2]
+
+
+@pytest.mark.parametrize("job", [la.lines, la.passages])
+def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
+    (tmp_path / "in").mkdir()
+    texts = [b"\xff one two three four five\n\xfe", BANNER + b" \xc3", b"\xff one two three four five\n" + BANNER + b" \xc3\xa9"]
+    for number, text in enumerate(texts):
+        (tmp_path / f"in/{number}.txt").write_bytes(text)
+    with pytest.raises(InputDataError, match="invalid UTF-8 at byte 0"):
+        job(tmp_path / "in")
+    length = {"length": 4} if job is la.passages else {}
+    found = job(tmp_path / "in", encoding_errors="replace", **length)
+    found.write(tmp_path / "out/")
+    left = [path.read_bytes() for path in sorted((tmp_path / "out").glob("*.txt"))]
+    expected = [texts[1], BANNER + b" \xc3\xa9"] if job is la.lines else [b" six \xc3", b"\xff  \xc3\xa9"]
+    assert left == [texts[0], *expected]

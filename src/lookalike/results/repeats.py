@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..engines.engine import Engine, Table
 from ..files.workspace import Workspace
 from ..inputs.read import Reading, read_documents
+from ..inputs.texts import read_again
 from ..steps.repeats import Marks, units_of
 from ..text.texts import Texts
 from ..values import Int64Array
