@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..errors import EncodingError, RowError
 from ..inputs.read import not_utf8, text_column
+from ..kernels.hashing import mix_keys
 from ..kernels.repeats import count_keys, mark_numbers
 from ..text.texts import Texts, from_arrow_array
 from ..text.units import BARE, UNIT, Units
@@ -33,6 +34,7 @@ from .totals import Total
 
 _LOW = np.uint64(0xFFFFFFFF)
 _S32 = np.uint64(32)
+_SAMPLED = np.uint64(16)
 _ROW_BITS = 40
 KEYS = pa.schema([("key", pa.int64())])
 ROWS = pa.schema([("key", pa.int64()), ("second", pa.int64()), ("unit", pa.int64())])
@@ -161,8 +163,12 @@ def _repeated(
 
 
 def _add_heavy(total: NDArray[Any], batch: pa.RecordBatch) -> None:
-    rows = np.zeros(len(batch), HEAVY)
-    rows["key"], rows["second"], rows["n"] = ints(batch, "key"), ints(batch, "second"), 1
+    key, second, unit = (ints(batch, name) for name in ROWS.names)
+    drawn = np.empty(len(key), np.uint64)
+    mix_keys((unit + second).view(np.uint64), drawn)  # ``second`` is known to nobody
+    chosen = drawn % _SAMPLED == 0
+    rows = np.ones(int(chosen.sum()), HEAVY)
+    rows["key"], rows["second"] = key[chosen], second[chosen]
     total[:] = _both_heavy(total, rows)
 
 
@@ -183,9 +189,9 @@ def _both_heavy(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 
 def frequent(n: int) -> Total:
-    """Keys of which one in ``n`` rows, or more, has each, and perhaps some others.
+    """Keys, at most ``n``, among them those that clearly more than one in ``n`` rows have, by a sample of one row in 16.
 
-    Agarwal et al., "Mergeable summaries", 2012: a count is too small by no more than the rows divided by ``n``.
+    Agarwal et al., "Mergeable summaries", 2012: a count is too small by no more than the rows of the sample divided by ``n``.
     """
     return Total(_add_heavy, n, fill=0, dtype=HEAVY, combine=_both_heavy)
 
