@@ -152,8 +152,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_texts(kind, tmp_path):
-    for given in ({}, {"unit": "paragraph"}, {"min_words": 1}, {"drop_over": 2}):
-        check_lines(HOSTILE[kind], tmp_path / "lines.parquet", {"threads": 1}, **given)
+    for more in ({}, {"unit": "paragraph"}, {"min_words": 1}, {"drop_over": 2}):
+        check_lines(HOSTILE[kind], tmp_path / "lines.parquet", {"threads": 1}, **more)
     for length in (1, 2, 6):
         check_passages(HOSTILE[kind], tmp_path / "passages.parquet", {"threads": 1}, length)
 
@@ -170,7 +170,11 @@ def test_a_large_line_and_a_million_equal_ones():
 @pytest.mark.parametrize("job", [la.lines, la.passages])
 def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
     (tmp_path / "in").mkdir()
-    texts = [b"\xff one two three four five\n\xfe", BANNER + b" \xc3", b"\xff one two three four five\n" + BANNER + b" \xc3\xa9"]
+    texts = [
+        b"\xff one two three four five\n\xfe",
+        BANNER + b" \xc3",
+        b"\xff one two three four five\n" + BANNER + b" \xc3\xa9",
+    ]
     for number, text in enumerate(texts):
         (tmp_path / f"in/{number}.txt").write_bytes(text)
     with pytest.raises(InputDataError, match="invalid UTF-8 at byte 0"):
