@@ -21,6 +21,7 @@ PIECES = [b"a", b"Bc", b"0", b"_", b" ", b"\n", b"\n\n", b"\r\n", b"\t", b"\v", 
           "\u2028".encode(), b"\xff", b"\xe6\x97", b"\0", b"x" * 70, b" " * 70, b"\n" * 70, "日".encode() * 30]  # fmt: skip
 text = st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join)
 rows = st.lists(text, max_size=5)
+ROOM = np.zeros(64, np.uint8)
 LIMITS = settings(max_examples=30 if JIT_OFF else 300, deadline=None)
 keys = st.lists(st.integers(0, MASK) | st.sampled_from([0, 1, MASK, 32, 64, 96]), max_size=70)
 
@@ -58,7 +59,7 @@ def test_words_where_they_are(texts):
     data, expected = from_bytes(texts), [word_places(text) for text in texts]
     bounds = np.cumsum([0, *map(len, expected)])
     out = np.zeros((int(bounds[-1]), 2), np.int64)
-    assert lines.find_words(data.data, data.offsets, character_tables(), bounds, out) == -1
+    assert lines.find_words(data.data, data.offsets, character_tables(), bounds, ROOM, out) == -1
     assert [tuple(span) for span in out.tolist()] == [span for some in expected for span in some]
     for row in range(len(texts)):  # a word more, or less, than there are
         for other in (1, -1):
@@ -66,7 +67,7 @@ def test_words_where_they_are(texts):
             wrong[row + 1 :] += other
             if wrong[row + 1] >= wrong[row]:
                 room = np.zeros((int(wrong[-1]) + 1, 2), np.int64)
-                assert lines.find_words(data.data, data.offsets, character_tables(), wrong, room) == row
+                assert lines.find_words(data.data, data.offsets, character_tables(), wrong, ROOM, room) == row
 
 
 @LIMITS

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .compiler import compiled, different_bytes, inlined, load64, trailing_zeros
-from .constants import ZERO
+from .compiler import compiled, different_bytes, fold_ascii, inlined, load64, trailing_zeros
+from .constants import ONE, ZERO
 from .digests import digest_range, reduced
 from .folding import MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
 
@@ -22,24 +22,25 @@ def find_feed(data, position, end):
 
 
 @inlined("UniTuple(int64, 2)(const uint8[::1], int64, int64, Characters)", Characters)
+def kind_at(data, position, end, characters):
+    """Return the kind of a character, and how many bytes it has."""
+    byte = np.int64(data[position])
+    if byte < 0x80:
+        return WORD if 97 <= byte | 32 <= 122 or 48 <= byte <= 57 else OTHER, 1
+    word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+    point, length = decode(word, end - position)
+    if point < 0:
+        return OTHER, length
+    return np.int64(characters.kinds[np.int64(characters.pages[point >> 7]) * 128 + (point & 127)]) & 7, length
+
+
+@inlined("UniTuple(int64, 2)(const uint8[::1], int64, int64, Characters)", Characters)
 def next_word(data, position, end, characters):
     """Return where the next word of ``data[position:end]`` begins and ends, or ``end`` twice: words of ``fold_words``."""
-    pages = characters.pages
-    kinds = characters.kinds
     begin = np.int64(-1)
     previous = OTHER
     while position < end:
-        byte = np.int64(data[position])
-        length = 1
-        kind = OTHER
-        if byte < 0x80:
-            if 97 <= byte | 32 <= 122 or 48 <= byte <= 57:
-                kind = WORD
-        else:
-            word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
-            point, length = decode(word, end - position)
-            if point >= 0:
-                kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & 7
+        kind, length = kind_at(data, position, end, characters)
         if kind == OTHER or kind == SPACE:
             if begin >= 0:
                 break
@@ -54,19 +55,62 @@ def next_word(data, position, end, characters):
     return begin, position
 
 
-@compiled("int64(const uint8[::1], const int64[::1], Characters, const int64[::1], int64[:, ::1])", Characters)
-def find_words(data, offsets, characters, bounds, out):
-    """Write where in its row each word begins and ends; return the first row that has not the ``bounds``' number, or -1."""
+@compiled("int64(const uint8[::1], const int64[::1], Characters, const int64[::1], uint8[::1], int64[:, ::1])", Characters)
+def find_words(data, offsets, characters, bounds, room, out):
+    """Write where in its row each word begins and ends; return the first row that has not the ``bounds``' number, or -1.
+    ASCII goes 64 bytes at a time, for which there must be ``room``."""
     for row in range(len(offsets) - 1):
         position = offsets[row]
         end = offsets[row + 1]
-        for i in range(bounds[row], bounds[row + 1] + 1):
-            begin, position = next_word(data, position, end, characters)
-            if (begin == end) != (i == bounds[row + 1]):
-                return row
-            if begin < end:
-                out[i, 0] = begin - offsets[row]
-                out[i, 1] = position - offsets[row]
+        count = bounds[row]
+        previous = OTHER
+        while position < end:
+            size = np.int64(0)
+            if position + 64 <= len(data):
+                beyond = fold_ascii(data, position, room, 0, False)
+                size = min(end - position, trailing_zeros(beyond))
+            if size > 0:
+                words = different_bytes(room, 0, 32)
+                if size < 64:
+                    words &= (ONE << np.uint64(size)) - ONE
+                inside = previous == WORD
+                if previous == SINGLE:
+                    out[count - 1, 1] = position - offsets[row]
+                edges = words ^ ((words << ONE) | np.uint64(inside))
+                if size < 64:
+                    edges &= (ONE << np.uint64(size)) - ONE
+                while edges != ZERO:
+                    edge = position + trailing_zeros(edges) - offsets[row]
+                    edges &= edges - ONE
+                    if inside:
+                        out[count - 1, 1] = edge
+                    elif count == bounds[row + 1]:
+                        return row
+                    else:
+                        out[count, 0] = edge
+                        count += 1
+                    inside = not inside
+                previous = WORD if inside else OTHER
+                position += size
+                continue
+            kind, length = kind_at(data, position, end, characters)
+            if kind == OTHER or kind == SPACE:
+                if previous != OTHER:
+                    out[count - 1, 1] = position - offsets[row]
+                previous = OTHER
+            elif previous == OTHER or (kind != MARK and (kind == SINGLE or previous == SINGLE)):
+                if previous != OTHER:
+                    out[count - 1, 1] = position - offsets[row]
+                if count == bounds[row + 1]:
+                    return row
+                out[count, 0] = position - offsets[row]
+                count += 1
+                previous = WORD if kind == MARK else kind
+            position += length
+        if previous != OTHER:
+            out[count - 1, 1] = end - offsets[row]
+        if count != bounds[row + 1]:
+            return row
     return -1
 
 

@@ -75,5 +75,5 @@ def lines(data: Any, settings: LinesSettings) -> LinesResult:
 def _find(searching: Searching, settings: LinesSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
     """Count the keys of all lines; those that may be repeated meet."""
     units = Lines(settings.unit == "paragraph", settings.min_words, searching.key)
-    found = searching.propose(units, searching.count(units, _BYTES[settings.unit]), "proposed")
+    found = searching.propose(units, searching.count(units, searching.expected(_BYTES[settings.unit])), "proposed")
     return found, *searching.judge(found, settings.drop_over, "repeated")

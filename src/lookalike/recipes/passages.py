@@ -15,9 +15,8 @@ from ..settings.option import front_door
 from ..settings.repeats import PassagesOptions
 from ..text.shingle import Shingling
 from ..text.units import Blocks, Hashing, Windows
+from ..values.arrow import to_numpy
 from .repeats import Proposed, Searching, check_inputs, find_repeats
-
-_BYTES = 6  # of a word, about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,5 +81,6 @@ def _find(searching: Searching, settings: PassagesSettings) -> tuple[Proposed, T
     blocks = searching.propose(Blocks(hashing), np.empty(0, np.uint64), "blocks", named=False)
     _, bits = searching.judge(blocks, None, "repeated-blocks")
     windows = Windows(hashing, bits, blocks.starts, blocks.corpus.starts)
-    found = searching.propose(windows, searching.count(windows, _BYTES), "proposed")
+    words = sum(int(to_numpy(batch.column(0)).sum()) for batch in blocks.rows.select(["whole"]).batches())
+    found = searching.propose(windows, searching.count(windows, words), "proposed")
     return found, *searching.judge(found, None, "repeated")

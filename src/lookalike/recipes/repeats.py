@@ -35,6 +35,8 @@ from .progress import Following, no_progress, shown
 
 LEAST_WORDS, CELLS_PER_UNIT, CELLS_PER_WORD = 1 << 10, 16, 32
 """The smallest table of what may come twice; what it has of cells for each unit expected, and in a word."""
+UNKNOWN = 1 << 22
+"""Units for which there is room where nobody knows how many there are; the system gives only what is used."""
 MANY = 1 << 20
 """Units that may be repeated, from which on those are looked for that come very often."""
 FREQUENT = 1 << 12
@@ -59,13 +61,16 @@ class Searching:
     key: bytes
     """The secret that units are known by."""
 
-    def count(self, units: Units, unit_bytes: int) -> UInt64Array:
-        """Read the corpus; return which keys of units, of about so many bytes, may come twice."""
+    def expected(self, unit_bytes: int) -> int:
+        """Return about how many units there are, of about so many bytes; of values in memory nobody knows."""
+        return expected_of(self.sources, self.reading.text)[1] // unit_bytes or UNKNOWN
+
+    def count(self, units: Units, n: int) -> UInt64Array:
+        """Read the corpus; return which keys of units, about ``n``, may come twice."""
         self.report.name = "counting"
         step = partial(steps.hash_units, units=units, strict=self._strict)
         keys = self.engine.map(self.engine.source(self.sources, self.reading), step, steps.KEYS)
-        size = expected_of(self.sources, self.reading.text)[1]
-        wanted = min(size // unit_bytes * CELLS_PER_UNIT // CELLS_PER_WORD, self.memory.free // 64)
+        wanted = min(n * CELLS_PER_UNIT // CELLS_PER_WORD, self.memory.free // 64)
         try:
             return self.engine.fold(keys, steps.key_counts(1 << max(LEAST_WORDS, wanted).bit_length()))
         except RowError as error:

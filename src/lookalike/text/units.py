@@ -229,7 +229,7 @@ def _locate(texts: Texts, sizes: Int64Array, owner: Int64Array, units: NDArray[n
     some = concatenate([texts.slice(row, row + 1) for row in rows.tolist()])
     bounds = np.concatenate([[0], np.cumsum(sizes[rows])])
     spans = np.empty((int(bounds[-1]), 2), np.int64)
-    wrong = lines.find_words(some.data, some.offsets, character_tables(), bounds, spans)
+    wrong = lines.find_words(some.data, some.offsets, character_tables(), bounds, np.empty(64, np.uint8), spans)
     assert wrong < 0, "normalization changed the number of words"
     first = bounds[which] + units["number"]
     units["begin"], units["end"] = spans[first, 0], spans[first + units["size"] - 1, 1]
