@@ -31,7 +31,9 @@ def split(texts, least, paragraphs):
     most = sum(map(len, texts)) + len(texts)
     spans, digests = np.zeros((most, 3), np.int64), np.zeros((most, 2), np.uint64)
     bounds, worded = np.zeros(len(texts) + 1, np.int64), np.zeros(len(texts), np.int64)
-    lines.split_lines(data.data, data.offsets, least, paragraphs, character_tables(), secret, spans, digests, bounds, worded)
+    lines.split_lines(
+        data.data, data.offsets, least, paragraphs, character_tables(), secret, ROOM, spans, digests, bounds, worded
+    )
     found = [[*span, *digest] for span, digest in zip(spans.tolist(), digests.tolist(), strict=True)]
     return [found[begin:end] for begin, end in pairwise(bounds.tolist())], worded.tolist()
 

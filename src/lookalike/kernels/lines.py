@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compiler import compiled, different_bytes, fold_ascii, inlined, load64, trailing_zeros
+from .compiler import compiled, different_bytes, fold_ascii, inlined, load64, popcount, trailing_zeros
 from .constants import ONE, ZERO
 from .digests import digest_range, reduced
 from .folding import MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
@@ -21,44 +21,53 @@ def find_feed(data, position, end):
     return min(position, end)
 
 
-@inlined("UniTuple(int64, 2)(const uint8[::1], int64, int64, Characters)", Characters)
-def kind_at(data, position, end, characters):
-    """Return the kind of a character, and how many bytes it has."""
-    byte = np.int64(data[position])
-    if byte < 0x80:
-        return WORD if 97 <= byte | 32 <= 122 or 48 <= byte <= 57 else OTHER, 1
-    word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
-    point, length = decode(word, end - position)
-    if point < 0:
-        return OTHER, length
-    return np.int64(characters.kinds[np.int64(characters.pages[point >> 7]) * 128 + (point & 127)]) & 7, length
+@inlined("boolean(int64)")
+def in_word(byte):
+    """Tell a letter or digit of ASCII."""
+    return 97 <= byte | 32 <= 122 or 48 <= byte <= 57
 
 
-@inlined("UniTuple(int64, 2)(const uint8[::1], int64, int64, Characters)", Characters)
-def next_word(data, position, end, characters):
-    """Return where the next word of ``data[position:end]`` begins and ends, or ``end`` twice: words of ``fold_words``."""
-    begin = np.int64(-1)
-    previous = OTHER
-    while position < end:
-        kind, length = kind_at(data, position, end, characters)
-        if kind == OTHER or kind == SPACE:
-            if begin >= 0:
-                break
-        elif begin < 0:
-            begin = position
-            previous = WORD if kind == MARK else kind
-        elif kind != MARK and (kind == SINGLE or previous == SINGLE):
+@inlined("int64(const uint8[::1], int64, int64, int64, Characters, uint8[::1])", Characters)
+def count_words(data, position, end, most, characters, room):
+    """Return how many words begin in ``data[position:end]``, those of ``fold_words``, up to ``most``; see ``find_words``."""
+    pages = characters.pages
+    kinds = characters.kinds
+    count = np.int64(0)
+    inside = ZERO
+    while count < most and position < end and position + 64 <= len(data):
+        size = min(end - position, 64)
+        if trailing_zeros(fold_ascii(data, position, room, 0, False)) < size:
             break
+        words = different_bytes(room, 0, 32)
+        if size < 64:
+            words &= (ONE << np.uint64(size)) - ONE
+        count += popcount(words & ~((words << ONE) | inside))
+        inside = words >> np.uint64(63)
+        position += size
+    previous = WORD if inside != ZERO else OTHER
+    while count < most and position < end:
+        kind = WORD if in_word(np.int64(data[position])) else OTHER
+        length = 1
+        if data[position] >= 0x80:
+            word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+            point, length = decode(word, end - position)
+            if point >= 0:
+                kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & 7
+        if kind == OTHER or kind == SPACE:
+            previous = OTHER
+        elif previous == OTHER or (kind != MARK and (kind == SINGLE or previous == SINGLE)):
+            count += 1
+            previous = WORD if kind == MARK else kind
         position += length
-    if begin < 0:
-        return end, end
-    return begin, position
+    return min(count, most)
 
 
 @compiled("int64(const uint8[::1], const int64[::1], Characters, const int64[::1], uint8[::1], int64[:, ::1])", Characters)
 def find_words(data, offsets, characters, bounds, room, out):
     """Write where in its row each word begins and ends; return the first row that has not the ``bounds``' number, or -1.
     ASCII goes 64 bytes at a time, for which there must be ``room``."""
+    pages = characters.pages
+    kinds = characters.kinds
     for row in range(len(offsets) - 1):
         position = offsets[row]
         end = offsets[row + 1]
@@ -93,7 +102,13 @@ def find_words(data, offsets, characters, bounds, room, out):
                 previous = WORD if inside else OTHER
                 position += size
                 continue
-            kind, length = kind_at(data, position, end, characters)
+            kind = WORD if in_word(np.int64(data[position])) else OTHER
+            length = 1
+            if data[position] >= 0x80:
+                word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+                point, length = decode(word, end - position)
+                if point >= 0:
+                    kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & 7
             if kind == OTHER or kind == SPACE:
                 if previous != OTHER:
                     out[count - 1, 1] = position - offsets[row]
@@ -121,16 +136,16 @@ def is_blank(byte):
 
 
 @compiled(
-    "void(const uint8[::1], const int64[::1], int64, boolean, Characters, const uint64[::1], int64[:, ::1], uint64[:, ::1], "
-    "int64[::1], int64[::1])",
+    "void(const uint8[::1], const int64[::1], int64, boolean, Characters, const uint64[::1], uint8[::1], int64[:, ::1], "
+    "uint64[:, ::1], int64[::1], int64[::1])",
     Characters,
 )
-def split_lines(data, offsets, least, paragraphs, characters, secret, spans, digests, bounds, worded):
+def split_lines(data, offsets, least, paragraphs, characters, secret, room, spans, digests, bounds, worded):
     """Write the lines of at least so many words, or the paragraphs: runs of lines that are not blank.
 
     ``spans``: where each begins in its row, where what follows it begins, and its number; blank lines behind a paragraph belong
     to it. ``digests``: two words of 61 bits, of its bytes without white space at both ends. ``bounds``: where those of each row
-    end, from the second place on. ``worded``: how many lines or paragraphs of each row have a word.
+    end, from the second place on. ``worded``: how many lines or paragraphs of each row have a word. ``room``: 64 bytes.
     """
     written = 0
     bounds[0] = 0
@@ -155,11 +170,7 @@ def split_lines(data, offsets, least, paragraphs, characters, secret, spans, dig
                 right -= 1
             blank = left == right
             if waits and (position >= end or not paragraphs or not (blank or inside)):
-                words = 0
-                place = start
-                while words < least and place < stop:
-                    first, place = next_word(data, place, stop, characters)
-                    words += first < stop
+                words = count_words(data, start, stop, least, characters, room)
                 some += words > 0
                 if words == least:
                     spans[written, 0] = begin - offsets[row]

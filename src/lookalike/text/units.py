@@ -77,7 +77,7 @@ class Lines:
         bounds, wholes = np.empty(len(texts) + 1, np.int64), np.empty(len(texts), np.int64)
         secret = digest_secret(self.key, "lines")
         where = texts.data, texts.offsets, self.least, self.paragraphs, character_tables(), secret
-        lines.split_lines(*where, spans, keys, bounds, wholes)
+        lines.split_lines(*where, np.empty(64, np.uint8), spans, keys, bounds, wholes)
         return spans[: bounds[-1]], keys[: bounds[-1]], bounds, wholes
 
     def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
