@@ -54,6 +54,18 @@ class _Seed(click.ParamType):  # type: ignore[type-arg]
         return value if value == "random" else click.INT.convert(value, param, ctx)
 
 
+class Share(click.ParamType):  # type: ignore[type-arg]
+    """A share of the documents, or of those with any one value of a column, which is named before a colon."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """Return the column, "" for none, and the share."""
+        column, _, share = str(value).rpartition(":")
+        number: Any = share
+        return column, click.FloatRange(0, 1).convert(number, param, ctx)
+
+
 FIRST = "What matters most"
 TEN = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
 _TYPES = {"format": _FormatName(), "seed": _Seed()}

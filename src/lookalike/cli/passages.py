@@ -8,6 +8,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.repeats import PassagesOptions
+from ..wording import counted
 from . import options
 from .repeats import run, say_written, tell
 
@@ -57,7 +58,7 @@ def passages(
         job, inputs, output, listed, running, write, given, force=force, quiet=quiet, lines=engine == "spark"
     )  # fmt: skip
     found = result.summary
-    what = f"words in {found['removed_passages']:,} passages, {found['removed_bytes']:,} bytes"
+    what = f"words in {counted(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
     tell(result, output, listed, {}, [("removed", found["removed_words"], what)], quiet=quiet, as_json=as_json)
     if not (quiet or as_json):
         say_written(output, listed)

@@ -229,8 +229,8 @@ def missing_column(
 def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
     """The error for a column that annotation would write a second time."""
     return InputDataError(
-        f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
-        "rename it, or run without --annotate"
+        f"{source}, {row}: the {kind} {name!r} is there already, and writing adds one of that name (--annotate, --counts); "
+        "rename it, or run without the option"
     )
 
 

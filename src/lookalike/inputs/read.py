@@ -17,9 +17,9 @@ from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from ..values.tables import COLUMN, DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
 from ..wording import printable
-from .ids import column_keys, default_ids, group_codes, id_column
+from .ids import column_keys, column_texts, default_ids, group_codes, id_column
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
 WITHIN = pa.binary(WITHIN_BYTES)
@@ -34,6 +34,7 @@ class Reading:
     priority: str | None = None  # what the keep policy orders by
     order_by: str | None = None  # takes the place of positions where rows have none
     within: str | None = None  # groups
+    carried: tuple[str, ...] = ()  # columns that decisions have, too, as text
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
@@ -53,6 +54,8 @@ class Reading:
                 schema = schema.append(pa.field(name, kind))
                 if name == "id":
                     schema = schema.append(pa.field("id_is_text", pa.bool_()))
+        for name in self.carried:
+            schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
         return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
 
     @property
@@ -127,7 +130,7 @@ def read_texts(
     source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
-    given = (reading.priority, reading.order_by, reading.within)
+    given = (reading.priority, reading.order_by, reading.within, *reading.carried)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
     later = reading.later and not reading.pages and not row
@@ -154,6 +157,7 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
     if reading.within is not None:
         codes = group_codes(column_keys(source, batch, reading.within))
         found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
@@ -204,6 +208,7 @@ def saved_documents(
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
             "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
         }  # fmt: skip
+        made |= {COLUMN + name: strings([""] * n, pa.large_string()) for name in reading.carried}
         if reading.id is not None and reading.id_of(number) is None:
             numbers = to_numpy(batch.column("number"))
             ids = Batch(no_texts(n), numbers, default_ids(split, numbers))

@@ -36,7 +36,9 @@ class OpenJob:
 
     def result(self, decider: Decider, settings: Settings) -> Result:
         """Decide, and tell it."""
-        told, summary = judge(self._opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
+        slices = settings.slices or ()
+        counting = partial(count, n_reference=decider.found.boundary, slices=slices)
+        told, summary = judge(self._opened, decider, settings, lambda told: counting(told.decisions))
         return Result(
             decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
             provenance=self._opened.provenance(settings), against=self.n_references > 0, job=self,

@@ -264,6 +264,13 @@ def warnings(told: Contents) -> list[str]:
         out.append(f"{counted(s.empty, 'document')} {has} no words and {became} {'dropped' if s.empty_dropped else 'kept'}.")
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
+    for column, rows in s.slices.items():
+        names = [visible("null" if row["value"] is None else row["value"]) for row in rows if row["more"]]
+        if names:
+            more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+            out.append(
+                f"By {visible(column)}, far more than of others is removed of {', '.join(names[:5])}{more}: see section 7."
+            )
     if s.documents and (s.documents - s.kept) > s.documents / 2:
         out.append(f"More than half of the documents ({share(s.documents - s.kept, s.documents)}) are removed.")
     if told.near is not None and s.near_duplicates and told.near.total > s.near_duplicates / 2:
