@@ -1,5 +1,7 @@
 """Repeated lines and passages: against their twins, on every engine, whatever memory, threads and batches are."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import strategies as st
 from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
-from lookalike.errors import InputDataError
+from lookalike.engines.memory import Memory
+from lookalike.errors import InputDataError, ParameterError
 from lookalike.recipes import repeats
 
 WORDS = [
@@ -185,3 +188,50 @@ def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
     left = [path.read_bytes() for path in sorted((tmp_path / "out").glob("*.txt"))]
     expected = [texts[1], BANNER + b" \xc3\xa9"] if job is la.lines else [b" six \xc3", b"\xff  \xc3\xa9"]
     assert left == [texts[0], *expected]
+
+
+def test_documents_that_are_left_out_take_no_part(tmp_path):
+    documents = [BANNER, b"x " * 600_000 + b"\n" + BANNER, BANNER + b"\nmore"]
+    pa.parquet.write_table(as_table(documents), tmp_path / "in.parquet")
+    how = {"max_document": "1MB", "on_error": "skip", "id": "number"}
+    for found in (la.lines(tmp_path / "in.parquet", **how), la.passages(tmp_path / "in.parquet", length=6, **how)):
+        assert ranges(found, 3) == [[], [], [(0, len(BANNER) + 1 - (found.summary.keys() >= {"removed_words"}))]]
+        assert (found.summary["skipped"], found.summary["documents"]) == (1, 3)
+        assert dropped(found, documents, tmp_path / "out.parquet") == [False, True, False]
+
+
+def test_ids_are_those_of_the_column_and_unique():
+    rows = [{"id": "b", "text": BANNER.decode()}, {"id": "a", "text": BANNER.decode()}]
+    assert la.lines(rows, id="id").removed["id"].to_pylist() == ["a"]
+    assert la.passages(rows, id="id", length=2).removed["id"].to_pylist() == ["a"]
+    for job in (la.lines, la.passages):
+        with pytest.raises(InputDataError, match="the id 'b' appears twice"):
+            job([rows[0], rows[0]], id="id")
+
+
+def test_a_mask_takes_the_place_of_a_passage_and_drops_nothing(tmp_path):
+    found = la.passages([BANNER.decode(), f"So: {BANNER.decode()}.", BANNER.decode()], length=6)
+    found.write(tmp_path / "out.jsonl", mask="[same]")
+    assert [row["text"] for row in map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())] == [
+        BANNER.decode(),
+        "So: [same].",
+        "[same]",
+    ]
+    found.write_removed(tmp_path / "removed.jsonl")
+    listed = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["begin"], row["end"], row["words"], row["text"]) for row in listed] == [
+        (1, 4, 4 + len(BANNER), 6, BANNER.decode()), (2, 0, len(BANNER), 6, BANNER.decode()),
+    ]  # fmt: skip
+
+
+def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
+    monkeypatch.setattr(Memory, "free", 64)
+    with pytest.raises(ParameterError, match="lines or words may be repeated, and a bit for each takes"):
+        la.lines([f"{BANNER.decode()}\n" * 2000], memory="1GB", threads=1)
+
+
+def test_progress_is_told():
+    told = []
+    la.lines([BANNER.decode()] * 5, progress=lambda stage, amount: told.append((stage, amount)))
+    la.passages([BANNER.decode()] * 5, length=2, progress=lambda stage, amount: told.append((stage, amount)))
+    assert told == [("finding repeats", 5)] * 2

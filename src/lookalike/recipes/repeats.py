@@ -70,8 +70,8 @@ class Searching:
         self.report.name = "counting"
         step = partial(steps.hash_units, units=units, strict=self._strict)
         keys = self.engine.map(self.engine.source(self.sources, self.reading), step, steps.KEYS)
-        wanted = max(LEAST_WORDS, n * CELLS_PER_UNIT // CELLS_PER_WORD)
-        n_words = min(1 << wanted.bit_length(), 1 << (self.memory.free // 64).bit_length() - 1)  # an eighth of it, at most
+        wanted, room = n * CELLS_PER_UNIT // CELLS_PER_WORD, self.memory.free // 64  # an eighth of it
+        n_words = max(LEAST_WORDS, min(1 << wanted.bit_length(), 1 << room.bit_length() >> 1))
         try:
             return self.engine.fold(keys, steps.key_counts(n_words))
         except RowError as error:
