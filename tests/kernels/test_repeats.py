@@ -1,5 +1,6 @@
 """Lines, words and blocks of windows, and the table of what may come twice, against plain Python."""
 
+import unicodedata
 from itertools import pairwise
 
 import numpy as np
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from naive.hashing import MASK, PRIME, fmix64, keyed_digest
 from naive.keyed import value_at
 from naive.repeats import BLANKS, lines_of, paragraphs_of, word_places
+from naive.repeats import pieces as naive_pieces
 from naive.text import decoded, words
 
 from lookalike.hashing import digest_secret
 from lookalike.kernels import lines, repeats
+from lookalike.kernels.folding import NOT_NFC
 from lookalike.text.characters import character_tables
 from lookalike.text.texts import from_bytes
 
@@ -70,6 +73,25 @@ def test_words_where_they_are(texts):
             if wrong[row + 1] >= wrong[row]:
                 room = np.zeros((int(wrong[-1]) + 1, 2), np.int64)
                 assert lines.find_words(data.data, data.offsets, character_tables(), wrong, ROOM, room) == row
+
+
+COMBINING = ["a", "=", " ", "\u0338", "\u0301", "\u0327", "\u2adc", "\u1100", "\u1161", "\u11a8", "\uac00", "\u212a", "\u00a8", "\u0f76", "\u09c7",
+             "\u09be", "\u037e", "\u0344", "\uf900"]  # fmt: skip
+
+
+@LIMITS
+@given(st.lists(st.sampled_from(COMBINING), max_size=20).map("".join))
+def test_pieces_are_normalized_one_by_one(text):
+    data = np.frombuffer(text.encode(), np.uint8)
+    count = lines.cut_pieces(data, character_tables(), NOT_NFC, np.empty(0, np.int64))
+    out = np.empty(count, np.int64)
+    assert lines.cut_pieces(data, character_tables(), NOT_NFC, out) == count
+    bounds = [*out.tolist(), len(data)]
+    assert bounds == sorted(set(bounds)) and bounds[0] == 0
+    cut = [data[begin:end].tobytes().decode() for begin, end in pairwise(bounds)]
+    assert "".join(unicodedata.normalize("NFC", piece) for piece in cut) == unicodedata.normalize("NFC", text)
+    expected = [piece for *_, old, new in naive_pieces(text.encode(), "NFC") for piece in [(old, new)] if old != new]
+    assert {old for old, _ in expected} <= set(cut)
 
 
 @LIMITS

@@ -67,30 +67,60 @@ def cut(data, ranges):
     yield data[end:]
 
 
-def word_places(data):
-    """(begin, end) of each word in the bytes of a text."""
-    out, single, position = [], None, 0
+SECONDS = {
+    unicodedata.normalize("NFD", c)[1]
+    for c in map(chr, [*range(0xD800), *range(0xE000, 0x110000)])
+    if len(unicodedata.normalize("NFD", c)) == 2 and unicodedata.normalize("NFC", c) == c
+} | {unicodedata.normalize("NFD", c)[-1] for c in map(chr, range(0xAC00, 0xD7A4))}
+"""Characters that can be composed with one before."""
+
+
+def pieces(data, form):
+    """(begin, end, normal form) of characters with those that can be composed with them."""
+    out, position = [], 0
     for c in decoded(data):
         size = 1 if c == "\ufffd" and data[position : position + 3] != b"\xef\xbf\xbd" else len(c.encode())
+        first = unicodedata.normalize("NFD", c)[0]
+        combines = (
+            unicodedata.combining(first) != 0
+            or first in SECONDS
+            or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
+        )
+        if not out or not combines:
+            out.append([position, position, ""])
+        out[-1][1:] = position + size, out[-1][2] + c
+        position += size
+    return [(begin, end, text, text if form == "none" else unicodedata.normalize(form, text)) for begin, end, text in out]
+
+
+def word_places(data, form="none"):
+    """(begin, end) of each word of a text in its bytes before it is normalized; a piece that changes is one place."""
+    found = []
+    for begin, end, old, new in pieces(data, form):
+        for c in new:
+            size = 1 if c == "\ufffd" and data[begin : begin + 3] != b"\xef\xbf\xbd" else len(c.encode())
+            found.append((c, begin, begin + size if old == new else end))
+            begin += size if old == new else 0
+    out, single = [], None
+    for c, position, end in found:
         role = part(c)
         if role == "none":
             single = None
         elif single is None or (role != "mark" and (single or role == "single")):
-            out.append((position, position + size))
+            out.append((position, end))
             single = role == "single"
         else:
-            out[-1] = out[-1][0], position + size
-        position += size
+            out[-1] = out[-1][0], end
     return out
 
 
-def repeated_passages(documents, length, fold_case=True, form="NFC"):
+def repeated_passages(documents, length, fold_case=True, normalization="NFC"):
     """For each document the ranges that are removed, and whether no word is left."""
     seen, removed, empty = set(), [], []
     for data in documents:
         text = decoded(data)
-        tokens = words(text if form == "none" else unicodedata.normalize(form, text), fold_case)
-        places, repeated = word_places(data), set()
+        tokens = words(text if normalization == "none" else unicodedata.normalize(normalization, text), fold_case)
+        places, repeated = word_places(data, normalization), set()
         assert len(places) == len(tokens), data
         for begin in range(len(tokens) - length + 1):
             window = tuple(tokens[begin : begin + length])

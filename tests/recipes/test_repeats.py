@@ -16,26 +16,8 @@ from lookalike.engines.memory import Memory
 from lookalike.errors import InputDataError, ParameterError
 from lookalike.recipes import repeats
 
-WORDS = [
-    "a",
-    "b",
-    "Ab",
-    "é",
-    "e\u0301",
-    "Straße",
-    "日",
-    "日本",
-    "ก",
-    "x" * 20,
-    "_",
-    "-",
-    "0",
-    "\u0301",
-    "\ufeff",
-    "\u2028",
-    "\x00",
-    "\u00a0",
-]
+WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0",
+         "=\u0338", "\u2adc", "\u1100\u1161", "o\u0301\u0327", "\u212a", "\u00a8\u0301", "\u0f76"]  # fmt: skip
 SEPARATORS = [" ", "  ", "\n", "\n\n", "\r\n", "\t", ". ", " \n \n"]
 texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SEPARATORS)), max_size=40).map(
     lambda some: "".join(word + separator for word, separator in some)
@@ -102,10 +84,11 @@ def test_lines_follow_the_definition(tmp_path, documents, unit, min_words, drop_
 
 
 @LIMITS
-@given(corpora, st.integers(1, 6), st.booleans())
-def test_passages_follow_the_definition(tmp_path, documents, length, fold_case):
+@given(corpora, st.integers(1, 6), st.booleans(), st.sampled_from(["NFC", "none"]))
+def test_passages_follow_the_definition(tmp_path, documents, length, fold_case, normalization):
     documents = [text.encode() for text in documents]
-    check_passages(documents, tmp_path / "out.parquet", {"threads": 1}, length=length, fold_case=fold_case)
+    more = {"fold_case": fold_case, "normalization": normalization}
+    check_passages(documents, tmp_path / "out.parquet", {"threads": 1}, length=length, **more)
 
 
 def patchwork(seed, n=40):
