@@ -25,8 +25,8 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3464, "kernels": 5600, "engines": 4670, "recipes": 4405, "results": 2910, "files": 3600, "formats": 5640, "inputs": 1335,
-    "steps": 2570, "index": 2120, "search": 1940, "serve": 2610, "report": 2230, "cli": 2545, "sketches": 1320, "values": 1540, "text": 1610,
+    "theory": 3464, "kernels": 5600, "engines": 4690, "recipes": 4415, "results": 2910, "files": 4290, "formats": 6550, "inputs": 1345,
+    "steps": 2570, "index": 2120, "search": 1940, "serve": 2610, "report": 2245, "cli": 2550, "sketches": 1320, "values": 1540, "text": 1610,
     "settings": 924, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
@@ -34,7 +34,7 @@ MOST = {
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 72,
+    "files imported by exactly one other": 73,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

@@ -62,6 +62,7 @@ def dedup(
         lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
         lookalike dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
+        lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory

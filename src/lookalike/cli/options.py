@@ -32,8 +32,9 @@ class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.
         return click.Choice(names())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse a format that is not known."""
-        return self._choice.convert(value, param, ctx)
+        """Refuse a format that is not known; what follows a colon, such as a version, the format checks."""
+        name, colon, detail = str(value).partition(":")
+        return self._choice.convert(name, param, ctx) + colon + detail
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the names, as help shows them."""

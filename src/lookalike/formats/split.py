@@ -15,6 +15,7 @@ from ..errors import InputDataError
 from ..files.names import Skipped
 from ..files.places import Place
 from ..files.streams import MOST, Noted, read_lines, why
+from ..files.urls import Url
 from ..text.texts import Texts, without
 from ..values import Int64Array
 from .rows import Record as Record
@@ -114,6 +115,11 @@ class Split:
         """The file, where there is only one."""
         (place,) = self.places
         return place
+
+    @property
+    def remote_bytes(self) -> int:
+        """Bytes of its files that are on stores."""
+        return sum(place.size for place in self.places if isinstance(place.path, Url))
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted, in batches of rows; a folder such as ``lang=de`` is a column of what is in it."""

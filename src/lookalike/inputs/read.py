@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..files.ahead import begun
 from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
@@ -111,9 +113,16 @@ def read_documents(
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Yield (number of the input, texts, documents), references first; of saved sketches, empty texts and sketches."""
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
-    begun = np.flatnonzero(done)
-    for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
-        for texts, documents in read_split(splits[number], number, reading, int(done[number])):
+    started = np.flatnonzero(done)
+    numbers = range(int(started[-1]) if len(started) else 0, len(splits))
+
+    def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[Texts, pa.RecordBatch]]]]:
+        split = splits[number]
+        n_bytes = 0 if split.form.parsed or is_saved(split) else split.remote_bytes
+        return n_bytes, partial(read_split, split, number, reading, int(done[number]))
+
+    for number, rows in zip(numbers, begun(map(reads, numbers)), strict=True):
+        for texts, documents in rows:
             yield number, texts, documents
             del documents, texts
 

@@ -80,7 +80,9 @@ def sources(told: Contents) -> dict[str, Any]:
             if any(row):
                 matrix.append({"name": name, "cells": [(n, -(-SHADES * n // most)) for n in row]})
     rest = facts.matrix[:-1, -1].any() if len(names) else False
-    columns = [{"full": name, "short": name[-_SHORT:]} for name in names] + [{"full": "all others", "short": "others"}]
+    columns = [{"full": name, "short": name if len(name) <= _SHORT else f"…{name[1 - _SHORT :]}"} for name in names] + [
+        {"full": "all others", "short": "others"}
+    ]
     if not rest:
         columns, matrix = columns[:-1], [{**row, "cells": row["cells"][:-1]} for row in matrix]
     return {

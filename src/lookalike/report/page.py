@@ -55,7 +55,7 @@ def write_report(
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of(result.settings, identities, n_references) if command is None else command
     page = Page(
-        job="dedup", title=title or f"lookalike: {result.summary.documents - result.summary.kept:,} documents removed",
+        job="dedup", title=title or f"lookalike: {told.removed:,} documents removed",
         score=result.summary.score, samples=told.samples, shown_in="2, 4, 6 and 9", seed=int(told.settings.seed),
         drawn_of=f"{told.near_duplicates:,} near-duplicates", many=len(identities) > 1, shingling=result.settings.shingling,
         read={} if texts == "none" else originals.texts(told.samples.pairs()),

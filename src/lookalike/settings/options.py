@@ -61,7 +61,7 @@ class InputOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document.",
+        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.",
         group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
