@@ -45,6 +45,8 @@ FUNCTIONS = {
         {"inputs", "annotate", "mask", "matches", "report", "report_texts", *OF_A_CLUSTER},
         {"data", "progress"},
     ),
+    "lines": (la.lines, {"inputs", "listed", *OF_A_CLUSTER}, {"data", "progress"}),
+    "passages": (la.passages, {"inputs", "listed", "mask", *OF_A_CLUSTER}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -60,6 +62,7 @@ OTHER_DEFAULTS = {
 }
 """What a command passes on where an option is not given, and the default of its function, where they differ."""
 GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
+         "lines": ["x"], "passages": ["x"],
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [

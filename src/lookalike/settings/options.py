@@ -39,7 +39,7 @@ Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Ca
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
+class InputOptions:
     """What all jobs over texts take."""
 
     text: Annotated[Word, Option(
@@ -94,23 +94,6 @@ class TextOptions:
         "[default: stop at what is too large, leave out what cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
     )] = None  # fmt: skip
-    unit: Annotated[Word, Option(
-        doc="What shingles are made of: see ``Shingling``, as for the next four.",
-        help="What shingles are made of: a shingle is --width tokens of this kind in a row.",
-        offered=("word", "char", "byte", "line"), sketched=True,
-    )] = "word"  # fmt: skip
-    width: Annotated[MaybeWhole, Option(
-        doc="Tokens of a shingle; default: 5 words, 5 characters, 8 bytes, 1 line.",
-        help="Tokens per shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]", sketched=True,
-    )] = None  # fmt: skip
-    normalization: Annotated[Word, Option(
-        doc="Unicode normal form of texts before they are compared.",
-        help="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
-    )] = "NFC"  # fmt: skip
-    fold_case: Annotated[Flag, Option(
-        doc="Whether letter case is ignored.", help="Ignore or respect letter case.",
-        spelled=("--fold-case/--keep-case",), sketched=True,
-    )] = True  # fmt: skip
     threads: Annotated[MaybeWhole, Option(
         doc="Default: all processors this process may use. The result does not depend on it.",
         help="The result does not depend on it.  [default: all processors]", group=RUN, least=1, repeats=False,
@@ -128,6 +111,29 @@ class TextOptions:
         "method ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as \"bytes\".",
         range="bool or callable", repeats=False,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(InputOptions):
+    """What jobs take that compare shingles."""
+
+    unit: Annotated[Word, Option(
+        doc="What shingles are made of: see ``Shingling``, as for the next four.",
+        help="What shingles are made of: a shingle is --width tokens of this kind in a row.",
+        offered=("word", "char", "byte", "line"), sketched=True,
+    )] = "word"  # fmt: skip
+    width: Annotated[MaybeWhole, Option(
+        doc="Tokens of a shingle; default: 5 words, 5 characters, 8 bytes, 1 line.",
+        help="Tokens per shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]", sketched=True,
+    )] = None  # fmt: skip
+    normalization: Annotated[Word, Option(
+        doc="Unicode normal form of texts before they are compared.",
+        help="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
+    )] = "NFC"  # fmt: skip
+    fold_case: Annotated[Flag, Option(
+        doc="Whether letter case is ignored.", help="Ignore or respect letter case.",
+        spelled=("--fold-case/--keep-case",), sketched=True,
+    )] = True  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,7 +304,20 @@ class DedupOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions:
+class EngineOptions:
+    """Where jobs run whose tables stay on one machine."""
+
+    engine: Annotated[Any, Option(
+        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
+        "result does not depend on it; all of it comes to the caller.",
+        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
+        "does not depend on it.  [default: local]",
+        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(EngineOptions):
     """What a list of pairs takes beside what a search does."""
 
     max_pairs: Annotated[MaybeWhole, Option(
@@ -310,10 +329,3 @@ class PairOptions:
         help="Whether resemblances are exact or estimated; none lists candidates without them.",
         choices=("exact", "sketch", "none"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
-    engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
-        "result does not depend on it; all pairs come to the caller.",
-        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
-        "does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip
