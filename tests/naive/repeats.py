@@ -69,7 +69,7 @@ def cut(data, ranges):
 
 SECONDS = {
     unicodedata.normalize("NFD", c)[1]
-    for c in map(chr, [*range(0xD800), *range(0xE000, 0x110000)])
+    for c in map(chr, [*range(0xD800), *range(0xE000, 0x20000)])
     if len(unicodedata.normalize("NFD", c)) == 2 and unicodedata.normalize("NFC", c) == c
 } | {unicodedata.normalize("NFD", c)[-1] for c in map(chr, range(0xAC00, 0xD7A4))}
 """Characters that can be composed with one before."""
