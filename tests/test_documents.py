@@ -76,6 +76,7 @@ def stage(tmp_path_factory):
     (folder / "questions.jsonl").write_text(questions)
     nested = ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows)
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
+    (folder / "reviews.jsonl").write_text("".join(f'{{"text": "a fine hotel", "author": "{name}"}}\n' for name in "aab"))
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
     (folder / "site/index.html").write_text(pages[0])
     (folder / "papers").mkdir()

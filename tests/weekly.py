@@ -20,6 +20,7 @@ VARIANTS = {
     "longest": {"keep": "longest", "empty": "drop"},
     "largest": {"keep": "largest:score"},
     "within": {"within": "site"},
+    "across": {"across": "score", "max_bucket": 3},
     "estimates": {"verify": "sketch"},
     "fingerprints": {"method": "simhash", "radius": 10},
     "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},

@@ -36,6 +36,8 @@ CASES = {
     "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
     "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
     "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
+    "across": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6, "across": "g", "evidence": "all", "id": "name"},
+    "across with nulls": {"method": "simhash", "radius": 12, "threshold": 0.6, "max_bucket": 2, "across": "v", "within": "g"},
     "overrides": {
         "max_bucket": 4,
         "bands": 6,

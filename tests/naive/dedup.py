@@ -113,27 +113,48 @@ def keep_order(texts, references, keep, values):
     return sorted(range(len(texts)), key=lambda d: (d >= references, *rank(d), d))
 
 
+def differ(a, b):
+    """Whether two values of ``across`` differ: no value is equal to none."""
+    return a is None or b is None or a != b
+
+
+def same_texts(documents):
+    """Pairs of equal texts: of the first, and of the first with another value than that, with all after them.
+
+    ``documents`` are (place, text, value of ``across``) in keep order.
+    """
+    firsts, found = {}, set()
+    for b, text, value in documents:
+        heads = firsts.setdefault(text, [])
+        found |= {(a, b) for a, _ in heads}
+        if not heads or (len(heads) == 1 and differ(heads[0][1], value)):
+            heads.append((b, value))
+    return found
+
+
 def dedup(
-    texts, *, references=0, keep="first", values=None, within=None, empty="keep", unit="word", width=5,
+    texts, *, references=0, keep="first", values=None, within=None, across=None, empty="keep", unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
     overrides=None,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
-    ``values`` are those of the column that ``keep`` names, ``within`` those of that column; ``least`` comes of
+    ``values`` are those of the column that ``keep`` names, ``within`` and ``across`` those of these columns; ``least`` comes of
     ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some documents that
     are no references whether they are to be kept ("keep") or removed ("remove").
     """
     rule, overrides = rule or Rule(), overrides or {}
     sets = [shingles(text, unit, width) for text in texts]
     groups = [0 if within is None else group_of(value) for value in within or texts]
+    apart = [None if value is None or value != value else group_of(value) for value in across or ()]
     order = keep_order(texts, references, keep, values)
     place = {d: i for i, d in enumerate(order)}
 
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        leader[d] = first.setdefault((texts[d], groups[d]), d) if sets[d] and overrides.get(d) != "remove" else d
+        alike = across is None and sets[d] and overrides.get(d) != "remove"
+        leader[d] = first.setdefault((texts[d], groups[d]), d) if alike else d
     live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove"]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
@@ -154,6 +175,9 @@ def dedup(
             for i in live if simhash_codes
         }  # fmt: skip
         candidates = by_fingerprints(prints, group, codes, radius, references, rule)
+    if across is not None:
+        candidates |= same_texts([(i, (texts[order[i]], group[i]), apart[order[i]]) for i in live])
+        candidates = {(a, b) for a, b in candidates if differ(apart[order[a]], apart[order[b]])}
     candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references}
 
     # Scores.

@@ -47,6 +47,9 @@ corpora = st.lists(rows, max_size=45) | st.builds(
 )  # fmt: skip
 columns = {
     "within": st.sampled_from([None, pa.array([1, 2, None, 30]), pa.array(["a", "b", None, "1"])]),
+    "across": st.sampled_from(
+        [None, None, pa.array([1, 2, 2, 1]), pa.array([3.0, None, float("nan"), 1.0]), pa.array(["a", "b", None, "a"])]
+    ),
     "values": st.sampled_from([pa.array([2.5, None, float("nan"), -1.0, 2.5]), pa.array(["b", "é", None, "", "B"])]),
 }
 common = {
@@ -71,7 +74,7 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, **chosen):
+def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, **chosen):
     """Hold the program against the twin; return the twin's decisions. ``overrides`` are actions by row."""
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
@@ -79,6 +82,7 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         "id": pa.array(range(len(corpus)), pa.int64()), "text": pa.array(texts, pa.string()),
         "v": values.take(pa.array([v for *_, v in corpus], pa.int64())),
         "g": (within or values).take(pa.array([g for _, g, _ in corpus], pa.int64())),
+        "a": (across or values).take(pa.array([(g + v) % 4 for _, g, v in corpus], pa.int64())),
     })  # fmt: skip
     groups = None if within is None else table["g"].to_pylist()
     bands, plan = {}, {}
@@ -92,13 +96,14 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         [t.encode() for t in texts],
         references=references,
         within=groups,
+        across=None if across is None else table["a"].to_pylist(),
         values=table["v"].to_pylist(),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
         **chosen,
     )
-    more = {} if within is None else {"within": "g"}
+    more = ({} if within is None else {"within": "g"}) | ({} if across is None else {"across": "a"})
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
     result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)

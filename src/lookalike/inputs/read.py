@@ -19,7 +19,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
 from ..wording import printable
-from .ids import column_keys, default_ids, group_codes, id_column
+from .ids import apart_codes, column_keys, default_ids, group_codes, id_column
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
 
 WITHIN = pa.binary(WITHIN_BYTES)
@@ -34,6 +34,7 @@ class Reading:
     priority: str | None = None  # what the keep policy orders by
     order_by: str | None = None  # takes the place of positions where rows have none
     within: str | None = None  # groups
+    across: str | None = None  # documents of an equal value are not compared
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
@@ -47,7 +48,8 @@ class Reading:
     @property
     def schema(self) -> pa.Schema:
         schema = DOCUMENTS
-        kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary(), "within": WITHIN}
+        kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary()}
+        kinds |= {"within": WITHIN, "across": WITHIN}
         for name, kind in kinds.items():
             if getattr(self, name) is not None:
                 schema = schema.append(pa.field(name, kind))
@@ -127,7 +129,7 @@ def read_texts(
     source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
-    given = (reading.priority, reading.order_by, reading.within)
+    given = (reading.priority, reading.order_by, reading.within, reading.across)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
     later = reading.later and not reading.pages and not row
@@ -151,9 +153,10 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
     for name in (reading.priority, reading.order_by):
         if name is not None:
             found.append(strings(column_keys(source, batch, name), pa.large_binary()))
-    if reading.within is not None:
-        codes = group_codes(column_keys(source, batch, reading.within))
-        found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    for name, coded in ((reading.within, group_codes), (reading.across, apart_codes)):
+        if name is not None:
+            codes = coded(column_keys(source, batch, name))
+            found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
     if reading.skip:
         _tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))

@@ -28,7 +28,8 @@ TEXT = "text"
 _MOST = 1 << 62
 _TYPES = {
     "position": [pa.int64()], "number": [pa.int64()], "bytes": [pa.int64()], "digest": [pa.binary(16)],
-    "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()], TEXT: [pa.large_binary()],
+    "within": [pa.binary(16)], "across": [pa.binary(16)], "id": [pa.string(), pa.large_string()],
+    "id_is_text": [pa.bool_()], TEXT: [pa.large_binary()],
 }  # fmt: skip
 _WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job say
 
@@ -85,7 +86,7 @@ class SavedRows:
         """Return the columns of a file but texts, if they are those that sketches have."""
         names = schema.names
         needed = ["position", "number", "bytes", "digest", "keys", *(["id", "id_is_text"] if self.saved.id is not None else [])]
-        needed += ["within"] if self.saved.settings.get("within") is not None else []
+        needed += [name for name in ("within", "across") if self.saved.settings.get(name) is not None]
         needed += [TEXT] if self.origin is None else []
         for name, kind in zip(names, schema.types, strict=True):
             wide = name in _WIDE and pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0

@@ -124,7 +124,7 @@ def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -
     """Return what is read of each document."""
     return Reading(
         text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
-        encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
+        across=settings.across, encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
         skip=leaves_out(splits), free=added_columns(settings, n_references > 0) if settings.annotate else (),
     )  # fmt: skip
 

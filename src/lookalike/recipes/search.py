@@ -32,9 +32,9 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import exact
-from ..steps.links import HEADS, bucket, near
+from ..steps.links import HEADS, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import N_ROWS, REFERENCES
 from ..steps.totals import documents as document_counts
@@ -143,8 +143,12 @@ def search(
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
-    same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
-    leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
+    if reading.across is None:
+        same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
+        copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS)
+    else:  # no document is a copy: see ``same_texts``
+        copies = engine.rows(no_rows(LEADERS))
+    leaders = engine.store(copies, "leaders")
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
     pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
@@ -158,6 +162,7 @@ def _candidates(
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, reaching = settings.method, settings.reaching
     grouped = [name for name in ("within",) if name in live.schema.names]
+    apart = [name for name in ("across",) if name in live.schema.names]
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
@@ -172,7 +177,9 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
-    compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
+    if apart and not settings.apart:  # lists of pairs have all pairs of a bucket, and so of equal texts
+        found = engine.union(found, _same_texts(engine, live))
+    compared = ["order", *(["code"] if codes and settings.least else []), *grouped, *apart]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
         both = engine.map(both, each_once, LINKS)
@@ -181,9 +188,17 @@ def _candidates(
         if "code" in compared:
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
+    if apart:
+        both = engine.map(both, across, both.schema)
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
     n_links = count_rows(engine, links) if settings.limit is not None else 0
     return engine.store(engine.map(both, cutting, PAIRS), "pairs"), crowded, counts, n_links
+
+
+def _same_texts(engine: Engine, live: Table) -> Table:
+    """Link documents of equal text where an equal value of ``across`` keeps them apart, so that none is a copy."""
+    same = engine.meet(live.select(["digest", "order", "empty", "across"]), "digest", "order")
+    return engine.map(same, same_texts, LINKS)
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

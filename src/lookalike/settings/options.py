@@ -44,7 +44,7 @@ class TextOptions:
 
     text: Annotated[Word, Option(
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
-        "name; so it is for ``id``, ``within`` and the column of ``keep``.",
+        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``.",
         help="Column or field that holds the text; doc.text is the field text inside doc.",
         group=READ, recorded="always",
     )] = "text"  # fmt: skip
@@ -166,6 +166,12 @@ class SearchOptions(TextOptions):
         'but neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON '
         "number, true or false is that, and an empty one is null.",
         help="Compare only documents with the same value in COLUMN.", metavar="COLUMN", recorded="always", sketched=True,
+    )] = None  # fmt: skip
+    across: Annotated[MaybeWord, Option(
+        doc="Compare only documents whose values in this column differ, as ``within`` compares values; equal texts with an "
+        "equal value are not copies of each other, either. Null and NaN differ from every value, and from each other.",
+        help="Compare only documents with different values in COLUMN, such as an author or a site.", metavar="COLUMN",
+        recorded="given", sketched=True,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether removals rest on exact resemblances or on estimates.",

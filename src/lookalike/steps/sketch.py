@@ -37,7 +37,8 @@ def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = Fal
     fields += [documents.field(name) for name in _PASSED_ON if name in documents.names]
     if overridden:
         fields.append(OVERRIDE)
-    return pa.schema([*fields, *([pa.field("within", pa.binary(16))] if "within" in documents.names else [])])
+    grouped = [pa.field(name, pa.binary(16)) for name in ("within", "across") if name in documents.names]
+    return pa.schema([*fields, *grouped])
 
 
 def sketch(
@@ -70,7 +71,8 @@ def _sketched(
 ) -> pa.RecordBatch:
     """Sketch some documents at once."""
     texts, n, (values, offsets) = _texts(piece), len(piece), hashed
-    groups, withins = _groups(piece, key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
+    groups, withins = _groups(piece, "within", key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
+    across = _groups(piece, "across", key)[1] if "across" in schema.names else _NOT_WITHIN
     made = method.sketch(values, offsets, groups)
     digests = np.empty((n, 2), np.uint64)
     digest_documents(texts.data, texts.offsets, withins, digest_secret(key, "documents"), digests)
@@ -87,6 +89,7 @@ def _sketched(
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),
         "within": _fixed(withins),
+        "across": _fixed(across),
         "override": to_arrow(override),
     }
     return pa.RecordBatch.from_arrays(
@@ -94,11 +97,13 @@ def _sketched(
     )
 
 
-def _groups(piece: pa.RecordBatch, key: bytes) -> tuple[UInt64Array, UInt64Array]:
-    """Return, of what documents are compared within, the word that enters sketches, and a keyed digest that decides."""
-    words = as_words(piece.column("within"), WITHIN_BYTES, np.uint64)
+def _groups(piece: pa.RecordBatch, name: str, key: bytes) -> tuple[UInt64Array, UInt64Array]:
+    """Return, of a column of codes, the word that enters sketches, and a keyed digest that decides."""
+    words = as_words(piece.column(name), WITHIN_BYTES, np.uint64)
     withins, offsets = np.empty((len(piece), 2), np.uint64), WITHIN_BYTES * np.arange(len(piece) + 1)
-    digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, "within"), withins)
+    digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, name), withins)
+    if name == "across":  # zeros are no value
+        withins[~words.any(1)] = 0
     return words[:, 0].astype(np.uint64), withins
 
 
@@ -148,7 +153,7 @@ def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
     return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])
 
 
-SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", "within", "id", "id_is_text")
+SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", "within", "across", "id", "id_is_text")
 """Columns of sketches that are saved."""
 
 

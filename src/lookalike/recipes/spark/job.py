@@ -191,6 +191,7 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
         "order_by": order_by,
         "keep": settings.keep_column,
         "within": settings.within,
+        "across": settings.across,
     }
     for option, name in wanted.items():
         if name is not None and name not in kinds:
