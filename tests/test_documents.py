@@ -76,6 +76,8 @@ def stage(tmp_path_factory):
     (folder / "questions.jsonl").write_text(questions)
     nested = ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows)
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
+    (folder / "template.txt").write_text(notes[0])
+    (folder / "pages.jsonl").write_text(lines)
     (folder / "reviews.jsonl").write_text("".join(f'{{"text": "a fine hotel", "author": "{name}"}}\n' for name in "aab"))
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
     (folder / "site/index.html").write_text(pages[0])

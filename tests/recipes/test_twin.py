@@ -74,7 +74,7 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, **chosen):
+def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), **chosen):
     """Hold the program against the twin; return the twin's decisions. ``overrides`` are actions by row."""
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
@@ -97,13 +97,18 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         references=references,
         within=groups,
         across=None if across is None else table["a"].to_pylist(),
+        ignore=[text.encode() for text in ignore],
         values=table["v"].to_pylist(),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
         **chosen,
     )
-    more = ({} if within is None else {"within": "g"}) | ({} if across is None else {"across": "a"})
+    more = (
+        ({} if within is None else {"within": "g"})
+        | ({} if across is None else {"across": "a"})
+        | ({"ignore": ignore} if ignore else {})
+    )
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
     result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
@@ -119,6 +124,8 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
 
 overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
 verified = st.sampled_from(["exact", "exact", "sketch"])
+templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
+common |= {"ignore": templates}
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified}
 
 

@@ -90,7 +90,9 @@ def dedup(
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
-    outputs.check(sources, references or [], [work, given["overrides"]], given["html"])
+    ignored = given["ignore"] or ()
+    outputs.check(sources, references or [], [work, given["overrides"], *ignored], given["html"])
+    given["ignore"] = open_sources(ignored) if ignored else None
     if output is not None and engine != "spark":
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if dry_run:

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError
+from ..errors import InputDataError, ParameterError
 from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
-from ..text.texts import Texts, concatenate
+from ..text.ignored import Ignored
+from ..text.shingle import Shingling
+from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
 from ..wording import printable
 from .ids import apart_codes, column_keys, default_ids, group_codes, id_column
-from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
+from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of
 
 WITHIN = pa.binary(WITHIN_BYTES)
 
@@ -309,3 +311,31 @@ def _folder_of_sketches(path: AnyPath) -> AnyPath | None:
     else:
         return None
     return folder if (folder / DESCRIPTION).exists() else None
+
+
+def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
+    """Return the shingles of some texts; those that were read already are taken as they are."""
+    if isinstance(given, Ignored):
+        texts, names = given.texts, given.names
+        if not len(texts):  # a loaded result knows no more of them
+            return given
+    else:
+        from ..formats.memory import as_sources  # here, for what is not needed to start
+
+        splits = as_sources(given)
+        texts = concatenate([some for split in splits for some in _checked_texts(split, reading)])
+        names = tuple(split.name for split in splits if split.places)
+    ignored = Ignored.of(texts, shingling.hashes(texts)[0], names)
+    if not ignored.shingles:
+        raise ParameterError(
+            "ignore has no text with a token, and so no shingle to be ignored: check the file, and --text (text=)"
+        )
+    return ignored
+
+
+def _checked_texts(split: Split, reading: Reading) -> Iterator[Texts]:
+    """Yield the texts of an input, which are held."""
+    for texts, documents in read_texts(split, 0, reading):
+        if reading.encoding_errors == "strict":
+            check_encoding(split, to_numpy(documents["number"]), texts)
+        yield texts

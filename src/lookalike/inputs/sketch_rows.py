@@ -16,7 +16,6 @@ from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import AnyPath
 from ..formats.split import Split
-from ..text.texts import Texts
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import check_values
 
@@ -119,10 +118,6 @@ class SavedRows:
                     raise ValueError("it is cut short")
                 yield from table.combine_chunks().to_batches()
             first += n
-
-
-def no_texts(n: int) -> Texts:
-    return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
 
 
 def is_saved(split: object) -> bool:

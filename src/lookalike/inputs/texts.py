@@ -16,13 +16,13 @@ from ..files.places import place_of
 from ..formats.format import Format
 from ..formats.registry import format_named
 from ..formats.split import Batch, Columns, Limit, Record, Split
-from ..text.texts import Texts, from_arrow_array
+from ..text.texts import Texts, from_arrow_array, no_texts
 from ..values import Int64Array
 from ..values.arrow import give_back, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from .ids import apart_codes, column_keys, group_codes
 from .read import Reading
-from .sketch_rows import TEXT, SavedRows, is_saved, no_texts
+from .sketch_rows import TEXT, SavedRows, is_saved
 
 GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
 PIECE_ROWS = 1 << 17

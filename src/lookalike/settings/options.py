@@ -45,8 +45,7 @@ class TextOptions:
     text: Annotated[Word, Option(
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
         "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``.",
-        help="Column or field that holds the text; doc.text is the field text inside doc.",
-        group=READ, recorded="always",
+        help="Column or field that holds the text; doc.text is the field text inside doc.", group=READ, recorded="always",
     )] = "text"  # fmt: skip
     id: Annotated[MaybeWord, Option(
         doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
@@ -61,8 +60,7 @@ class TextOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document.",
-        group=READ,
+        "or objects one after another; txt: a file is a document.", group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
@@ -120,8 +118,7 @@ class TextOptions:
         doc='Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit '
         "goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by default 1500 MB.",
         help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
-        "[default: 60% of the free memory]",
-        group=RUN, metavar="SIZE", repeats=False,
+        "[default: 60% of the free memory]", group=RUN, metavar="SIZE", repeats=False,
     )] = None  # fmt: skip
     progress: Annotated[Callable[[str, int], None] | bool | None, Option(
         doc="True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how "
@@ -173,6 +170,12 @@ class SearchOptions(TextOptions):
         help="Compare only documents with different values in COLUMN, such as an author or a site.", metavar="COLUMN",
         recorded="given", sketched=True,
     )] = None  # fmt: skip
+    ignore: Annotated[Any, Option(
+        doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
+        "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
+        help="Shingles of this text do not count: a licence, a footer, a template. Can be repeated.",
+        range="like data", metavar="FILE", repeated=True,
+    )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether removals rest on exact resemblances or on estimates.",
         help="Whether removals rest on exact or on estimated resemblances.",
@@ -185,8 +188,7 @@ class SearchOptions(TextOptions):
     )] = False  # fmt: skip
     boilerplate: Annotated[Flag, Option(
         doc="All text of web pages (``html``, and files such as .html) is compared: menus and the like count, too.",
-        help="Compare all text of web pages, menus and the like too.",
-        group=READ, recorded="given", sketched=True,
+        help="Compare all text of web pages, menus and the like too.", group=READ, recorded="given", sketched=True,
     )] = False  # fmt: skip
     tokenizer: Annotated[Tokenizer, Option(
         doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True,
@@ -242,8 +244,9 @@ class DedupOptions:
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(
-        doc="What to do with documents without any token. They never match.",
-        help="What to do with documents without any token; they never match.", choices=("keep", "drop"), recorded="always",
+        doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They never match.",
+        help="What to do with documents without any token, or of which --ignore leaves nothing; they never match.",
+        choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
         doc='Documents to keep, or to remove, whatever the job finds: JSON lines of ``id``, ``action`` ("keep" or "remove") '
@@ -263,8 +266,7 @@ class DedupOptions:
         "and all workers have mounted: about 500 bytes a document, the texts of those that are compared, and all texts of a "
         "data frame.",
         help="Folder for a long job's state, so that it can resume after a crash; emptied at the end.  "
-        "[default: a temporary one, if the memory is too small]",
-        group=RUN, metavar="DIR", repeats=False,
+        "[default: a temporary one, if the memory is too small]", group=RUN, metavar="DIR", repeats=False,
     )] = None  # fmt: skip
     resume: Annotated[Flag, Option(
         doc="Resume the job in ``work``.", help="Resume the job in --work.", group=RUN, repeats=False,

@@ -11,9 +11,11 @@ from typing import Any, Self
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
 from ..inputs.overrides import Overrides, read_overrides
+from ..inputs.read import Reading, read_ignored
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
+from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
@@ -62,6 +64,9 @@ class Settings(SearchOptions, DedupOptions):
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
+        if self.ignore is not None:
+            reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
+            object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
 
     def _drawn_seed(self) -> int:
@@ -98,10 +103,13 @@ class Settings(SearchOptions, DedupOptions):
 
     @cached_property
     def shingling(self) -> Shingling:
-        """What a shingle is."""
+        """What a shingle is, and which of them count."""
+        return self._shingling_of(self.ignore)
+
+    def _shingling_of(self, ignored: Ignored | None) -> Shingling:
         return Shingling(
             unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case,
-            tokenizer=self.tokenizer,
+            tokenizer=self.tokenizer, ignored=ignored,
         )  # fmt: skip
 
     @cached_property

@@ -17,6 +17,7 @@ from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from .characters import character_tables
+from .ignored import Dropping
 from .shingle import Shingling, Tokenizer
 from .texts import Texts, as_texts
 
@@ -96,11 +97,22 @@ class KeyedHashes:
     def __init__(self, shingling: Shingling, key: bytes) -> None:
         self._shingling = shingling
         self._points, self._secret = digest_secret(key, "tokens of shingles"), shingle_secret(key)
+        self._drop: Dropping | None = None
+        if shingling.ignored is not None:
+            ignored = self._hashes(shingling.ignored.texts)[0].copy()
+            self._drop = Dropping(ignored[shingling.ignored_places()])
 
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
     ) -> tuple[UInt64Array, Int64Array]:
         """Return what ``Shingling.hashes`` returns, and raise what it raises: (values with repeats, offsets)."""
+        found = self._hashes(texts, name_row, strict)
+        return found if self._drop is None else self._drop(*found)
+
+    def _hashes(
+        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
+    ) -> tuple[UInt64Array, Int64Array]:
+        """Return the hashes of all shingles."""
         width = self._shingling.width
         assert width is not None
         out, ends, done = scratch("values", texts.n_bytes // 4, np.uint64), [np.zeros(1, np.int64)], 0

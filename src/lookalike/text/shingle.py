@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels.hashing import digest_rows
@@ -17,6 +18,7 @@ from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
 from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
+from .ignored import Dropping, Ignored
 from .texts import Texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
@@ -47,6 +49,8 @@ class Shingling:
     rules : {1, 2}, default 2
         Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. This
         version shingles texts by rules 2 only.
+    ignored : optional
+        Shingles that do not count, of texts that jobs are given as ``ignore``.
     key_fingerprint : str, default ""
         Of hashes under a key, 16 digits that tell it from others; ``shingle`` sets it. Only sketches made with the same key
         can be compared. The key itself is kept nowhere.
@@ -67,11 +71,12 @@ class Shingling:
     fold_case: bool = True
     tokenizer: Tokenizer | None = None
     rules: int = RULES
+    ignored: Ignored | None = None
     key_fingerprint: str = ""
 
     def __repr__(self) -> str:
         """Name what made the hashes; a key only where there was one."""
-        given = [f for f in fields(self) if f.name != "key_fingerprint" or self.key_fingerprint]
+        given = [f for f in fields(self) if f.name not in ("ignored", "key_fingerprint") or getattr(self, f.name)]
         return f"Shingling({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
     def __post_init__(self) -> None:
@@ -115,7 +120,9 @@ class Shingling:
             "fold_case": self.fold_case,
             "unicode": UNICODE_VERSION,
             "rules": self.rules,
-        } | ({"key_fingerprint": self.key_fingerprint} if self.key_fingerprint else {})
+            **({} if self.ignored is None else {"ignored": self.ignored.to_dict()}),
+            **({"key_fingerprint": self.key_fingerprint} if self.key_fingerprint else {}),
+        }
 
     def normalized(self, texts: Texts, strict: bool = False) -> Texts:
         """Return the texts in the wanted normal form; the very same buffers where all of them are already.
@@ -146,7 +153,9 @@ class Shingling:
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
     ) -> tuple[UInt64Array, Int64Array]:
-        """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text.
+        """Return the hashes of the shingles of texts that count: (values uint64, offsets int64). No values: an empty text.
+
+        They come with repeats.
 
         Parameters
         ----------
@@ -165,6 +174,11 @@ class Shingling:
         InputDataError
             If the tokenizer fails or yields anything but str.
         """
+        values, offsets = self._hashes(texts, name_row, strict)
+        return (values, offsets) if self.ignored is None else Dropping(self.ignored.hashes)(values, offsets)
+
+    def _hashes(self, texts: Texts, name_row: Callable[[int], str], strict: bool) -> tuple[UInt64Array, Int64Array]:
+        """Return the hashes of all shingles."""
         self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
@@ -183,6 +197,12 @@ class Shingling:
         shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, character_tables(),
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
+
+    def ignored_places(self) -> NDArray[np.bool_]:
+        """Tell of each shingle of the texts of ``ignored``, with repeats, whether it does not count."""
+        assert self.ignored is not None
+        values, _ = self._hashes(self.ignored.texts, str, False)
+        return np.isin(values, self.ignored.hashes)
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
