@@ -25,8 +25,8 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3464, "kernels": 5310, "engines": 4670, "recipes": 4005, "results": 2400, "files": 3600, "formats": 5640, "inputs": 1375,
-    "steps": 2090, "index": 2120, "search": 1940, "serve": 2610, "report": 2200, "cli": 2250, "sketches": 1320, "values": 1540, "text": 1460,
+    "theory": 3464, "kernels": 5310, "engines": 4670, "recipes": 4080, "results": 2400, "files": 3600, "formats": 5640, "inputs": 1375,
+    "steps": 2260, "index": 2120, "search": 1940, "serve": 2610, "report": 2205, "cli": 2262, "sketches": 1320, "values": 1540, "text": 1465,
     "settings": 800, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
@@ -34,7 +34,7 @@ MOST = {
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 67,
+    "files imported by exactly one other": 68,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

@@ -133,7 +133,8 @@ def same_texts(documents):
 
 
 def dedup(
-    texts, *, references=0, keep="first", values=None, within=None, across=None, ignore=(), empty="keep", unit="word", width=5,
+    texts, *, references=0, keep="first", values=None, within=None, across=None, ignore=(), common=None, empty="keep",
+    unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
     overrides=None,
 ):  # fmt: skip
@@ -141,11 +142,17 @@ def dedup(
 
     ``values`` are those of the column that ``keep`` names, ``within`` and ``across`` those of these columns; ``least`` comes of
     ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some documents that
-    are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count.
+    are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count,
+    nor, with ``common``, a share and a number, those that more documents have than both.
     """
     rule, overrides = rule or Rule(), overrides or {}
     ignored = {shingle for text in ignore for shingle in shingles(text, unit, width)}
     sets = [tuple(shingle for shingle in shingles(text, unit, width) if shingle not in ignored) for text in texts]
+    if common is not None:
+        counts = Counter(shingle for some in sets for shingle in set(some))
+        sets = [
+            tuple(shingle for shingle in some if counts[shingle] <= max(common[0] * len(texts), common[1])) for some in sets
+        ]
     groups = [0 if within is None else group_of(value) for value in within or texts]
     apart = [None if value is None or value != value else group_of(value) for value in across or ()]
     order = keep_order(texts, references, keep, values)

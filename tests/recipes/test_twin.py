@@ -1,6 +1,7 @@
 """The program decides as its definition does: ``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
 
 import random
+from unittest import mock
 
 import pyarrow as pa
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from naive.crowds import Rule
 from naive.dedup import dedup, least_codes
 
 import lookalike as la
+from lookalike.recipes import common as counting
 
 SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")
 
@@ -74,7 +76,9 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), **chosen):
+def check(
+    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), share=None, floor=0, **chosen
+):
     """Hold the program against the twin; return the twin's decisions. ``overrides`` are actions by row."""
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
@@ -98,6 +102,7 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         within=groups,
         across=None if across is None else table["a"].to_pylist(),
         ignore=[text.encode() for text in ignore],
+        common=None if share is None else (share, floor),
         values=table["v"].to_pylist(),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
@@ -109,9 +114,11 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         | ({} if across is None else {"across": "a"})
         | ({"ignore": ignore} if ignore else {})
     )
+    more |= {} if share is None else {"ignore_common": share}
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
-    result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
+    with mock.patch.object(counting, "FLOOR", floor):
+        result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason == "kept"}
     gone = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty", "override")}
     assert removed.keys() == gone.keys()
@@ -125,7 +132,7 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
 overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
 verified = st.sampled_from(["exact", "exact", "sketch"])
 templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
-common |= {"ignore": templates}
+common |= {"ignore": templates, "share": st.sampled_from([None, None, 0.05, 0.3, 0.5]), "floor": st.integers(0, 6)}
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified}
 
 

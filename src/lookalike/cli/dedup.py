@@ -67,6 +67,7 @@ def dedup(
     from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
+    from ..recipes.saved_sketches import check_common
     from ..settings.limits import limit_of
     from .outputs import Outputs, check_removed, explained, repeated
     from .progress import progress
@@ -90,6 +91,8 @@ def dedup(
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
+    if save_sketches is not None:
+        check_common(given["ignore_common"])
     ignored = given["ignore"] or ()
     outputs.check(sources, references or [], [work, given["overrides"], *ignored], given["html"])
     given["ignore"] = open_sources(ignored) if ignored else None

@@ -317,7 +317,7 @@ def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
     """Return the shingles of some texts; those that were read already are taken as they are."""
     if isinstance(given, Ignored):
         texts, names = given.texts, given.names
-        if not len(texts):  # a loaded result knows no more of them
+        if given.shingling == shingling or not len(texts):  # a loaded result knows no texts
             return given
     else:
         from ..formats.memory import as_sources  # here, for what is not needed to start
@@ -325,7 +325,7 @@ def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
         splits = as_sources(given)
         texts = concatenate([some for split in splits for some in _checked_texts(split, reading)])
         names = tuple(split.name for split in splits if split.places)
-    ignored = Ignored.of(texts, shingling.hashes(texts)[0], names)
+    ignored = Ignored.of(texts, shingling.hashes(texts)[0], names, shingling)
     if not ignored.shingles:
         raise ParameterError(
             "ignore has no text with a token, and so no shingle to be ignored: check the file, and --text (text=)"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
-from ..errors import InputDataError, RowError
+from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
@@ -40,8 +40,8 @@ from ..steps.totals import N_ROWS, REFERENCES
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
-from .checks import check_ids, check_kinds, check_overrides
+from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES
+from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
 POLICIES = {
@@ -129,8 +129,7 @@ def search(
     try:
         made = engine.store(engine.map(documents, sketching, schema), "sketches")
     except RowError as error:
-        name = splits[error.position >> SOURCE_BITS].name
-        raise InputDataError(f"{name}, {error}") from error.__cause__
+        raise named_row(splits, error) from error.__cause__
     lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading)

@@ -57,6 +57,8 @@ def command_of(
         given["overrides"] = settings.overrides.name
     if settings.ignore is not None:
         given["ignore"] = settings.ignore.names or None
+        if settings.ignore.names is None:
+            del given["ignore"]
     unnamed = [name for name in ("overrides", "ignore") if given.get(name, "") is None]
     if in_memory or unnamed or not all(options[name].option.help for name in given):
         data = "data" if in_memory else repr(some)

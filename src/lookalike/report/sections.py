@@ -261,7 +261,9 @@ def warnings(told: Contents) -> list[str]:
         out.append(f"{counted(s.documents_skipped, 'document')} {was} too large and not compared.")
     if s.empty:
         has, became = ("has", "was") if s.empty == 1 else ("have", "were")
-        out.append(f"{counted(s.empty, 'document')} {has} no words and {became} {'dropped' if s.empty_dropped else 'kept'}.")
+        out.append(
+            f"{counted(s.empty, 'document')} {has} nothing to compare and {became} {'dropped' if s.empty_dropped else 'kept'}."
+        )
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
     if s.documents and (s.documents - s.kept) > s.documents / 2:

@@ -90,7 +90,7 @@ class _Ignored(Struct):
 
     shingles: int
     digest: str
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None
 
 
 class _Result(Struct):

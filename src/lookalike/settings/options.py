@@ -13,6 +13,7 @@ from .option import (
     WRITE,
     Flag,
     Kind,
+    MaybeNumber,
     MaybeWhole,
     MaybeWord,
     Number,
@@ -30,11 +31,6 @@ MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
 OPENING = ("glob", "format", "delimiter", "query")
 """The options that say which files are opened, and as what."""
-PRESETS: dict[str, dict[str, Any]] = {
-    "web": {"unit": "word", "width": 5, "threshold": 0.8}, "prose": {"unit": "word", "width": 5, "threshold": 0.7},
-    "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
-}  # fmt: skip
-"""What suits a kind of text: defaults of the command line."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
 
@@ -173,8 +169,13 @@ class SearchOptions(TextOptions):
     ignore: Annotated[Any, Option(
         doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
         "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
-        help="Shingles of this text do not count: a licence, a footer, a template. Can be repeated.",
-        range="like data", metavar="FILE", repeated=True,
+        help="Shingles of this template do not count. Can be repeated.", range="like data", metavar="FILE", repeated=True,
+    )] = None  # fmt: skip
+    ignore_common: Annotated[MaybeNumber, Option(
+        doc="Shingles that more than this share of all documents have, references too, and more than 100, do not count. The "
+        "inputs are read twice more, to count them. Not for saved sketches, nor for data frames of Spark.",
+        help="Shingles in more than this share of all documents, such as 0.2, do not count. Reads the inputs twice more.",
+        range="float in (0, 1)", metavar="SHARE", recorded="given", sketched=True,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether removals rest on exact resemblances or on estimates.",
@@ -245,8 +246,7 @@ class DedupOptions:
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(
         doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They never match.",
-        help="What to do with documents without any token, or of which --ignore leaves nothing; they never match.",
-        choices=("keep", "drop"), recorded="always",
+        help="What to do with documents without any token; they never match.", choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
         doc='Documents to keep, or to remove, whatever the job finds: JSON lines of ``id``, ``action`` ("keep" or "remove") '

@@ -60,9 +60,9 @@ def sketch(
                 raise InputDataError(f"saved sketches are damaged: other settings made them than they say: {error}") from None
             yield made
             continue
-        for begin, end in _texts(batch).cut(piece_bytes):
+        for begin, end in texts_of(batch).cut(piece_bytes):
             piece = batch.slice(begin, end - begin)
-            hashed = _hashes(piece, shingling, encoding_errors == "strict")
+            hashed = hashes_of(piece, shingling, encoding_errors == "strict")
             yield _sketched(piece, schema, method, key, overriding, hashed)
 
 
@@ -70,7 +70,7 @@ def _sketched(
     piece: pa.RecordBatch, schema: pa.Schema, method: Method, key: bytes, overriding: Overriding | None, hashed: _Hashes
 ) -> pa.RecordBatch:
     """Sketch some documents at once."""
-    texts, n, (values, offsets) = _texts(piece), len(piece), hashed
+    texts, n, (values, offsets) = texts_of(piece), len(piece), hashed
     groups, withins = _groups(piece, "within", key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
     across = _groups(piece, "across", key)[1] if "across" in schema.names else _NOT_WITHIN
     made = method.sketch(values, offsets, groups)
@@ -107,7 +107,7 @@ def _groups(piece: pa.RecordBatch, name: str, key: bytes) -> tuple[UInt64Array, 
     return words[:, 0].astype(np.uint64), withins
 
 
-def _texts(batch: pa.RecordBatch) -> Texts:
+def texts_of(batch: pa.RecordBatch) -> Texts:
     """Return the texts, or the bytes of ready sets."""
     if "values" not in batch.schema.names:
         return from_arrow_array(batch.column("text"))
@@ -115,9 +115,9 @@ def _texts(batch: pa.RecordBatch) -> Texts:
     return Texts(to_numpy(sets.values).view(np.uint8), 8 * to_numpy(sets.offsets))
 
 
-def _hashes(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Hashes:
+def hashes_of(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Hashes:
     """Return the shingle hashes of each document, made from its text or as they came."""
-    texts = _texts(piece)
+    texts = texts_of(piece)
     if "values" in piece.schema.names:
         first, last = texts.offsets[[0, -1]]
         return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3

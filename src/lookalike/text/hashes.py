@@ -18,7 +18,7 @@ from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from .characters import character_tables
 from .ignored import Dropping
-from .shingle import Shingling, Tokenizer
+from .shingle import Shingling, Tokenizer, ignored_places
 from .texts import Texts, as_texts
 
 LEAST_KEY, MOST_KEY = 16, 64  # bytes
@@ -100,7 +100,7 @@ class KeyedHashes:
         self._drop: Dropping | None = None
         if shingling.ignored is not None:
             ignored = self._hashes(shingling.ignored.texts)[0].copy()
-            self._drop = Dropping(ignored[shingling.ignored_places()])
+            self._drop = Dropping(ignored[ignored_places(shingling)])
 
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False

@@ -18,7 +18,7 @@ from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
 from .characters import character_tables
 from .hashes import token_rows
-from .shingle import Shingling
+from .shingle import Shingling, ignored_places
 from .texts import Texts
 
 Int32Array = NDArray[np.int32]
@@ -135,7 +135,7 @@ class Counting:
         assert shingling.ignored is not None
         numbers, _ = inner.number(shingling.ignored.texts)
         self._inner, self._marked = inner, np.zeros(len(inner), np.bool_)
-        self._marked[numbers[shingling.ignored_places()]] = True
+        self._marked[numbers[ignored_places(shingling)]] = True
 
     def __len__(self) -> int:
         """Return how many shingles have a number."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -198,12 +198,6 @@ class Shingling:
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 
-    def ignored_places(self) -> NDArray[np.bool_]:
-        """Tell of each shingle of the texts of ``ignored``, with repeats, whether it does not count."""
-        assert self.ignored is not None
-        values, _ = self._hashes(self.ignored.texts, str, False)
-        return np.isin(values, self.ignored.hashes)
-
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
         flat, bounds = self.tokens(texts, name_row)
@@ -256,3 +250,14 @@ class Shingling:
                 if not isinstance(token, str):
                     raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
         return tokens
+
+
+def ignored_places(shingling: Shingling) -> NDArray[np.bool_]:
+    """Tell of each shingle of the texts of ``ignored``, with repeats, whether it does not count."""
+    assert shingling.ignored is not None
+    return _ignored_places(replace(shingling, ignored=None), shingling.ignored, shingling.ignored.texts)
+
+
+@lru_cache(4)  # asked for again with every few texts that are compared; equal shingles can come of different texts
+def _ignored_places(shingling: Shingling, ignored: Ignored, texts: Texts) -> NDArray[np.bool_]:
+    return np.isin(shingling.hashes(texts)[0], ignored.hashes)
