@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from lookalike.files import urls
+from lookalike.files import filesystems
 from lookalike.files.urls import as_url
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
@@ -31,13 +31,13 @@ def environment(address=None):
     given = KEYS | {"AWS_ENDPOINT_URL": address or server()}
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
-    urls._options.cache_clear()
+    filesystems.options_of.cache_clear()
     try:
         yield
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-        urls._options.cache_clear()
+        filesystems.options_of.cache_clear()
 
 
 def new_bucket():

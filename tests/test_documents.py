@@ -64,7 +64,7 @@ def stage(tmp_path_factory):
     pq.write_table(table, folder / "archive.parquet")
     pages = [f"<html><head><title>t</title></head><body><article><p>{text}</p></article></body></html>" for text in notes]
     pq.write_table(pa.table({"text": pages}), folder / "crawl.parquet")
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    lines = "".join(json.dumps(row | {"lang": "en"}) + "\n" for row in rows)
     for name in ("corpus.jsonl", "new.jsonl", "eval.jsonl", "today.jsonl"):
         (folder / name).write_text(lines)
     for name in ("corpus.jsonl.gz", "dump.jsonl.gz"):

@@ -15,7 +15,8 @@ EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(
 OPTIONAL = {
     "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html"], "fastwarc": ["warc"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "datasets": [],
+    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "httpx": ["remote"], "huggingface_hub": ["remote"], "datasets": [],
+    "deltalake": ["delta"], "pyiceberg": ["iceberg"],
 }  # fmt: skip
 BLOCKED = """
 import sys
@@ -39,6 +40,9 @@ open("in.jsonl", "w").write('{"text": "a b c d e f"}\\n' * 2 + '{"text": "<p>g h
 open("paper.pdf", "w").write("%PDF")
 open("crawl.warc", "w").write("WARC/1.0\\r\\nWARC-Type: conversion\\r\\nContent-Length: 3\\r\\n\\r\\na b\\r\\n\\r\\n")
 open("table.duckdb", "w").write("looked into only where DuckDB is")
+os.makedirs("delta/_delta_log")
+os.makedirs("iceberg/metadata")
+open("iceberg/metadata/v1.metadata.json", "w").write("{}")
 for name in ("a.txt", "b.txt"):
     open(name, "w").write("a b c d e f")
 names = {name: (lambda name=name: getattr(la, name)) for name in la.__all__}
@@ -57,6 +61,9 @@ lines = [
     "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
+    *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),
+    *(["dedup hf://datasets/o/n"] if sys.argv[1] == "huggingface_hub" else []),
+    *(["dedup delta"] if sys.argv[1] == "deltalake" else []), *(["dedup iceberg"] if sys.argv[1] == "pyiceberg" else []),
 ]
 said = {}
 for name, call in (names | calls).items():

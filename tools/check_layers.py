@@ -25,16 +25,16 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3464, "kernels": 5310, "engines": 4670, "recipes": 4080, "results": 2400, "files": 3600, "formats": 5640, "inputs": 1375,
-    "steps": 2260, "index": 2120, "search": 1940, "serve": 2610, "report": 2205, "cli": 2262, "sketches": 1320, "values": 1540, "text": 1465,
-    "settings": 800, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
+    "theory": 3464, "kernels": 5310, "engines": 4690, "recipes": 4175, "results": 2560, "files": 4285, "formats": 6550, "inputs": 1405,
+    "steps": 2485, "index": 2120, "search": 1940, "serve": 2610, "report": 2250, "cli": 2335, "sketches": 1320, "values": 1540, "text": 1465,
+    "settings": 905, "methods": 540, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 68,
+    "files imported by exactly one other": 69,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

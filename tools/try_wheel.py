@@ -14,7 +14,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import perf_counter
 from urllib.request import Request, urlopen
@@ -186,6 +189,34 @@ def try_duckdb(fresh: Fresh) -> None:
     assert json.loads(said)["exact_duplicates"] == 1
 
 
+def try_remote(fresh: Fresh) -> None:
+    """Read a file from a web server, and load what speaks with the Hub."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(fresh.work))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        said = fresh.run("dedup", f"http://127.0.0.1:{server.server_address[1]}/in.jsonl", "--json", "--quiet")
+        server.shutdown()
+    assert json.loads(said)["kept"] == 2
+    fresh.run_python("-c", "from huggingface_hub import HfApi, get_token, hf_hub_url; HfApi()")
+
+
+def try_delta(fresh: Fresh) -> None:
+    """Read a table, a row of which was deleted."""
+    fresh.run_python(
+        "-c",
+        "import pyarrow as pa, deltalake as d; d.write_deltalake('t', pa.table({'text': ['a b c d e f'] * 2, 'n': [1, 2]}));"
+        "d.DeltaTable('t').delete('n = 1')",
+    )
+    assert json.loads(fresh.run("dedup", "t", "--json", "--quiet"))["documents"] == 1
+
+
+def try_iceberg(fresh: Fresh) -> None:
+    """Tell that a table is damaged: to make one needs more packages."""
+    (fresh.work / "i/metadata").mkdir(parents=True)
+    (fresh.work / "i/metadata/v1.metadata.json").write_text("{}")
+    assert "the Iceberg table, v1, cannot be read" in fresh.run("dedup", "i", status=1)
+
+
 def try_mcp(fresh: Fresh) -> None:
     """Answer a question."""
     assert fresh.run_python("-c", ASKED, quiet=False).endswith("near 1.0\n")
@@ -247,6 +278,9 @@ JOBS = {
     "warc": try_warc,
     "pdf": try_pdf,
     "duckdb": try_duckdb,
+    "remote": try_remote,
+    "delta": try_delta,
+    "iceberg": try_iceberg,
     "features": try_features,
     "serve": try_serve,
     "jit": try_jit,

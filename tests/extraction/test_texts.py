@@ -18,7 +18,7 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
 @pytest.mark.parametrize(
     ("kind", "content", "text"),
     [
-        ("pdf", pdf("One two\nthree.", "Caf\u00e9"), "One two\r\nthree.\fCaf\u00e9"),
+        ("pdf", pdf("One two\nthree.", "Caf\u00e9"), "One two\nthree.\fCaf\u00e9"),
         ("pdf", pdf("an exam-\nple of Anglo-\nSaxon"), "an example of Anglo-Saxon"),
         ("docx", docx("One &amp; two", "three"), "One & two\nthree"),
         ("docx", docx("new", before=DELETED), "\nnew"),
@@ -27,9 +27,9 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
         ("odt", odt("One<text:s/>two<text:tab/>three", "a<text:span>b</text:span>c"), "One two\tthree\nabc"),
         ("odt", odt("new", before=TRACKED), "new"),
         ("epub", epub("First chapter.", "Second chapter."), "First chapter.\fSecond chapter."),
-        ("eml", eml("Hello."), "A subject\n\nHello.\r\n"),
+        ("eml", eml("Hello."), "A subject\n\nHello.\n"),
         ("eml", eml("<p>Hello <b>you</b>.</p>", "text/html"), "A subject\n\nHello you."),
-        ("eml", eml("Hello.", "text/plain; charset=of-nobody"), "A subject\n\nHello.\r\n"),
+        ("eml", eml("Hello.", "text/plain; charset=of-nobody"), "A subject\n\nHello.\n"),
     ],
 )
 def test_texts(kind, content, text):

@@ -187,11 +187,31 @@ def test_no_disk_is_asked_about_what_nobody_named(tmp_path, monkeypatch):
 
 def test_no_store_is_asked_about_what_nobody_named(monkeypatch):
     trusted = places_named([urls.Url("s3://lake", "pages")])
-    monkeypatch.setattr(urls, "_options", lambda scheme, store: pytest.fail(f"{store} was asked"))
+    monkeypatch.setattr(urls, "options_of", lambda scheme, store: pytest.fail(f"{store} was asked"))
     assert check_trusted(Path("k"), ["s3a://lake/pages/1.jsonl"], trusted) == ["s3a://lake/pages/1.jsonl"]
     for name in ("s3://attacker/x", "s3://lake/pages2/x", "s3://lake/pages/../x", "s3://lakes/pages/x", "gs://lake/pages/x"):
         with pytest.raises(la.InputDataError, match="you did not save it"):
             check_trusted(Path("k"), [name], trusted)
+
+
+@pytest.mark.parametrize(
+    ("place", "inside", "outside"),
+    [
+        ("https://data.org/pages/", ["pages/a.jsonl", "pages/b/c.jsonl?x=1"], ["https://data.org/other/a", "https://data.org.evil.org/pages/a",
+         "http://data.org/pages/a", "https://data.org/pages2/a", "https://data.org:99/pages/a"]),
+        ("hf://datasets/o/n", ["o/n/a.parquet"], ["hf://datasets/o/n@v1/a.parquet", "hf://datasets/o/n2/a.parquet", "https://huggingface.co/a"]),
+    ],
+)  # fmt: skip
+def test_places_on_the_web(place, inside, outside):
+    trusted = places_named(place)
+    root = "https://data.org/" if place.startswith("https") else "hf://datasets/"
+    for name in inside:
+        assert check_trusted(Path("k"), [root + name], trusted)
+    for name in outside:
+        with pytest.raises(la.InputDataError, match="you did not save it"):
+            check_trusted(Path("k"), [name], trusted)
+    with pytest.raises(la.ParameterError, match="without '.' and '..'"):
+        check_trusted(Path("k"), ["https://data.org/pages/%2E%2e/a"], trusted)
 
 
 @pytest.mark.parametrize("given", ["", ["in", ""]])

@@ -8,14 +8,14 @@ import pytest
 from pyarrow.fs import FileInfo
 
 from lookalike.errors import ParameterError
-from lookalike.files import urls
+from lookalike.files import filesystems, urls
 from lookalike.files.urls import Url, as_url, is_url
 
 
 @pytest.fixture
 def known(monkeypatch):
     """Stores of which there is nothing to know."""
-    monkeypatch.setattr(urls, "_options", lambda scheme, store: ())
+    monkeypatch.setattr(urls, "options_of", lambda scheme, store: ())
 
 
 @pytest.mark.usefixtures("known")
@@ -29,6 +29,8 @@ def known(monkeypatch):
         ("gs://b/é?*", "gs://b", "é?*"),
         ("abfs://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x"),
         ("hdfs://name:8020/user/x", "hdfs://name:8020", "user/x"),
+        ("https://example.org/a//b%20c.jsonl?x=/1", "https://example.org", "a//b%20c.jsonl?x=/1"),
+        ("hf://datasets/o/n@v1//data/", "hf://datasets", "o/n@v1/data"),
     ],
 )
 def test_urls_are_parsed(given, root, key):
@@ -42,9 +44,9 @@ def test_paths_are_none(given):
 
 @pytest.mark.usefixtures("known")
 def test_an_unknown_scheme_is_named():
-    assert not is_url("https://example.org/x.parquet")
-    with pytest.raises(ParameterError, match=r"https://example.org/x.parquet: no store is known for https://; known are s3://"):
-        as_url("https://example.org/x.parquet")
+    assert not is_url("ftp://example.org/x.parquet")
+    with pytest.raises(ParameterError, match=r"ftp://example.org/x.parquet: no store is known for ftp://; known are s3://"):
+        as_url("ftp://example.org/x.parquet")
 
 
 @pytest.mark.usefixtures("known")
@@ -73,11 +75,11 @@ def test_what_a_file_system_is_asked_for(given, inside):
 
 
 def test_the_region_is_asked_for_once_where_none_is_given(monkeypatch):
-    for name in (*urls._REGIONS, *urls._ENDPOINTS):
+    for name in (*filesystems._REGIONS, *filesystems._ENDPOINTS):
         monkeypatch.delenv(name, raising=False)
     asked = []
     monkeypatch.setattr("pyarrow.fs.resolve_s3_region", lambda bucket: asked.append(bucket) or "eu-north-1")
-    urls._options.cache_clear()
+    filesystems.options_of.cache_clear()
     assert as_url("s3://one/x").options == as_url("s3://one/y").options == (("region", "eu-north-1"),) and asked == ["one"]
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert dict(as_url("s3://two").options) == {"region": "us-east-1", "endpoint_override": "http://127.0.0.1:9"}
@@ -89,7 +91,7 @@ def test_the_region_is_asked_for_once_where_none_is_given(monkeypatch):
     monkeypatch.setattr("pyarrow.fs.resolve_s3_region", refuse)
     with pytest.raises(ParameterError, match="s3://three: the region of the bucket cannot be found: .*set AWS_REGION"):
         as_url("s3://three/x")
-    urls._options.cache_clear()
+    filesystems.options_of.cache_clear()
 
 
 @pytest.mark.parametrize("size", [10, 12 << 20], ids=["one request", "parts"])
@@ -121,7 +123,7 @@ def test_times_are_the_same_whichever_way_a_store_is_asked(bucket, monkeypatch):
             return finer if isinstance(infos, list) else infos
 
     wanted = (bucket / "a").stat()
-    monkeypatch.setattr(urls, "_filesystem", lambda root, options: Finer())
+    monkeypatch.setattr(urls, "filesystem_of", lambda root, options: Finer())
     (listed,) = bucket.entries()
     assert listed.status == wanted == (bucket / "a").stat() and wanted.st_mtime_ns % 10**9 == 0
 

@@ -1,5 +1,6 @@
 """Files and streams of Arrow: kinds are kept, hostile ones are errors, data sets of Hugging Face are folders of them."""
 
+import pickle
 import subprocess
 import sys
 
@@ -169,3 +170,26 @@ def test_what_is_left_of_a_saved_data_set_is_one(tmp_path, shards):
     result.write(tmp_path / "out", force=True)
     la.dedup(tmp_path / "saved/train", annotate=True).write(tmp_path / "all", annotate=True)
     assert not (tmp_path / "all/state.json").exists()
+
+
+@pytest.mark.parametrize("codec", [None, "zstd"])
+@pytest.mark.parametrize(("kind", "table"), [("file", TABLE), ("stream", TABLE), ("stream", TABLE.drop(["coded"]))])
+def test_pieces(tmp_path, kind, codec, table):
+    """Batches are read apart, of streams only where nothing before them is needed."""
+    path = tmp_path / "a.arrow"
+    write(path, pa.ipc.new_file if kind == "file" else pa.ipc.new_stream, codec, table)
+    (split,) = open_sources([path])
+    pieces = split.pieces(5000)
+    assert len(pieces) == (1 if kind == "stream" and (codec or "coded" in table.column_names) else 5)
+    columns, found, ends = Columns(id="id", others=("large",)), [], []
+    for first, piece in pieces:
+        assert first == len(found), "pieces go on where those before end"
+        for batch in pickle.loads(pickle.dumps(piece)).batches(columns):
+            assert batch.numbers.tolist() == list(range(len(found) + 1, len(found) + len(batch.numbers) + 1))
+            found += zip(batch.ids.to_pylist(), map(bytes.decode, map(batch.texts.row, range(len(batch.texts)))), strict=True)
+        ends.append(len(found))
+    assert found == list(zip(range(3000), TEXTS, strict=True)) and (len(ends) == 1 or ends == [700, 1400, 2100, 2800, 3000])
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(la.InputDataError, match="not a readable Arrow file|the file changed"):
+        for _, piece in open_sources([path])[0].pieces(5000):
+            list(piece.batches(columns))

@@ -114,10 +114,10 @@ def test_a_file_that_is_cut_short_is_named(both, bucket, name):
 def test_a_store_that_stops_answering_is_not_taken_for_damage(both, name, monkeypatch):
     (split,) = open_sources([f"{both[1]}/{name}"])
 
-    def refuse(url, buffered=0):
+    def refuse(url):
         raise OSError("When reading: AWS Error NETWORK_CONNECTION during GetObject operation: Timeout was reached")
 
-    monkeypatch.setattr(Url, "open_anywhere", refuse)
+    monkeypatch.setattr(Url, "ahead", refuse)
     with pytest.raises(InputDataError, match=f"{name}.*: cannot be read: When reading: AWS Error NETWORK_CONNECTION") as told:
         all_of(split)
     assert "damaged" not in str(told.value) and "not a readable" not in str(told.value)

@@ -204,3 +204,15 @@ def test_anything_with_the_protocol_of_arrow_is_a_table():
     assert result.kept["id"].to_pylist() == [10, 11]
     assert result.clean().to_pylist() == TABLE.slice(0, 2).to_pylist()
     assert la.pairs(Unknown()).num_rows == 1
+
+
+def test_what_is_no_frame_yet_says_how_it_becomes_one():
+    import duckdb
+
+    connection = duckdb.connect()
+    with pytest.raises(la.InputDataError, match="got a DuckDBPyConnection: pass the rows of a query, connection.sql"):
+        la.dedup(connection)
+    found = la.dedup(connection.sql("select 'a b c d e f' as text, i as id from range(2) t(i)"), id="id")
+    assert found.keep.tolist() == [True, False] and found.clean()["id"].to_pylist() == [0]
+    with pytest.raises(la.InputDataError, match='the LazyFrame cannot be computed: unable to find column "nope"'):
+        la.dedup(pl.LazyFrame({"text": ["a"]}).select("nope"))

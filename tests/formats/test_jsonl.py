@@ -168,9 +168,9 @@ def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
     columns = {"text": A, "id": "a", "within": "b"}
     columns["cluster"] = columns.pop(asked)
     path = write(tmp_path / f"in.{form}", sample(form).make([columns]))
-    with pytest.raises(la.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
+    with pytest.raises(la.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
         la.dedup(path, annotate=True, **{asked: "cluster"})
-    with pytest.raises(la.InputDataError, match="'cluster' is there already, and --annotate adds one of that name"):
+    with pytest.raises(la.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
         la.dedup(path, **{asked: "cluster"}).write(tmp_path / "out.jsonl", annotate=True)
 
 

@@ -71,7 +71,7 @@ def test_texts_are_read_again(folder, tmp_path):
     assert result.audit(2)["missed"] == 0
     result.save(tmp_path / "saved")
     opened = la.Result.open(tmp_path / "saved", trust=folder)
-    assert list(opened.texts([1, 5, 7]).values()) == [TEXT.encode(), f"\n\n{TEXT}\r\n".encode(), b""]
+    assert list(opened.texts([1, 5, 7]).values()) == [TEXT.encode(), f"\n\n{TEXT}\n".encode(), b""]
 
 
 def test_columns_are_refused(folder):

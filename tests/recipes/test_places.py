@@ -13,7 +13,7 @@ from object_store import environment, held, new_bucket, put_folder
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.files import urls
+from lookalike.files import remote, urls
 from lookalike.files.disk import SIDECAR
 from lookalike.files.urls import as_url
 
@@ -90,7 +90,7 @@ def test_what_fails_for_good_publishes_nothing(corpus):
     output = f"{corpus[1]}refused"
     with failing(every=1, only="/refused/6.jsonl") as seen, pytest.raises(la.OutputError) as told:
         decided(f"{corpus[1]}in", output)
-    assert seen.failed >= urls.ATTEMPTS
+    assert seen.failed >= remote.ATTEMPTS
     assert "refused/6.jsonl: cannot be written" in str(told.value) and "run the job again later" in str(told.value)
     with environment():
         assert SIDECAR not in held(as_url(output)) and "6.jsonl" not in held(as_url(output))

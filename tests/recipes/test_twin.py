@@ -7,7 +7,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.crowds import Rule
-from naive.dedup import dedup, least_codes
+from naive.dedup import dedup, keep_order, least_codes
+from naive.groups import group_rules
 
 import lookalike as la
 from lookalike.recipes import common as counting
@@ -77,9 +78,13 @@ def decided(table, references, **chosen):
 
 
 def check(
-    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), share=None, floor=0, **chosen
-):
-    """Hold the program against the twin; return the twin's decisions. ``overrides`` are actions by row."""
+    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), share=None, floor=0, group=None,
+    **chosen,
+):  # fmt: skip
+    """Hold the program against the twin; return the twin's decisions.
+
+    ``overrides`` are actions by row, ``group`` what is asked of whole groups.
+    """
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
     table = pa.table({
@@ -109,23 +114,33 @@ def check(
         **plan,
         **chosen,
     )
-    more = (
-        ({} if within is None else {"within": "g"})
-        | ({} if across is None else {"across": "a"})
-        | ({"ignore": ignore} if ignore else {})
-    )
-    more |= {} if share is None else {"ignore_common": share}
+    if group is not None:
+        order = keep_order([t.encode() for t in texts], references, chosen["keep"], table["v"].to_pylist())
+        by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
+        origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
+        expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
+        chosen |= group | {"source": "g", "counts": True, "list_sources": 2}
+    more = ({} if within is None else {"within": "g"}) | ({} if across is None else {"across": "a"})
+    more |= ({} if share is None else {"ignore_common": share}) | ({"ignore": ignore} if ignore else {})
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
     with mock.patch.object(counting, "FLOOR", floor):
         result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
-    assert kept == {d for d, e in enumerate(expected) if e.reason == "kept"}
-    gone = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty", "override")}
+    assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
+    named = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty", "override")}
+    gone = named | {d: (None, None) for d, e in enumerate(expected) if e.reason in ("group", "sources")}
     assert removed.keys() == gone.keys()
     assert removed == gone
     decisions = result.decisions.select(["id", "reason"]).to_pylist()
     reasons = {int(row["id"]): row["reason"] for row in decisions if int(row["id"]) >= references}
     assert reasons == {d: e.reason for d, e in enumerate(expected) if d >= references}
+    if group is not None:
+        told = result.decisions.select(["id", "reason", "n_exact", "n_duplicates", "n_sources", "sources"]).to_pylist()
+        found = {int(row["id"]): tuple(row.values())[2:] for row in told if row["reason"] in ("kept", "reference")}
+        stands = {
+            d: (*rest, listed[:2]) for d, (*rest, listed) in counts.items() if expected[d].reason in ("kept", "reference")
+        }
+        assert found == stands
     return expected
 
 
@@ -133,7 +148,10 @@ overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["k
 verified = st.sampled_from(["exact", "exact", "sketch"])
 templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
 common |= {"ignore": templates, "share": st.sampled_from([None, None, 0.05, 0.3, 0.5]), "floor": st.integers(0, 6)}
-common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified}
+grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4), "min_sources": st.integers(1, 3)}) | st.fixed_dictionaries(
+    {"drop_all": st.booleans(), "min_sources": st.integers(1, 3)}
+)  # fmt: skip
+common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
 
 @settings(max_examples=170)

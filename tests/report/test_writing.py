@@ -73,7 +73,7 @@ def test_the_verdict_says_which_removals_name_nobody(tmp_path):
     overrides = [{"id": 0, "action": "remove"}]
     page = report(la.dedup(pa.table({"text": texts, "id": range(4)}), id="id", empty="drop", max_document=200, on_error="skip",
                            overrides=overrides), tmp_path)  # fmt: skip
-    assert "except those that have no token or that are too large or that overrides remove. Resemblances" in page
+    assert "except those that have no token or that overrides remove. 1 document was left out, neither compared" in page
 
 
 def test_warnings_come_first(run, tmp_path):

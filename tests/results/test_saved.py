@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from same_results import VARIANTS, corpus, same
+from same_results import OF_GROUPS, VARIANTS, corpus, same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
@@ -26,7 +26,7 @@ def counts(result):
     return dict(Counter(row["reason"] for row in result.decisions.to_pylist()))
 
 
-@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+@pytest.mark.parametrize("settings", VARIANTS + OF_GROUPS, ids=str)
 def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
     result = la.dedup(corpus(rng), id="id", threshold=0.6, **settings)
     result.save(tmp_path / "x=1" / "saved")  # no partition of a data set

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.results.rows import HeldRows
 from lookalike.results.summary import Summary, count
+from lookalike.steps.groups import REASONS
 from lookalike.steps.totals import LEAST_ALIKE
 
 BASE = [f"word{i}" for i in range(100)]
@@ -120,12 +121,12 @@ def test_all_of_it_goes_into_json():
     assert list(found) == [field.name for field in fields(Summary)] and found["skipped"]["files"] == 0
 
 
-REASONS = st.lists(
-    st.tuples(st.sampled_from(["kept", "exact", "near", "empty", "skipped", "override"]), st.integers(1, 6)), max_size=40
+DECIDED = st.lists(
+    st.tuples(st.sampled_from([reason for reason in REASONS if reason != "reference"]), st.integers(1, 6)), max_size=40
 )
 
 
-@given(st.integers(0, 3), REASONS, st.lists(st.integers(0, 40), max_size=4))
+@given(st.integers(0, 3), DECIDED, st.lists(st.integers(0, 40), max_size=4))
 def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
     """Of near-duplicates of one score the first ones are told."""
     rows = [
@@ -143,8 +144,10 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
     near = sorted((row["resemblance"], i) for i, row in enumerate(rows) if row["reason"] == "near")
     assert found == {
         "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
-        "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept"),
+        "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept") + said.count("spared"),
         "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"),
+        "spared": said.count("spared"), "removed_with_group": said.count("group"), "removed_by_sources": said.count("sources"),
+        "slices": {},
         "least_alike": [
             (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]
         ],

@@ -17,7 +17,10 @@ COVERING = {
     ),
     "copies and nothing": Case(
         corpus="copies", n=300, form="csv", partitions=1,
-        settings={"keep": "smallest:score", "within": "site", "empty": "drop", "id": "id"},
+        settings={
+            "keep": "smallest:score", "within": "site", "empty": "drop", "id": "id", "at_most": 2, "min_sources": 2, "counts": True,
+            "source": "score", "list_sources": 2, "slices": ("site", "score"),
+        },
     ),
     "poems": Case(
         corpus="poems_zh", n=2500, settings={"keep": "largest:score", "unit": "char", "width": 1, "threshold": 0.5}

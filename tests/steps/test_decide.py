@@ -13,17 +13,8 @@ from lookalike import Settings
 from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.decide import (
-    POSITIONS,
-    REMOVED,
-    columns_needed,
-    decision_rows,
-    pair_rows,
-    removed,
-    settle,
-    settled_schema,
-    tally,
-)
+from lookalike.steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows, settle, settled_schema
+from lookalike.steps.groups import REMOVED, removed, tally
 from lookalike.values.tables import DECISIONS, MATCHES, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()

@@ -8,7 +8,7 @@ from cut_tables import batches, columns_of, cuts, folded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.decide import REASONS
+from lookalike.steps.groups import REASONS
 from lookalike.steps.totals import KINDS, LEAST_ALIKE, N_ROWS, OUTCOMES, add_outcomes, of_inputs
 from lookalike.steps.totals import documents as document_counts
 from lookalike.values.arrow import strings

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..settings.group_options import GroupOptions
 from ..settings.option import RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
@@ -19,14 +20,16 @@ from .messages import say, say_all, say_seed
 @options.preset
 @options.of_job(SearchOptions)
 @options.of_job(DedupOptions)
+@options.of_job(GroupOptions)
 @options.writing
 @options.own("--save-sketches", default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
-@options.own("--fail-if-removed", type=click.FloatRange(0, 1), default=None, metavar="SHARE",
-             help="If more than this share of the documents would be removed, or all documents of an input, exit with "
-             "status 1 and write neither documents nor sketches; --report and --save are written.")  # fmt: skip
+@options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
+             help="If more than this share of the documents would be removed, or of those with any one value of COLUMN, or all "
+             "documents of an input, exit with status 1 and write neither documents nor sketches; --report and --save are "
+             "written. Can be repeated.")  # fmt: skip
 @options.reporting
 @options.own("--audit", type=click.IntRange(1), default=None, metavar="N",
              help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
@@ -40,8 +43,8 @@ from .messages import say, say_all, say_seed
 @options.foreseeing
 def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, save_sketches: str | None, save: str | None,
-    fail_if_removed: float | None, report: str | None, report_texts: str, audit: int | None, quiet: bool, as_json: bool,
-    master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
+    fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
+    as_json: bool, master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
     against: tuple[str, ...] | None, engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
@@ -59,6 +62,7 @@ def dedup(
         lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
         lookalike dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
+        lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory
@@ -69,11 +73,16 @@ def dedup(
     from ..recipes.dedup import dedup as run
     from ..recipes.saved_sketches import check_common
     from ..settings.limits import limit_of
-    from .outputs import Outputs, check_removed, explained, repeated
+    from ..settings.settings import Settings, check_saving
+    from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
 
     work, against = given["work"], against or ()
+    limits = dict(fail_if_removed)
+    given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
     how = {name: given[name] for name in OPENING}
+    if save_sketches is not None:
+        check_saving(Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]))
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
     if engine == "spark":
@@ -108,9 +117,10 @@ def dedup(
         leaves.noted = result.note
 
         def guard() -> None:
-            if fail_if_removed is not None:
+            if limits:
                 before = [path for path in (report, save) if path is not None]
-                check_removed(result.by_input(), fail_if_removed, work is not None, outputs.feeding, before)
+                over = over_limits(result.summary.slices, limits)
+                check_removed(result.by_input(), limits.get("", 1.0), work is not None, outputs.feeding, before, over)
 
         if audit is not None:
             said("auditing", 0)

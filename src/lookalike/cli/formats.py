@@ -17,5 +17,5 @@ def formats() -> None:
         form = format_named(name)
         plain = [suffix for suffix in suffixes if not suffix.endswith(PACKED)]
         packed = f" (also {', '.join(PACKED)})" if len(plain) < len(suffixes) else ""
-        say(f"{name:8} {' '.join(plain)}{packed}" + (f"; needs: {form.lacks}" if form.lacks else ""))
+        say(f"{name:8} {' '.join(plain) or form.sign}{packed}" + (f"; needs: {form.lacks}" if form.lacks else ""))
     say(f"archives {' '.join(ARCHIVES)}: the files inside")

@@ -15,6 +15,7 @@ from .messages import fitted, say
 
 if TYPE_CHECKING:
     from ..results.members import Members
+    from ..results.result import Result
 
 SAMPLED = 3  # removed documents that are named
 _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywhere
@@ -25,8 +26,10 @@ _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywher
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many groups to list.")
 @click.option("--min-size", type=click.IntRange(2), default=2, show_default=True, metavar="N",
               help="List only groups of at least N documents.")  # fmt: skip
+@click.option("--matrix", is_flag=True, help="List, in place of groups, how many documents of one source (dedup --source; "
+              "default: the inputs) were removed for documents of another.")  # fmt: skip
 @options.as_json_lines
-def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
+def groups(job: str, top: int, min_size: int, matrix: bool, as_json: bool) -> None:
     """List the largest groups of a saved result: a kept document, and those that were removed because of it.
 
     JOB is a folder that 'lookalike dedup --save' or Result.save wrote. For each group: how many documents it has, how many of
@@ -39,6 +42,7 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
         lookalike dedup corpus.jsonl.gz --save judged/
         lookalike groups judged/ --top 5
         lookalike groups judged/ --min-size 100 --json | jq .kept
+        lookalike groups judged/ --matrix
         lookalike show judged/ corpus.jsonl.gz:17
     """
     import numpy as np
@@ -48,6 +52,9 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
     from ..results.rows import rows_at
 
     result = Result.open(job)
+    if matrix:
+        _print_matrix(result, top, as_json)
+        return
     decisions = result.rows()
     total, found = Numbers(decisions).largest_groups(top, min_size)
     rows = np.concatenate([np.empty(0, np.int64), *([group.row, *group.rows[:SAMPLED]] for group in found)]).astype(np.int64)
@@ -63,6 +70,22 @@ def groups(job: str, top: int, min_size: int, as_json: bool) -> None:
     say(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
     if found:
         _print_table(found, ids)
+
+
+def _print_matrix(result: Result, top: int, as_json: bool) -> None:
+    """Print which sources share documents."""
+    rows = result.matrix.slice(0, top).to_pylist()
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+        return
+    names = [
+        ["null" if row[end] is None else fitted(row[end], _WIDEST)[0] for row in rows] for end in ("removed_from", "kept_in")
+    ]
+    width = max([12, *map(len, names[0])])
+    say(f"{'documents':>12}  {'removed from':<{width}}  kept in")
+    for row, gone, kept in zip(rows, *names, strict=True):
+        say(f"{row['documents']:>12,}  {gone:<{width}}  {kept}")
 
 
 def _described(group: Members, ids: dict[int, Any], is_reference: bool) -> dict[str, Any]:

@@ -134,6 +134,7 @@ def add(
     the next is read.
     """
     from ..engines.memory import BYTES_PER_ENTRY, Memory
+    from ..files.urls import is_url
     from ..inputs.read import BATCH_BYTES
     from ..settings.limits import check_on_error, limit_of
     from ..wording import counted
@@ -142,7 +143,7 @@ def add(
     cap = Memory.wanted(memory)
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0
-        limits = limit_of(max_document, on_error, cap), cap.batch(BATCH_BYTES)
+        limits = limit_of(max_document, on_error, cap), cap.reading(any(map(is_url, inputs))).batch(BATCH_BYTES)
         how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
         try:
             for ids, texts in _documents(inputs, (text, id, encoding_errors), how, limits=limits):

@@ -32,8 +32,9 @@ class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.
         return click.Choice(names())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse a format that is not known."""
-        return self._choice.convert(value, param, ctx)
+        """Refuse a format that is not known; what follows a colon, such as a version, the format checks."""
+        name, colon, detail = str(value).partition(":")
+        return self._choice.convert(name, param, ctx) + colon + detail
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the names, as help shows them."""
@@ -52,6 +53,18 @@ class _Seed(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return a number as int."""
         return value if value == "random" else click.INT.convert(value, param, ctx)
+
+
+class Share(click.ParamType):  # type: ignore[type-arg]
+    """A share of the documents, or of those with any one value of a column, which is named before a colon."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """Return the column, "" for none, and the share."""
+        column, _, share = str(value).rpartition(":")
+        number: Any = share
+        return column, click.FloatRange(0, 1).convert(number, param, ctx)
 
 
 FIRST = "What matters most"

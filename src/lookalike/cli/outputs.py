@@ -5,7 +5,7 @@ And what an interrupt leaves of it, in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from ..errors import LookalikeError, ParameterError
 from ..files.disk import check_apart
 from ..formats.writers import check_before, is_stdout
 from ..inputs.sketches import files_of_saved
-from ..wording import counted
+from ..wording import counted, printable
 
 if TYPE_CHECKING:
     from ..formats.split import Split
@@ -190,8 +190,9 @@ def check_removed(
     resumable: bool,
     withheld: Sequence[str] = (),
     written: Sequence[str] = (),
+    over: Sequence[str] = (),
 ) -> None:
-    """Stop if more than a share of the documents is removed, or all those of a source that has several."""
+    """Stop if more than a share of the documents is removed, or all those of a source that has several; or for ``over``."""
     import numpy as np  # here, for what is not needed to start
 
     (total, kept), names = found
@@ -201,6 +202,7 @@ def check_removed(
     if removed.sum() > most * total.sum():
         share = f"{_share(int(removed.sum()), int(total.sum()))} would be removed, more than --fail-if-removed {most:g}"
         said.append(share)
+    said += over
     if len(vanished):
         said.append(f"nothing would be left of {counted(len(vanished), 'input')}")
     if not said:
@@ -220,6 +222,20 @@ def check_removed(
     without = stopped if written else "nothing was written"
     there = f"; {' and '.join(written)} {'were' if len(written) > 1 else 'was'} written" if written else ""
     raise LookalikeError(f"{without}: {'; '.join(said)} ({', '.join(figures)}{more}){there}; run again {way}")
+
+
+def over_limits(slices: Mapping[str, Sequence[Mapping[str, Any]]], limits: Mapping[str, float]) -> list[str]:
+    """Say of which values of a column more would be removed than a share."""
+    said = []
+    for column, most in limits.items():
+        rows = [row for row in slices.get(column, ()) if row["share"] > most]
+        for row in sorted(rows, key=lambda row: -row["share"])[:NAMED]:
+            what = f"{printable(column)} {printable(str(row['value']))}"
+            said.append(
+                f"{_share(row['removed'], row['documents'])} with {what} would be removed, more than --fail-if-removed "
+                f"{printable(column)}:{most:g}"
+            )
+    return said
 
 
 def _share(part: int, whole: int) -> str:

@@ -19,6 +19,8 @@ _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
     "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
+    "spared": "kept by --at-most, though a near-duplicate", "group": "removed with its group (--drop-all)",
+    "sources": "removed: it occurs in too few sources (--min-sources)",
 }  # fmt: skip
 
 

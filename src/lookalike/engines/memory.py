@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from ..errors import ParameterError
+from ..files import ahead
 from ..kernels.compiler import MODE
 from ..values.arrow import give_back
 from .engine import Batches, Step
@@ -24,6 +25,7 @@ BYTES_PER_DOCUMENT = 48
 # What merging segments of an index takes.
 BYTES_PER_ENTRY = 72
 DEFAULT_SHARE = 0.6
+AHEAD_SHARE = 8  # what is read ahead of stores may take this part of the memory
 PARTITION = 32 << 20
 MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
 PAUSE = 0.01  # seconds between two looks at the size of the process
@@ -111,13 +113,15 @@ class Memory:
 
     cap: int
     documents: int = 0
+    ahead: int = 0  # bytes that stores may send before they are read
 
     def __post_init__(self) -> None:
         """Refuse a cap that cannot be kept."""
-        if self.cap < FLOOR + LEAST_ROOM:
+        if self.cap < FLOOR + LEAST_ROOM + self.ahead:
+            more = f", and what is read ahead of stores {self.ahead / 1e6:,.0f}" if self.ahead else ""
             raise ParameterError(
-                f"memory must be at least {(FLOOR + LEAST_ROOM) / 1e6:,.0f} MB, of which the interpreter and its libraries "
-                f"take {FLOOR / 1e6:,.0f}; got {self.cap / 1e6:,.0f} MB"
+                f"memory must be at least {(FLOOR + LEAST_ROOM + self.ahead) / 1e6:,.0f} MB, of which the interpreter and its "
+                f"libraries take {FLOOR / 1e6:,.0f}{more}; got {self.cap / 1e6:,.0f} MB"
             )
 
     @classmethod
@@ -130,10 +134,18 @@ class Memory:
             return cls(min(cap, MOST))
         return cls(max(FLOOR + LEAST_ROOM, int(DEFAULT_SHARE * free_memory())))
 
+    def reading(self, remote: bool) -> Memory:
+        """Return what there is once inputs are known: while those on stores (``remote``) are read, some is held of them."""
+        if not remote:
+            return self
+        n_bytes = min(ahead.MOST, max(ahead.LEAST, (self.cap - FLOOR) // AHEAD_SHARE))
+        ahead.allow(n_bytes)
+        return replace(self, ahead=n_bytes)
+
     @property
     def free(self) -> int:
-        """Bytes beyond the floor and what is kept of each document."""
-        return max(LEAST_ROOM, self.cap - FLOOR - BYTES_PER_DOCUMENT * self.documents)
+        """Bytes beyond the floor, what is read ahead, and what is kept of each document."""
+        return max(LEAST_ROOM, self.cap - FLOOR - self.ahead - BYTES_PER_DOCUMENT * self.documents)
 
     @property
     def held(self) -> int:
@@ -173,7 +185,7 @@ class Memory:
 
     def check_documents(self, n: int, each: int = BYTES_PER_DOCUMENT) -> None:
         """Refuse more documents, of which so many bytes ``each`` are kept, than the cap has room for."""
-        needed = FLOOR + LEAST_ROOM + each * n
+        needed = FLOOR + LEAST_ROOM + self.ahead + each * n
         if needed > self.cap:
             raise ParameterError(
                 f"{n:,} documents need {needed / 1e6:,.0f} MB ({each} bytes each beyond the floor); "

@@ -20,7 +20,7 @@ def text_of(content: bytes) -> str:
         from ..text.html import html_to_text
 
         text = html_to_text(text, boilerplate=True)
-    return f"{message.get('subject', '')}\n\n{text}"
+    return f"{message.get('subject', '')}\n\n{text}".replace("\r\n", "\n")
 
 
 def _content_of(part: MIMEPart) -> str:

@@ -30,4 +30,4 @@ def text_of(content: bytes) -> str:
             raise UnreadableError(f"page {number + 1} cannot be read: {error}") from None
     if not any(map(str.strip, pages)):
         raise UnreadableError(f"has no text ({counted(len(pages), 'page')}): if it is scanned, OCR adds it, as ocrmypdf does")
-    return "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages)
+    return "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages).replace("\r\n", "\n")

@@ -12,12 +12,15 @@ from ..errors import InputDataError, OutputError
 from .names import Skipped, is_archive, left_out, shown, suffix_of
 from .places import Place, Unpacked
 from .streams import BLOCK, open_anywhere, read_blocks, why
+from .tables import TITLES, tables_in
 
 _ENCRYPTED = 1  # a bit of a zip file
 _SAFE = re.compile(r"\.[a-z0-9]{1,10}")
 
 
-def unpack(archive: Place, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+def unpack(
+    archive: Place, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, tables: Collection[str] = ()
+) -> list[Place]:  # fmt: skip
     """Return copies of the files in an archive that a folder of the same files would stand for, by name; count the others.
 
     Of several files of the same name the last counts, as if the archive were unpacked. ``patterns`` choose in an archive that
@@ -26,7 +29,7 @@ def unpack(archive: Place, patterns: Sequence[str], suffixes: Collection[str], s
     Raises
     ------
     InputDataError
-        If the archive is damaged, or cut short.
+        If the archive is damaged, cut short, or holds a table of one of these kinds, which is read from a folder only.
     OutputError
         If there is no room for the copies.
     """
@@ -38,6 +41,8 @@ def unpack(archive: Place, patterns: Sequence[str], suffixes: Collection[str], s
     try:
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
             parts = [part for part in name.split("/") if part not in ("", ".")]
+            for kind in tables_in(["/".join(parts)], tables).values() if parts else ():
+                raise InputDataError(f"{archive.name} has a {TITLES[kind]} table in it: unpack it, and name the folder")
             if not parts or ".." in parts or "\0" in name:
                 skipped.add("odd_member", f"{archive.name}/{name}")
             elif is_archive(parts[-1]):

@@ -26,7 +26,7 @@ from .atomic import (
 from .names import shown, some_of, suffix_of, walk
 from .places import Place
 from .streams import compressed
-from .urls import check_on_disk
+from .urls import check_on_disk, check_writable
 
 SIDECAR = "_lookalike.json"  # where an output says how it was made: beside it, or in its folder
 _AT_ONCE = 8  # files that are synced at a time
@@ -36,6 +36,7 @@ def check_output(
     path: str | Path, force: bool, *, single: bool, described: bool = False, suffixes: Collection[str] = ()
 ) -> Path:
     """Return the path to write to, symbolic links followed, if it may be written to."""
+    check_writable(path)
     check_on_disk(
         path,
         "where only folders of documents (-o) and of sketches (--save-sketches) are written: name a folder, or write on this "

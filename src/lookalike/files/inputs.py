@@ -6,10 +6,13 @@ import glob as globbing
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputDataError, ParameterError
+from .ahead import side_by_side
 from .names import (
     ARCHIVES,
     Skipped,
@@ -23,11 +26,14 @@ from .names import (
     matches,
     says_hidden,
     shown,
+    suffix_of,
     walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
+from .remote import Web
 from .streams import Spool, spool, why
-from .urls import Entry, Url, as_url
+from .tables import is_within, kinds_for, of_tables, tables_in
+from .urls import WEB, Entry, Status, Url, as_url
 
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
 
@@ -64,13 +70,23 @@ def _copied(copy: Spool) -> Place:
     return Place(path, copy.relative, copy.name, None, False, path.stat().st_size, 0, *copy.number, copy)
 
 
-def _in_folder(folder: Path, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
-    """Return the files that a folder stands for, in the order of their names, and count the others."""
+def _in_folder(
+    folder: Path, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
+) -> list[Place]:  # fmt: skip
+    """Return the files and tables that a folder stands for, in the order of their names, and count the others."""
     found = []
     try:
-        for name, entry in _visible(folder, says_hidden(patterns), skipped):
+        visible = list(_visible(folder, says_hidden(patterns)))
+        tables = tables_in((name for name, *_ in visible), kinds)
+        for name, kind in tables.items():
+            found.append(_place(folder / name, name, _status(folder / name), folder, bool(name))._replace(table=kind))
+        for name, entry, reason in visible:
             path = folder / name
-            if (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
+            if is_within(name, tables):
+                continue
+            if reason is not None:
+                skipped.add(reason, f"{path}/")
+            elif (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
                 skipped.add(reason, str(path))
             elif (status := _usual(path, entry, skipped)) is not None:
                 found.append(_place(path, name, status, folder, True))
@@ -80,8 +96,11 @@ def _in_folder(folder: Path, patterns: Sequence[str], suffixes: Collection[str],
     return found
 
 
-def _visible(folder: Path, all_names: bool, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is below a folder and no folder itself; hidden folders are looked into only for ``all_names``."""
+def _visible(folder: Path, all_names: bool) -> Iterator[tuple[str, os.DirEntry[str], str | None]]:
+    """Yield what is below a folder and no folder itself, and, with the reason, folders that are not looked into.
+
+    Hidden folders are looked into only for ``all_names``.
+    """
 
     def reason(name: str) -> str | None:
         return "marker" if is_marker(name) else "hidden_folder" if name.startswith(".") and not all_names else None
@@ -89,11 +108,11 @@ def _visible(folder: Path, all_names: bool, skipped: Skipped) -> Iterator[tuple[
     for name, entry in walk(folder, lambda inside: reason(inside.name) is None):
         if entry.is_dir(follow_symlinks=False):
             if (why := reason(entry.name)) is not None:
-                skipped.add(why, f"{folder / name}/")
+                yield name, entry, why
         elif entry.is_symlink() and os.path.isdir(folder / name):
-            skipped.add("linked_folder", f"{folder / name}/")
+            yield name, entry, "linked_folder"
         else:
-            yield name, entry
+            yield name, entry, None
 
 
 def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
@@ -134,13 +153,18 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
     return found
 
 
-def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped) -> list[Place]:
+def _on_store(
+    url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
+) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    entry = asked(url, url.entry)
+    asks: list[Callable[[], Any]] = [url.entry]
+    if not suffix_of(url.name, suffixes):  # most likely a folder
+        asks.append(partial(entries_in, url, recursive=True))
+    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks, True))
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
-        return [_remote(one, url, True) for one in inside(url, patterns, suffixes, skipped.add)]
+        return list(inside(url, patterns, suffixes, skipped, kinds, *entries))
     if not is_glob(url.key):
         raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
     matching_it = list(matching(url))
@@ -153,6 +177,20 @@ def _on_store(url: Url, patterns: Sequence[str], suffixes: Collection[str], skip
     if not found:
         raise InputDataError(f"{shown(url)}: no file matches")
     return found
+
+
+def _on_web(url: Url) -> Place:
+    """Return the file that an address names; of a server that does not send parts, a copy."""
+    if "*" in url.key or not url.name:
+        raise InputDataError(f"{shown(url)}: a web address names one file, no folder and no glob; name the files one by one")
+    web: Web = asked(url, lambda: Web(str(url)))
+    if web.in_parts:
+        status = Status(web.size, web.version)
+        return _remote(Entry(replace(url, known=status), False, status))
+    suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
+    copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
+    copy.relative = url.name
+    return _copied(copy)
 
 
 def _refuse_empty(
@@ -181,7 +219,7 @@ def find_places(
     formats: Mapping[str, Sequence[str]], skipped: Skipped,
 ) -> list[Place]:  # fmt: skip
     """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
-    patterns = patterns_of(glob)
+    patterns, kinds = patterns_of(glob), kinds_for(format)
     readable = {suffix: None for some in formats.values() for suffix in some}
     suffixes = readable | dict.fromkeys(ARCHIVES)
     places: list[Place] = []
@@ -193,7 +231,10 @@ def find_places(
             places.append(_copied(spool(name, format, formats)))
             continue
         if (url := as_url(name)) is not None:
-            places += _on_store(url, patterns, suffixes, skipped) or _refuse_empty(url, patterns, formats, skipped)
+            if url.scheme in WEB:
+                places.append(_on_web(url))
+                continue
+            places += _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
             continue
         if is_glob(name) and not os.path.lexists(name):
             places += _by_glob(name, skipped)
@@ -201,21 +242,23 @@ def find_places(
         status = _status(name)
         path = Path(name)
         if stat.S_ISDIR(status.st_mode):
-            places += _in_folder(path, patterns, suffixes, skipped) or _refuse_empty(path, patterns, formats, skipped)
+            places += _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
         elif stat.S_ISREG(status.st_mode):
             places.append(_place(path, path.name, status))
         else:
             places.append(_copied(spool(name, format, formats, status)))
     if format is None:
         places = without_accounts(places, skipped)
+    if kinds:
+        places = list(of_tables(places, kinds))
     found: list[Place] = []
     for place in _named_apart(_each_once(places, skipped)):
-        if place.spool is not None or not is_archive(place.path.name):
+        if place.spool is not None or place.table or not is_archive(place.path.name):
             found.append(place)
             continue
         from .archives import unpack  # here, for what is not needed to start
 
-        inside = unpack(place, patterns, readable, skipped)
+        inside = unpack(place, patterns, readable, skipped, kinds)
         if not inside and not place.found:
             _refuse_empty(place.path, patterns, formats, skipped, "archive")
         found += inside if format is not None else without_accounts(inside, skipped)
@@ -275,18 +318,25 @@ def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
 
 
 def inside(
-    folder: Url, patterns: Sequence[str], suffixes: Collection[str], left: Callable[[str, str], None]
-) -> Iterator[Entry]:
-    """Yield the files that a folder stands for, in the order of their names."""
-    for entry in entries_in(folder, recursive=True):
-        if entry.is_folder:
+    folder: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str],
+    listed: list[Entry] | None = None,
+) -> Iterator[Place]:  # fmt: skip
+    """Yield the tables and files that a folder stands for, files in the order of names; what it has may be ``listed``."""
+    entries = {
+        entry.url.key.removeprefix(folder.key).removeprefix("/"): entry
+        for entry in (entries_in(folder, recursive=True) if listed is None else listed) if not entry.is_folder
+    }  # fmt: skip
+    tables = tables_in(entries, kinds)
+    for name, kind in tables.items():
+        yield _remote(Entry(folder / name, True, Status(0, 0)), folder, bool(name))._replace(table=kind)
+    for name, entry in entries.items():
+        if is_within(name, tables):
             continue
-        parts = entry.url.key.removeprefix(folder.key).removeprefix("/").split("/")
-        reason = "odd_name" if entry.url.has_odd_name else left_out(parts, patterns, suffixes)
+        reason = "odd_name" if entry.url.has_odd_name else left_out(name.split("/"), patterns, suffixes)
         if reason is not None:
-            left(reason, str(entry.url))
+            skipped.add(reason, str(entry.url))
         else:
-            yield entry
+            yield _remote(entry, folder, True)
 
 
 def matching(url: Url) -> Iterator[Entry]:

@@ -16,7 +16,7 @@ from .folder import Store
 from .names import shown, some_of
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
 from .store import reporting_at
-from .urls import Url
+from .urls import Url, check_writable
 
 JOB, FINISHED = "job.json", "finished.json"
 TABLES = "tables"
@@ -96,6 +96,7 @@ class StoreWorkspace:
     """
 
     def __init__(self, folder: Url, job: dict[str, Any], resume: bool) -> None:
+        check_writable(folder)
         self.folder = folder
         self.secret = new_secret()
         """Known to this job alone, and kept while it can be resumed."""

@@ -47,7 +47,7 @@ def some_of(names: Iterable[str]) -> str:
 
 def suffix_of(path: str | os.PathLike[str], known: Collection[str]) -> str | None:
     """Return the longest of some known suffixes that a file name ends with, in any case, or None."""
-    name = Path(path).name.lower()
+    name = str(getattr(path, "name", None) or Path(path).name).lower()
     point = name.find(".", 1)
     while point > 0:
         if name[point:] in known:

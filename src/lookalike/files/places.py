@@ -76,6 +76,7 @@ class Place(NamedTuple):
     inode: int
     spool: Spool | None = None  # the temporary copy of what can be read only once
     unpacked: Unpacked | None = None  # the temporary copies of what an archive holds, of which this is one
+    table: str = ""  # what kind of table this folder is: "delta", "iceberg", or "iceberg:" and what describes it
 
     @property
     def is_temporary(self) -> bool:

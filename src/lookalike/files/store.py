@@ -18,7 +18,7 @@ from .disk import SIDECAR
 from .names import shown, some_of
 from .places import Place
 from .streams import compressed, why
-from .urls import Url, is_inside, path_of
+from .urls import Url, check_writable, is_inside, path_of
 
 PLANNED = "_lookalike_unfinished.json"
 
@@ -57,6 +57,7 @@ def _known(names: Collection[str], listed: Collection[str]) -> set[str]:
 
 def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
     """Check that an output folder may be written: it is not there, or only what earlier runs wrote is in it."""
+    check_writable(folder)
     with reporting_at(folder):
         entry = folder.entry()
         if entry is not None and not entry.is_folder:

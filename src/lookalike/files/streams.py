@@ -11,6 +11,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,38 +19,42 @@ import pyarrow as pa
 
 from ..errors import InputDataError, OutputError, ParameterError
 from .names import shown, suffix_of
-from .urls import ATTEMPTS, Url
+from .remote import ATTEMPTS
+from .urls import Url
 
 BLOCK = 4 << 20
-PAGES = 1 << 20  # bytes that one request to a store brings at least
+PAGES = 1 << 20
 MOST = 1 << 60  # bytes; more than any line has
 WINDOW = 128 << 20  # bytes that decompression may hold; it is what Arrow allows zstd
 _COMPRESSIONS = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".tbz2": "bz2", ".xz": "xz", ".txz": "xz"}
 _XZ_PRESET = 3  # takes 32 MB to write; the usual one 94
 _TOO_LARGE = ("too much memory", "Memory usage limit")  # in what decompressors say
 _PASSING = ("SLOW_DOWN", "NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "THROTTLING", "HTTP status 5")
-_STORES = ("AWS Error", "google::cloud", "Azure")  # in what Arrow says of their refusals
+_STORES = ("AWS Error", "google::cloud", "Azure", "HTTP error")  # in what Arrow says of their refusals
 Noted = Callable[[int], None] | None
 
 
 def compression_of(path: str | Path | Url) -> str | None:
     """Return "gzip", "zstd", "bz2", "xz" or None by the last suffix of a name, whatever is before it."""
-    return _COMPRESSIONS.get(Path(path).suffix.lower())
+    return _COMPRESSIONS.get(Path(path if isinstance(path, str) else path.name).suffix.lower())
 
 
 def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
-    """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk."""
+    """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk.
+
+    Who gives ``n_bytes`` wants the first block alone.
+    """
     return _read(path, n_bytes, compression_of(path), noted)
 
 
-def read_raw(path: Path | Url, n_bytes: int | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks of ``n_bytes``, or of ``BLOCK``, as they are."""
-    return _read(path, n_bytes, None)
+def read_raw(path: Path | Url) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks, as they are."""
+    return _read(path, None, None)
 
 
 def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted: Noted = None) -> Iterator[bytes]:
     try:
-        with open_stream(path, arrow=compression == "zstd") as raw, _decompressed(raw, compression) as stream:
+        with open_stream(path, n_bytes, arrow=compression == "zstd") as raw, _decompressed(raw, compression) as stream:
             done = 0
             while block := stream.read(n_bytes or BLOCK):
                 if noted is not None:
@@ -69,16 +74,16 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
         raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
-def open_stream(path: Path | Url, *, arrow: bool = False) -> Any:
-    """Open a file that is read from its beginning to its end: its bytes, or what Arrow takes for a file."""
+def open_stream(path: Path | Url, n_bytes: int | None = None, *, arrow: bool = False) -> Any:
+    """Open a file that is read from its beginning, to its end or for so many bytes: its bytes, or what Arrow takes for it."""
     if isinstance(path, Url):
-        return path.open_stream()
+        return path.open_stream(n_bytes)
     return pa.OSFile(os.fsencode(path)) if arrow else open(path, "rb", buffering=0)
 
 
 def open_anywhere(path: Path | Url) -> Any:
     """Open a file whose bytes are read here and there."""
-    return path.open_anywhere(PAGES) if isinstance(path, Url) else open(path, "rb", buffering=0)
+    return path.open_anywhere(following=True) if isinstance(path, Url) else open(path, "rb", buffering=0)
 
 
 def of_store(error: Exception) -> bool:
@@ -234,20 +239,22 @@ def compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
 
 
 class Spool:
-    """A temporary copy of a pipe or a device, which can be read only once; it is removed when nobody needs it any more."""
+    """A temporary copy of what can be read only once, such as a pipe; it is removed when nobody needs it any more."""
 
-    def __init__(self, name: str, stream: Any, status: os.stat_result, suffix: str) -> None:
-        import shutil  # here, for what is not needed to start
-        import tempfile
+    def __init__(self, name: str, blocks: Iterable[bytes], number: tuple[int, int], suffix: str) -> None:
+        import tempfile  # here, for what is not needed to start
 
         self.file: Any = None
         self.name = self.relative = name
-        self.number = (status.st_dev, status.st_ino)
+        self.number = number
         try:
             self.file = tempfile.NamedTemporaryFile(prefix="lookalike-", suffix=suffix)
-            shutil.copyfileobj(stream, self.file, 1 << 20)
+            for block in blocks:
+                self.file.write(block)
             self.file.flush()
         except OSError as error:
+            if of_store(error):
+                raise
             where = self.file.name if self.file is not None else "no folder for temporary files"
             with_room = "name a folder with room for it in TMPDIR, or give files"
             raise OutputError(f"{name} cannot be stored in {where}: {error.strerror or error}; {with_room}") from None
@@ -272,7 +279,8 @@ def spool(
     end = known or (Path(name).suffix if compression_of(name) else "")
     status = _stdin_status() if name == "-" else status
     assert status is not None
-    if (status.st_dev, status.st_ino) in _spools:
+    number = status.st_dev, status.st_ino
+    if number in _spools:
         raise InputDataError(f"{label} is given twice, but can be read only once; save it to a file, and name that")
     if name == "-":
         if sys.stdin is None or sys.stdin.closed:
@@ -282,13 +290,13 @@ def spool(
                 "'-' is given twice, but standard input can be read only once; save it to a file, and name that"
             )
         _read_once.append(sys.stdin)
-        copy = Spool(label, sys.stdin.buffer, status, end)
+        copy = Spool(label, iter(partial(sys.stdin.buffer.read, PAGES), b""), number, end)
     else:
         if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not _ends(name)):
             raise InputDataError(f"{label} is a device, not a file")
         try:
             with open(name, "rb") as stream:
-                copy = Spool(label, stream, status, end)
+                copy = Spool(label, iter(partial(stream.read, PAGES), b""), number, end)
         except OutputError:
             raise
         except OSError as error:

@@ -9,30 +9,29 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from ..errors import ParameterError
-from .ahead import Ahead
+from .ahead import TAIL, Ahead, Reader
+from .filesystems import Options, container_of, filesystem_of, options_of, refusals
+from .remote import DataSet, Seen, Web
 
-SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "hdfs": "hdfs"}
+SCHEMES = {
+    "s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "hdfs": "hdfs", "hf": "hf",
+    "https": "https", "http": "http",
+}  # fmt: skip
 """What URLs may begin with, as Spark and others call it, and what it is here."""
-READ_AHEAD = 8 << 20
-"""Bytes that one request brings of a file that is read from its beginning to its end."""
+WEB, READ_ONLY = ("https", "http"), ("https", "http", "hf")
 UPLOADS = 3
 """How often a large file is uploaded, if the store fails to complete it."""
-PATIENCE, ATTEMPTS = 15, 5
-"""Seconds that a store may be silent, and how often it is asked: it may be busy with many machines. Arrow waits for 3."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
-_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-_USUAL_REGION = "us-east-1"
-Options = tuple[tuple[str, str], ...]
 
 
 class Status(NamedTuple):
@@ -57,6 +56,7 @@ class Url:
     root: str  # scheme and store: ``s3://bucket``
     key: str  # what follows, without a slash at either end; no character is escaped
     options: Options = ()  # how the store is reached, where its name does not say it
+    known: Status | None = field(default=None, compare=False)  # what the store said of it when it was listed
 
     def __str__(self) -> str:
         return f"{self.root}/{self.key}"
@@ -73,8 +73,15 @@ class Url:
         return Url(self.root, key, self.options)
 
     @property
+    def scheme(self) -> str:
+        return self.root.partition(":")[0]
+
+    @property
     def name(self) -> str:
-        return self.key.rpartition("/")[2]
+        if self.scheme not in WEB:
+            return self.key.rpartition("/")[2]
+        part = urlsplit(str(self)).path.rpartition("/")[2]
+        return part if "/" in unquote(part) else unquote(part)
 
     @property
     def suffix(self) -> str:
@@ -94,7 +101,7 @@ class Url:
     @property
     def has_odd_name(self) -> bool:
         """Whether a part of the name is empty: Arrow lists such an object, and does not open it."""
-        return self.key.startswith("/") or "//" in self.key
+        return self.scheme not in WEB and (self.key.startswith("/") or "//" in self.key)
 
     def absolute(self) -> Url:
         return self
@@ -106,32 +113,57 @@ class Url:
     @property
     def filesystem(self) -> Any:
         """The file system of Arrow that reaches the store, one for each process."""
-        return _filesystem(self.root, self.options)
+        return filesystem_of(self.root, self.options)
 
     @property
     def inside(self) -> str:
         """What that calls it."""
-        container = _container(self.root)
+        container = container_of(self.root)
         return f"{container}/{self.key}".rstrip("/") or "/"
 
     def entry(self) -> Entry | None:
         """Return what it is; None if there is nothing under it."""
-        return self._entry(self.filesystem.get_file_info(self.inside))
+        if self.scheme in WEB:
+            try:
+                web = Web(str(self))
+            except FileNotFoundError:
+                return None
+            return self._seen(Seen(self.key, False, web.size, web.version))
+        if self.scheme == "hf":
+            found = self.data_set.seen()
+            return None if found is None else self._seen(found)
+        with refusals():
+            return self._entry(self.filesystem.get_file_info(self.inside))
+
+    @property
+    def data_set(self) -> DataSet:
+        return DataSet(self.key, dict(self.options).get("endpoint"))
+
+    def _seen(self, seen: Seen) -> Entry:
+        status = Status(seen.size, seen.version)
+        return Entry(Url(self.root, seen.path, self.options, status), seen.is_folder, status)
 
     def _entry(self, info: Any) -> Entry | None:
         from pyarrow.fs import FileType
 
         if info.type == FileType.NotFound:
             return None
-        key = info.path[len(_container(self.root)) :].removeprefix("/").rstrip("/")
+        key = info.path[len(container_of(self.root)) :].removeprefix("/").rstrip("/")
         status = Status(info.size or 0, (info.mtime_ns or 0) // 10**9 * 10**9)
-        return Entry(self._of(key), info.type == FileType.Directory, status)
+        return Entry(Url(self.root, key, self.options, status), info.type == FileType.Directory, status)
 
     def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
         """Yield what is in this folder, or anywhere below it, in the order of names."""
+        if self.scheme in WEB:
+            raise ParameterError(f"{self}: a web server lists no folders; name the files one by one")
+        if self.scheme == "hf":
+            seen = map(self._seen, self.data_set.inside(recursive))
+            yield from sorted(seen, key=lambda entry: entry.url.key.split("/"))
+            return
         from pyarrow.fs import FileSelector
 
-        found = self.filesystem.get_file_info(FileSelector(self.inside, recursive=recursive, allow_not_found=True))
+        with refusals():
+            found = self.filesystem.get_file_info(FileSelector(self.inside, recursive=recursive, allow_not_found=True))
         entries = [entry for info in found if (entry := self._entry(info)) is not None]
         yield from sorted(entries, key=lambda entry: entry.url.key.split("/"))
 
@@ -181,13 +213,20 @@ class Url:
         with pa.memory_map(os.fspath(file)) as source:
             self.write_bytes(source.read_buffer())
 
-    def open_stream(self) -> Any:
-        return self.open_anywhere(READ_AHEAD)
+    def ahead(self) -> Ahead:
+        """Open a file, of which several readers ask for what they will read; one that was listed is opened once."""
+        opened = _opened_lately(self, self.known) if self.known is not None else Opened(self)
+        return Ahead(opened.fetch, opened.size, opened.tail)
 
-    def open_anywhere(self, buffered: int = 0) -> Any:
-        """Open a file whose bytes are read here and there, ``buffered`` of them at a time, and ahead where they follow."""
-        file = self.filesystem.open_input_file(self.inside)
-        return io.BufferedReader(Ahead(file), 1 << 16) if buffered else file
+    def open_stream(self, n_bytes: int | None = None) -> Any:
+        """Open a file that is read from its beginning to its end, or of which only so many bytes are read."""
+        return io.BufferedReader(Reader(self.ahead(), exact=n_bytes is not None), n_bytes or 1 << 16)
+
+    def open_anywhere(self, following: bool = False) -> Any:
+        """Open a file whose bytes are read here and there, for Arrow or, ahead where they follow, for others."""
+        import pyarrow as pa
+
+        return self.open_stream() if following else pa.PythonFile(Reader(self.ahead(), exact=True), "r")
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:
@@ -200,9 +239,9 @@ class Url:
         """Do nothing: a folder is there while something is in it."""
 
 
-def is_url(given: Any) -> bool:
-    """Tell whether a path is a URL of something on a store that is known; no store is asked."""
-    return (found := _parsed(given)) is not None and found[0] in SCHEMES
+def is_url(given: Any, but: Collection[str] = ()) -> bool:
+    """Tell whether a path is a URL of something on a store that is known, ``but`` some; no store is asked."""
+    return (found := _parsed(given)) is not None and found[0] in SCHEMES and found[0] not in but
 
 
 def _parsed(given: Any) -> tuple[str, str] | None:
@@ -223,7 +262,8 @@ def check_on_disk(given: Any, what: str) -> None:
     """Check that a path is no URL, for what is on disks only; no store is asked."""
     check_url(given)
     if (found := _parsed(given)) is not None and found[0] in SCHEMES:
-        raise ParameterError(f"{found[0]}://{found[1]} is on an object store, {what}")
+        where = "on the web" if found[0] in READ_ONLY else "on an object store"
+        raise ParameterError(f"{found[0]}://{found[1]} is {where}, {what}")
 
 
 def as_url(given: Any, ask: bool = True) -> Url | None:
@@ -235,57 +275,64 @@ def as_url(given: Any, ask: bool = True) -> Url | None:
         return None
     scheme, rest = _parsed(given) or ("", "")
     store, _, key = rest.partition("/")
+    if scheme in READ_ONLY:
+        return _read_only(scheme, store, key)
     if not store and SCHEMES[scheme] != "hdfs":
         raise ParameterError(f"{os.fspath(given)}: names no bucket; write {scheme}://bucket/{key or 'name'}")
     root = f"{SCHEMES[scheme]}://{store}"
-    return Url(root, "/".join(filter(None, key.split("/"))), _options(SCHEMES[scheme], store) if ask else ())
+    return Url(root, "/".join(filter(None, key.split("/"))), options_of(SCHEMES[scheme], store) if ask else ())
 
 
-@lru_cache
-def _options(scheme: str, store: str) -> Options:
-    """Return what this process knows of a store, for others that do not: where S3 is, and the region of a bucket."""
-    if scheme != "s3":
-        return ()
-    known = {"region": next(filter(None, map(os.environ.get, _REGIONS)), "")}
-    known["endpoint_override"] = next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
-    if not known["region"]:
-        known["region"] = _USUAL_REGION if known["endpoint_override"] else _region(store)
-    return tuple((name, value) for name, value in known.items() if value)
+def _read_only(scheme: str, store: str, key: str) -> Url:
+    """Return the URL of a file on a web server, which stays as it was given, or of something in a data set."""
+    if scheme == "hf":
+        parts = [part for part in key.split("/") if part]
+        if store != "datasets" or len(parts) < 2:
+            raise ParameterError(
+                f"hf://{store}/{key}: name a data set of the Hub: hf://datasets/OWNER/NAME/FILE, or .../*.parquet"
+            )
+        endpoint = os.environ.get("HF_ENDPOINT")
+        return Url("hf://datasets", "/".join(parts), (("endpoint", endpoint),) if endpoint else ())
+    host = store.rpartition("@")[2]
+    if host != store:
+        raise ParameterError(f"{scheme}://...@{host}: an address with a password is not read, as outputs say what was read")
+    if {"..", "."} & set(unquote(key.partition("?")[0]).split("/")):
+        raise ParameterError(f"{scheme}://{store}/{key}: write the address without '.' and '..'")
+    return Url(f"{scheme}://{store}", key)
 
 
-def _region(bucket: str) -> str:
-    from pyarrow.fs import resolve_s3_region
-
-    try:
-        return str(resolve_s3_region(bucket))
-    except OSError as error:
-        raise ParameterError(f"s3://{bucket}: the region of the bucket cannot be found: {error}; set AWS_REGION") from None
+def check_writable(given: Any) -> None:
+    """Check that a path is none where nothing is written."""
+    if (found := _parsed(given)) is not None and found[0] in READ_ONLY:
+        raise ParameterError(f"{os.fspath(given)}: nothing is written there; name a folder on this machine or an object store")
 
 
-def _container(root: str) -> str:
-    """Return what paths of a file system begin with: the bucket or the container; of HDFS nothing."""
-    scheme, _, store = root.partition("://")
-    return "" if scheme == "hdfs" else store.partition("@")[0]
+class Opened:
+    """A file on a store whose size is known; its end is asked for once."""
+
+    def __init__(self, url: Url) -> None:
+        if url.scheme in READ_ONLY:
+            web = url.data_set.web() if url.scheme == "hf" else Web(str(url))
+            self.fetch, self.size = web.fetch, web.size
+            told = url.known or Status(web.size, web.version)
+            if told.st_size != web.size or (url.scheme in WEB and told.st_mtime_ns != web.version):
+                raise OSError(0, "HTTP error: it changed while it was read; run again")
+        else:
+            with refusals():
+                file = url.filesystem.open_input_file(url.inside)
+            self.fetch, self.size = file.read_at, int(file.size())
+        self._tail: bytes | None = None
+
+    def tail(self) -> bytes:
+        """Return the last bytes, which say of some formats what is where."""
+        if self._tail is None:
+            self._tail = self.fetch(min(TAIL, self.size), max(0, self.size - TAIL))
+        return self._tail
 
 
-@lru_cache
-def _filesystem(root: str, options: Options) -> Any:
-    from pyarrow import fs
-
-    scheme, _, store = root.partition("://")
-    if scheme == "s3":
-        endpoint = dict(options).get("endpoint_override", "")
-        # one request for a small file, in place of three: pyarrow 19 and later
-        at_once = {"allow_delayed_open": True} if "allow_delayed_open" in (fs.S3FileSystem.__doc__ or "") else {}
-        return fs.S3FileSystem(
-            **dict(options), scheme="http" if endpoint.startswith("http:") else "https", connect_timeout=PATIENCE,
-            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS), **at_once,
-        )  # fmt: skip
-    if scheme == "gs":
-        return fs.GcsFileSystem()
-    if scheme == "abfss":
-        return fs.AzureFileSystem(account_name=store.partition("@")[2].partition(".")[0])
-    return fs.FileSystem.from_uri(f"{root}/")[0]
+@lru_cache(maxsize=64)
+def _opened_lately(url: Url, known: Status) -> Opened:
+    return Opened(url)
 
 
 AnyPath = Path | Url

@@ -6,9 +6,11 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from struct import error as StructError  # noqa: N812
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
@@ -16,8 +18,9 @@ from pyarrow import types
 from ..errors import InputDataError, OutputError
 from ..files.streams import open_anywhere
 from ..files.urls import Url
+from ..values.arrays import runs
 from ..values.arrow import without_views
-from .arrow_messages import messages, size_of
+from .arrow_messages import is_file, messages, size_of
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
@@ -26,7 +29,6 @@ from .split import ROOM, Batch, Columns, Split
 
 BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
-_CODECS = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}  # how what they compress begins
 
 
 class Arrow(ColumnarFormat):
@@ -37,43 +39,38 @@ class Arrow(ColumnarFormat):
     compressible = False
 
     @contextmanager
-    def _open(self, split: Split, names: Sequence[str] | None = None) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-        """Give the schema and the batches of a file, with all columns or some."""
+    def _open(
+        self, split: Split, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[pa.Schema, Iterator[tuple[int, pa.RecordBatch]]]]:
+        """Give the schema and the batches of a file, with all columns or some, each with the number of its first row."""
         path = split.place.path
-        try:
-            with (
-                path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source,
-                open_anywhere(path) as raw,
-            ):
-                schema, batches = _batches(source, None)
-                fields = None if names is None else [schema.get_field_index(name) for name in outer(schema, names)]
-                yield (
-                    schema,
-                    self._fitting(
-                        split, raw, schema, fields, lambda some: batches if some is None else _batches(source, some)[1]
-                    ),
-                )
-        except InputDataError:
-            raise
-        except (
-            pa.ArrowException,
-            OSError,
-            ValueError,
-            IndexError,
-            TypeError,
-            StructError,
-        ) as error:  # of memory, too: damaged files want any amount
-            raise InputDataError(f"{split.name}: not a readable Arrow file: {error}") from None
+        with (
+            _refusing(split),
+            path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source,
+            open_anywhere(path) as raw,
+        ):
+            piece = split.data or _Piece()
+            schema, batches = _batches(source, None, piece)
+            fields = None if names is None else [schema.get_field_index(name) for name in outer(schema, names)]
+            yield (
+                schema,
+                self._fitting(
+                    split, raw, schema, fields, lambda some: batches if some is None else _batches(source, some, piece)[1]
+                ),
+            )
 
     @staticmethod
     def _fitting(
         split: Split, raw: BinaryIO, schema: pa.Schema, fields: list[int] | None,
         read: Callable[[list[int] | None], Iterator[pa.RecordBatch]],
-    ) -> Iterator[pa.RecordBatch]:  # fmt: skip
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:  # fmt: skip
         """Yield some columns of the batches; one that is decompressed must fit into the memory."""
         batches: Iterator[pa.RecordBatch] | None = None
-        held = number = 0
-        for message in messages(raw, split.place.size):
+        piece, held = split.data or _Piece(), 0
+        first, number = 1 + piece.row, piece.first
+        for message in messages(raw, split.place.size, piece.first, piece.last, piece.at):
+            if number == piece.last:
+                return
             packed = message.codec is not None
             if batches is None:  # mapped into memory, columns cost nothing, and a choice of them would be copied
                 batches = read(fields if packed or isinstance(split.place.path, Url) else None)
@@ -90,8 +87,24 @@ class Arrow(ColumnarFormat):
             number += 1
             if (batch := next(batches, None)) is None or len(batch) != message.rows:
                 raise InputDataError(f"{split.name}, batch {number}: not a readable Arrow file: rows are missing")
-            yield batch if fields is None or batch.num_columns == len(fields) else batch.select(fields)
+            yield first, batch if fields is None or batch.num_columns == len(fields) else batch.select(fields)
+            first += message.rows
             del batch  # not held while the next is read
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return runs of batches, of a stream if these can be read where they are, without what is before them."""
+        if split.place.size < 2 * n_bytes:
+            return [(0, split)]
+        with _refusing(split), open_anywhere(split.place.path) as raw:
+            streamed, found = not is_file(raw), list(messages(raw, split.place.size))
+        rows = [message for message in found if not message.is_dictionary]
+        if streamed and (isinstance(split.place.path, Url) or len(rows) < len(found) or any(some.codec for some in rows)):
+            return [(0, split)]
+        begins, before = np.array([message.begin for message in rows]), np.cumsum([0, *(message.rows for message in rows)])
+        return [
+            (row := int(before[begin]), replace(split, data=_Piece(begin, end, row, rows[begin].begin)))
+            for begin, end in runs(begins // n_bytes)
+        ] or [(0, split)]
 
     def schema(self, split: Split) -> pa.Schema:
         with self._open(split) as (schema, _):
@@ -104,9 +117,8 @@ class Arrow(ColumnarFormat):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         with self._open(split) as (schema, _):
             check_columns(split, schema, columns)
-        first = 1
         with self._open(split, columns.wanted) as (_, batches):
-            for batch in batches:
+            for first, batch in batches:
                 _check(batch, split, first)
                 for some in cut(pa.Table.from_batches([batch]), columns.text):
                     (part,) = _plain(some).combine_chunks().to_batches() or [None]
@@ -119,11 +131,9 @@ class Arrow(ColumnarFormat):
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
-        first = 1
         with self._open(split) as (_, batches):
-            for batch in batches:
+            for first, batch in batches:
                 _check(batch, split, first)
-                first += len(batch)
                 yield from map(_plain, cut(pa.Table.from_batches([batch])))
                 del batch  # not held while the next is read
 
@@ -149,15 +159,53 @@ class Arrow(ColumnarFormat):
             raise OutputError(f"a column cannot be written as Arrow: {error}; cast or drop it") from None
 
 
-def _batches(source: pa.NativeFile, fields: list[int] | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some batches of a file."""
+
+    first: int = 0
+    last: int | None = None
+    row: int = 0  # how many rows are before them
+    at: int = 0  # the byte where the first begins
+
+
+@contextmanager
+def _refusing(split: Split) -> Iterator[None]:
+    """Turn what a file is refused for into an InputDataError that names it."""
+    try:
+        yield
+    except InputDataError:
+        raise
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        IndexError,
+        TypeError,
+        StructError,
+    ) as error:  # of memory, too: damaged files want any amount
+        raise InputDataError(f"{split.name}: not a readable Arrow file: {error}") from None
+
+
+def _batches(
+    source: pa.NativeFile, fields: list[int] | None, piece: _Piece
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:  # fmt: skip
     options = pa.ipc.IpcReadOptions(included_fields=fields)
     source.seek(0)
     if source.read(len(_MAGIC)) == _MAGIC:
         file = pa.ipc.open_file(source, options=options)
-        return file.schema, (file.get_batch(number) for number in range(file.num_record_batches))
+        last = file.num_record_batches if piece.last is None else piece.last
+        return file.schema, (file.get_batch(number) for number in range(piece.first, last))
     source.seek(0)
     stream = pa.ipc.open_stream(source, options=options)
-    return stream.schema, iter(stream)
+    return stream.schema, iter(stream) if piece.last is None else _from(source, stream.schema, piece.at)
+
+
+def _from(source: pa.NativeFile, schema: pa.Schema, at: int) -> Iterator[pa.RecordBatch]:
+    """Read the batches of a stream from one on, which begins at a byte."""
+    source.seek(at)
+    while True:
+        yield pa.ipc.read_record_batch(pa.ipc.read_message(source), schema)
 
 
 def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
@@ -197,20 +245,10 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _kind(split: Split) -> tuple[bool, str | None]:
-    """Tell whether a file is a stream, and by what its first batch is compressed."""
-    path = split.place.path
-    with path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source:
-        streamed = source.read(len(_MAGIC)) != _MAGIC
-        source.seek(0 if streamed else 8)
-        messages, head = pa.ipc.MessageReader.open_stream(source), b""
-        try:
-            while (message := messages.read_next_message()).type != "record batch":
-                pass
-            head = message.body[:4096].to_pybytes()
-        except (StopIteration, pa.ArrowException, OSError):  # there are no rows
-            pass
-    # a buffer that is compressed begins with its size in eight bytes; the first can be one of the bits that tell nulls
-    return streamed, next((codec for at in range(8, len(head), 8) if (codec := _CODECS.get(head[at : at + 4]))), None)
+    """Tell whether a file is a stream, and by what its rows are compressed."""
+    with open_anywhere(split.place.path) as raw:
+        some = messages(raw, split.place.size)
+        return not is_file(raw), next((message.codec for message in some if not message.is_dictionary), None)
 
 
 FORMAT = Arrow()

@@ -20,7 +20,8 @@ _DICTIONARY, _ROWS = 2, 3  # kinds of messages
 class Message(NamedTuple):
     """Rows, or a dictionary that rows refer to."""
 
-    end: int  # where it ends in the file
+    begin: int  # where it begins in the file
+    end: int
     rows: int
     is_dictionary: bool
     codec: str | None
@@ -49,15 +50,15 @@ class _Table:
         place = self._place(field)
         return _Table(self._data, place + unpack_from("<I", self._data, place)[0]) if place else None
 
-    def rows(self, field: int, kind: str, size: int) -> list[tuple[Any, ...]]:
-        """Return the items of a vector, each of so many bytes."""
+    def rows(self, field: int, kind: str, size: int, some: slice = slice(None)) -> list[tuple[Any, ...]]:
+        """Return some items of a vector, each of so many bytes."""
         if not (place := self._place(field)):
             return []
         place += unpack_from("<I", self._data, place)[0]
         count = unpack_from("<I", self._data, place)[0]
         if count * size > len(self._data):
             raise ValueError("a vector of the metadata is longer than the metadata")
-        return [unpack_from(kind, self._data, place + 4 + size * i) for i in range(count)]
+        return [unpack_from(kind, self._data, place + 4 + size * i) for i in range(count)[some]]
 
 
 def is_file(raw: BinaryIO) -> bool:
@@ -66,8 +67,10 @@ def is_file(raw: BinaryIO) -> bool:
     return raw.read(len(MAGIC)) == MAGIC
 
 
-def messages(raw: BinaryIO, size: int) -> Iterator[Message]:
+def messages(raw: BinaryIO, size: int, first: int = 0, last: int | None = None, at: int = 0) -> Iterator[Message]:
     """Yield the messages of a file or stream; those of a file as its footer lists them, dictionaries first.
+
+    ``first`` and ``last`` choose among those of rows in a file; ``at`` is where a message of a stream begins.
 
     Raises
     ------
@@ -75,7 +78,6 @@ def messages(raw: BinaryIO, size: int) -> Iterator[Message]:
         If it is damaged.
     """
     if not is_file(raw):
-        at = 0
         while (found := _message(raw, at, size)) is not None:
             at, some = found
             if some is not None:
@@ -85,7 +87,7 @@ def messages(raw: BinaryIO, size: int) -> Iterator[Message]:
     data = _bytes_at(raw, size - 10 - n_footer, n_footer)
     footer = _Table(data, unpack_from("<I", data)[0])
     for field in (2, 3):
-        for offset, *_ in footer.rows(field, "<qi4xq", 24):
+        for offset, *_ in footer.rows(field, "<qi4xq", 24, slice(None) if field == 2 else slice(first, last)):
             found = _message(raw, offset, size)
             if found is None or found[1] is None:
                 raise ValueError("the footer names a place without rows")
@@ -126,7 +128,7 @@ def _message(raw: BinaryIO, at: int, size: int) -> tuple[int, Message | None] | 
             length = length if declared < 0 else declared
         sizes.append(length)
     views = [count for (count,) in rows.rows(4, "<q", 8)]
-    return end, Message(end, rows.number(0, "<q"), kind == _DICTIONARY, codec, sizes, views)
+    return end, Message(at, end, rows.number(0, "<q"), kind == _DICTIONARY, codec, sizes, views)
 
 
 def n_buffers(kind: pa.DataType, views: Iterator[int]) -> int:

@@ -176,6 +176,9 @@ class Format:
     extra, package = "", ""
     """The extra that the format needs, and the package that this brings; empty: none."""
 
+    sign = ""
+    """How what is read is known where no suffix tells."""
+
     holds_provenance = False
     """A file says itself how it was made; otherwise a file beside it does."""
 

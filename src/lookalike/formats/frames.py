@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -54,6 +56,21 @@ class Streamed:
                 yield batch.slice(begin, ROWS)
 
 
+def table_of_lake(data: Any) -> tuple[str, str] | None:
+    """Return where a table of ``deltalake`` or ``pyiceberg`` is, and the format that reads its version."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "deltalake" and hasattr(data, "table_uri"):
+        where, form = (
+            unquote(data.table_uri) if data.table_uri.startswith("file:") else data.table_uri,
+            f"delta:{data.version()}",
+        )
+    elif library == "pyiceberg" and hasattr(data, "metadata_location"):
+        where, form = data.metadata_location, "iceberg"
+    else:
+        return None
+    return re.sub("^file:/*", "/", where), form
+
+
 def frame_of(data: Any) -> pa.Table | Streamed | None:
     """Return the table behind a frame or data set of another library, or None if ``data`` is neither."""
     library = type(data).__module__.partition(".")[0]
@@ -66,9 +83,21 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
             return Streamed(data.schema, 0, partial(_scanned, data))
         if isinstance(data, dataset.Scanner):
             return _spooled(data.to_reader(), lambda: data.projected_schema)
+    if library == "pyiceberg" and hasattr(data, "to_arrow_batch_reader"):
+        reader = data.to_arrow_batch_reader()
+        return _spooled(reader, lambda: reader.schema)
     if library == "polars" and hasattr(data, "collect_batches"):
+        from polars.exceptions import PolarsError
+
         frames = data.collect_batches(chunk_size=READ_ROWS)
-        return _spooled((b for some in frames for b in some.to_arrow().to_batches()), lambda: _eager(data.limit(0)).schema)
+        try:
+            return _spooled((b for some in frames for b in some.to_arrow().to_batches()), lambda: _eager(data.limit(0)).schema)
+        except PolarsError as error:
+            raise InputDataError(f"the {type(data).__name__} cannot be computed: {str(error).partition(chr(10))[0]}") from error
+    if library.endswith("duckdb") and hasattr(data, "sql"):
+        raise InputDataError(
+            f"got a {type(data).__name__}: pass the rows of a query, connection.sql('select id, text from ...')"
+        )
     if library == "polars" and hasattr(data, "collect"):
         return _eager(data)
     if hasattr(type(data), "collect"):

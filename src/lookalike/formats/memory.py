@@ -6,20 +6,21 @@ import glob as globbing
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError
+from ..errors import InputDataError, OutputError
 from ..files.names import expanded, is_glob, listed, suffix_of
-from ..files.urls import is_url
+from ..files.urls import WEB, is_url
 from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
-from .format import Format
-from .frames import ROWS, MadeRows, Streamed, frame_of
+from .format import Format, Selection
+from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .sources import open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
@@ -208,6 +209,23 @@ def table_split(table: pa.Table, name: str = "table") -> Split:
     return Split(form=TABLES, name=name, relative=name, data=table)
 
 
+def check_types(form: Format, splits: Sequence[Split]) -> None:
+    """Raise OutputError if a format has no type for a column of the inputs, which tables without rows show."""
+    schemas: dict[pa.Schema, Split] = {}
+    for split in splits:
+        if isinstance(split.form, ColumnarFormat) and split.form is not form:
+            schemas.setdefault(split.form.schema(split).remove_metadata(), split)
+    for schema, split in schemas.items():
+        try:
+            empty = table_split(schema.empty_table())
+        except pa.ArrowNotImplementedError:  # of a type of which Arrow has no empty column
+            continue
+        try:
+            form.write(BytesIO(), [Selection(empty, np.zeros(0, np.bool_))], {})
+        except OutputError as error:
+            raise OutputError(f"{split.name}: {error}") from None
+
+
 def made_split(rows: MadeRows, name: str) -> Split:
     """Return rows that are made when they are asked for as a split."""
     return Split(form=MADE, name=name, relative=name, data=rows)
@@ -244,7 +262,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return True
     if not all(issubclass(kind, str) for kind in kinds):
         return False
-    if all(map(is_url, items)):
+    if all(is_url(item, WEB) for item in items):
         return True
     known = formats_by_suffix()
     longest = max(map(len, known))
@@ -286,6 +304,8 @@ def as_sources(
         return open_sources([path], glob=glob, format=format, delimiter=delimiter, query=query)
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
+    if (table := table_of_lake(data)) is not None:
+        return open_sources([table[0]], glob=glob, format=table[1])
     frame = frame_of(data)
     if frame is not None:
         return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]

@@ -12,15 +12,17 @@ from pyarrow import types
 
 from ..errors import InputDataError, OutputError
 from ..files.urls import Url
-from .arrow import cut
 from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import EXPANSION, Selection
+from .frames import ROWS
 from .merged_parquet import row_groups, together
 from .split import Batch, Columns, Record, Split
 
+READ_ROWS = 64
+
 
 class ORC(ColumnarFormat):
-    """ORC, a stripe at a time. Rows are numbered from 1."""
+    """ORC, some rows at a time. Rows are numbered from 1."""
 
     name = "orc"
     suffixes = (".orc",)
@@ -28,18 +30,23 @@ class ORC(ColumnarFormat):
     counts_rows = True
 
     @contextmanager
-    def _open(self, split: Split) -> Iterator[Any]:
+    def _source(self, split: Split) -> Iterator[pa.NativeFile]:
         """Open a file; what Arrow refuses of it becomes an InputDataError that names it."""
-        from pyarrow import orc  # here, for what is not needed to start
-
         path = split.place.path
         try:
             with path.open_anywhere() if isinstance(path, Url) else pa.OSFile(os.fsencode(path)) as source:
-                yield orc.ORCFile(source)
+                yield source
         except InputDataError:
             raise
         except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
             raise InputDataError(f"{split.name}: not a readable ORC file: {error}") from None
+
+    @contextmanager
+    def _open(self, split: Split) -> Iterator[Any]:
+        from pyarrow import orc  # here, for what is not needed to start
+
+        with self._source(split) as source:
+            yield orc.ORCFile(source)
 
     def schema(self, split: Split) -> pa.Schema:
         with self._open(split) as file:
@@ -50,23 +57,32 @@ class ORC(ColumnarFormat):
         with self._open(split) as file:
             return file.nrows, split.place.size * EXPANSION // 2
 
-    def _stripes(self, split: Split, columns: Columns | None = None) -> Iterator[pa.Table]:
-        """Read stripes, in tables of a bounded size."""
+    def _tables(self, split: Split, columns: Columns | None = None) -> Iterator[pa.Table]:
+        """Read few rows at a time, as what is in a stripe can be any number of times as large as the file; join small ones."""
+        from pyarrow import dataset
+
         with self._open(split) as file:
-            schema = file.schema
+            schema, n_rows = file.schema, max(1, file.nrows)
             if columns is not None:
                 check_columns(split, schema, columns)
-            names = None if columns is None else outer(schema, columns.wanted)
-            for number in range(file.nstripes):
-                stripe = pa.Table.from_batches([file.read_stripe(number, columns=names)])
+        names = schema.names if columns is None else outer(schema, columns.wanted)
+
+        def read(source: pa.NativeFile) -> Iterator[pa.Table]:
+            fragment = dataset.OrcFileFormat().make_fragment(source)
+            how = {"batch_size": READ_ROWS, "batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
+            for batch in fragment.to_batches(schema=schema, columns=names, **how):
                 if split.noted is not None:
-                    split.noted(split.place.size // file.nstripes)
-                yield from cut(stripe)
-                del stripe  # not held while the next is read
+                    split.noted(split.place.size * len(batch) // n_rows)
+                yield pa.Table.from_batches([batch])
+
+        with self._source(split) as source:
+            for table in row_groups(read(source), ROWS):
+                yield table.combine_chunks()
+                del table  # not held while the next is read
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         first = 1
-        for table in self._stripes(split, columns):
+        for table in self._tables(split, columns):
             for batch in table.to_batches():
                 yield table_batch(batch, first, columns, split.name)
                 first += len(batch)
@@ -74,7 +90,7 @@ class ORC(ColumnarFormat):
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
-        return self._stripes(split)
+        return self._tables(split)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables, compressed as the first input is, if that is ORC; else with zstd."""
@@ -94,7 +110,8 @@ class ORC(ColumnarFormat):
                         writer.write(table.cast(schema))
                     del table  # not held while the next is read
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            raise OutputError(f"a column cannot be written as ORC: {error}; cast or drop it") from None
+            named = next((f"column {own.name!r}" for own in schema if str(own.type) in str(error)), "a column")
+            raise OutputError(f"{named} cannot be written as ORC: {error}; cast or drop it") from None
 
 
 FORMAT = ORC()

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
+from ..files.ahead import Reader
 from ..files.streams import of_store, open_anywhere, why
-from ..files.urls import READ_AHEAD, Url
+from ..files.urls import Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch
 from .format import Selection
 from .merged_parquet import row_groups, together
-from .row_groups import BUFFER, RowGroups, buffer_of
+from .row_groups import BUFFER, READ_AHEAD, RowGroups, buffer_of
 from .split import Batch, Columns, Record, Split, marked
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("S
 
 
 @contextmanager
-def _reading(name: str, what: str) -> Iterator[None]:
+def reading(name: str, what: str) -> Iterator[None]:
     """Turn Arrow's refusals of a file into an InputDataError that names it."""
     try:
         yield
@@ -47,8 +49,14 @@ def _reading(name: str, what: str) -> Iterator[None]:
         raise InputDataError(f"{name}{what}: {error}") from None
 
 
+def _source(split: Split) -> Path | pa.NativeFile:
+    """Return what Arrow opens; a name that is not UTF-8 must be opened by its bytes."""
+    path = split.place.path
+    return path if isinstance(path, Url) or split.name == str(path) else pa.OSFile(os.fsencode(path))
+
+
 def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
-    with _reading(name, what):
+    with reading(name, what):
         return make()
 
 
@@ -56,66 +64,81 @@ class Parquet(ColumnarFormat):
     """Parquet. Rows are numbered from 1."""
 
     name = "parquet"
-    suffixes = (".parquet",)
+    suffixes: tuple[str, ...] = (".parquet",)
     compressible = False
     holds_provenance = True
     counts_rows = True
 
-    def _open(self, split: Split, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
-        """Open a file; with its metadata, to read all columns."""
+    def _open(self, split: Split) -> pq.ParquetFile:
+        """Open a file whose rows are not read."""
+        path = split.place.path
+        with reading(split.name, ": not a readable parquet file"):
+            return self._file(split, path.open_anywhere() if isinstance(path, Url) else _source(split), BUFFER)
+
+    @staticmethod
+    def _file(
+        split: Split, source: Path | pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None
+    ) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
-        path, read_ahead = split.place.path, BUFFER
-        with _reading(split.name, ": not a readable parquet file"):
-            source: Any = path
-            if isinstance(path, Url):
-                source, read_ahead = path.open_anywhere(), READ_AHEAD
-            elif split.name != str(path):  # a name that is not UTF-8 must be opened by its bytes
-                source = pa.OSFile(os.fsencode(path))
-            if metadata is not None:
-                read_ahead = buffer_of(metadata, read_ahead)
-            try:  # with a buffer ahead of pages, a whole row group would be held
-                return pq.ParquetFile(source, metadata=metadata, buffer_size=read_ahead, pre_buffer=False)
-            except pa.ArrowException:
-                split.check_unchanged()
-                raise
+        try:  # with a buffer ahead of pages, a whole row group would be held
+            return pq.ParquetFile(source, metadata=metadata, buffer_size=buffer, pre_buffer=False)
+        except pa.ArrowException:
+            split.check_unchanged()
+            raise
+
+    @contextmanager
+    def _both(self, split: Split, all_columns: bool = False) -> Iterator[tuple[pq.ParquetFile, BinaryIO]]:
+        """Open a file for Arrow, and by its bytes; what one of them has asked a store for, both read."""
+        path, buffer = split.place.path, BUFFER
+        with ExitStack() as opened:
+            with reading(split.name, ": not a readable parquet file"):
+                raw = opened.enter_context(open_anywhere(path))
+                source = path if isinstance(path, Url) else _source(split)
+                if isinstance(path, Url):
+                    source, buffer = pa.PythonFile(Reader(raw.raw.ahead, exact=True, owner=False), "r"), READ_AHEAD
+                file = opened.enter_context(self._file(split, source, buffer))
+                if all_columns or buffer > BUFFER:
+                    source.seek(0) if isinstance(source, pa.NativeFile) else None
+                    file = opened.enter_context(self._file(split, source, buffer_of(file.metadata, buffer), file.metadata))
+            yield file, raw
 
     def schema(self, split: Split) -> pa.Schema:
         with self._open(split) as file:
             return file.schema_arrow
 
     def compression(self, split: Split) -> str:
-        """The compression of the first column, for files written after it."""
+        """The compression of the largest column, for files written after it."""
         with self._open(split) as file:
-            if file.metadata.num_row_groups and file.metadata.num_columns:
-                return CODECS.get(str(file.metadata.row_group(0).column(0).compression), "snappy")
-            return "snappy"
+            group = file.metadata.row_group(0) if file.metadata.num_row_groups else None
+            chunks = [] if group is None else [group.column(leaf) for leaf in range(group.num_columns)]
+            largest = max(chunks, key=lambda chunk: int(chunk.total_uncompressed_size), default=None)
+            return "snappy" if largest is None else CODECS.get(str(largest.compression), "snappy")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        with self._open(split) as file:
+        with self._both(split) as (file, raw):
             check_columns(split, file.schema_arrow, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
-            with open_anywhere(split.place.path) as raw:
-                later = columns.later and columns.text not in (columns.id, *columns.others)
-                batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
-                while True:
-                    damaged = f", after row {first - 1}: damaged parquet data"
-                    with _reading(split.name, damaged):
-                        batch, left_out = next(batches, (None, []))
-                    if batch is None:
-                        return
-                    made = table_batch(batch, first, columns, split.name)
-                    first += len(batch)
-                    if split.noted is not None:
-                        split.noted(split.place.size * len(batch) // file.metadata.num_rows)
-                    batch = None  # a large one is not held while the next is read
-                    if isinstance(left_out, Later):
-                        made = replace(made, texts=replace(left_out, make=partial(_made, left_out.make, split.name, damaged)))
-                    elif left_out:
-                        made = replace(made, skipped=marked(len(made.numbers), left_out))
-                    yield made
-                    del made
+            later = columns.later and columns.text not in (columns.id, *columns.others)
+            batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
+            while True:
+                damaged = f", after row {first - 1}: damaged parquet data"
+                with reading(split.name, damaged):
+                    batch, left_out = next(batches, (None, []))
+                if batch is None:
+                    return
+                made = table_batch(batch, first, columns, split.name)
+                first += len(batch)
+                if split.noted is not None:
+                    split.noted(split.place.size * len(batch) // file.metadata.num_rows)
+                batch = None  # a large one is not held while the next is read
+                if isinstance(left_out, Later):
+                    made = replace(made, texts=replace(left_out, make=partial(_made, left_out.make, split.name, damaged)))
+                elif left_out:
+                    made = replace(made, skipped=marked(len(made.numbers), left_out))
+                yield made
+                del made
 
     def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
         """Return runs of row groups; a file that is small is not opened."""
@@ -144,7 +167,7 @@ class Parquet(ColumnarFormat):
 
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows cannot be written again within the memory."""
-        with self._open(split) as file, open_anywhere(split.place.path) as raw, _reading(split.name, ": damaged parquet data"):
+        with self._both(split) as (file, raw), reading(split.name, ": damaged parquet data"):
             RowGroups(file, raw, split, converted=converted).check()
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -156,12 +179,10 @@ class Parquet(ColumnarFormat):
         return self._tables(split, converted=True)
 
     def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
-        with self._open(split) as file:
-            metadata = file.metadata
-        with self._open(split, metadata) as file, open_anywhere(split.place.path) as raw:
+        with self._both(split, all_columns=True) as (file, raw):
             batches, row = RowGroups(file, raw, split, converted=converted).batches(), 0
             while True:
-                with _reading(split.name, f", after row {row}: damaged parquet data"):
+                with reading(split.name, f", after row {row}: damaged parquet data"):
                     batch, _ = next(batches, (None, []))
                 if batch is None:
                     return
@@ -174,7 +195,7 @@ class Parquet(ColumnarFormat):
         schema, tables, as_is = together(selections)
         schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
         first = selections[0].split
-        compression = first.form.compression(first) if as_is and isinstance(first.form, ColumnarFormat) else "snappy"
+        compression = first.form.compression(first) if isinstance(first.form, ColumnarFormat) else "snappy"
         with _writer(stream, schema, compression) as writer:
             for table in row_groups(tables, MOST_ROWS if as_is else None):
                 if len(table):

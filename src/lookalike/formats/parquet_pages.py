@@ -23,7 +23,7 @@ STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "bro
 WHOLE = {"SNAPPY": "snappy", "LZ4": "lz4_raw"}
 PIECE = 1 << 16  # numbers that are decoded at a time
 _DEEPEST = 8  # structs within structs; a header has three
-_HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
+HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
 _DATA, DICTIONARY, DATA2 = 0, 2, 3
 _PLAIN, _PLAIN_DICTIONARY, _RLE_DICTIONARY = 0, 2, 8
 DICTIONARIES = (_PLAIN_DICTIONARY, _RLE_DICTIONARY)
@@ -43,11 +43,16 @@ class Page(NamedTuple):
     compressed: bool
 
 
+def chunk_begin(chunk: Any) -> int:
+    """Return where the pages of a column chunk begin."""
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        return int(min(chunk.data_page_offset, chunk.dictionary_page_offset))
+    return int(chunk.data_page_offset)
+
+
 def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
     """Yield the pages of a column chunk, which are found by their headers; an OSError if one is damaged."""
-    at = chunk.data_page_offset
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        at = min(at, chunk.dictionary_page_offset)
+    at = chunk_begin(chunk)
     end = at + (chunk.total_compressed_size if chunk.num_values else 0)
     while at < end:
         fields, length = _header_at(file, at)
@@ -73,7 +78,7 @@ def _count(fields: dict[int, Any], number: int, missing: int = 0) -> int:
 
 def _header_at(file: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
     """Return the fields of the header of a page, and its length."""
-    size = _HEADER
+    size = HEADER
     while True:
         file.seek(at)
         data = file.read(size)

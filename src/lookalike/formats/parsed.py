@@ -11,7 +11,7 @@ from ..files.streams import BLOCK
 from ..text.texts import from_strings
 from .format import BATCH_ROWS, Format
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
-from .txt import BATCH_FILES, TextFiles, content_of
+from .txt import BATCH_FILES, TextFiles, contents_of
 
 
 def unreadable_file(name: str, why: UnreadableError) -> InputDataError:
@@ -63,8 +63,8 @@ class ParsedFiles(TextFiles):
 
     def _texts(self, split: Split) -> Iterator[tuple[int, str | UnreadableError | None]]:
         """Yield the number of each file and its text, why it has none, or None if the file is too large and left out."""
-        contents = ((number, content_of(place, split)) for number, place in split.numbered)
-        yield from texts_of(contents, self.name, split.limit.most, split.threads, self.extra)
+        read = ((number, content) for number, _, content in contents_of(split))
+        yield from texts_of(read, self.name, split.limit.most, split.threads, self.extra)
 
 
 class ParsedRecords(Format):

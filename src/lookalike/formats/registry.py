@@ -36,6 +36,8 @@ OWN = (
     "epub",
     "eml",
     "mbox",
+    "delta",
+    "iceberg",
 )
 """The formats of this folder, in the order of help and messages; those of other packages follow."""
 

@@ -11,10 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
+from ..files.ahead import Range, want
 from ..text.texts import Later
 from .columnar import leaves_of
 from .page_sizes import bytes_per_row, held_of, longest_value
-from .parquet_pages import DICTIONARY, LARGE, Page, TooLong, is_streamed, pages_of, values_of
+from .parquet_pages import DICTIONARY, HEADER, LARGE, Page, TooLong, chunk_begin, is_streamed, pages_of, values_of
 from .parquet_texts import ROWS, is_paged, texts_of
 from .split import ROOM, Split
 
@@ -28,7 +29,9 @@ VALUE = 16  # bytes of a value beside those of a text: a number, its levels, its
 PYTHON = 64  # more bytes for each level of a value that is converted to Python's objects
 READER = 12 << 10  # of what reads a column, beside its pages
 BUFFER = 1 << 20
+READ_AHEAD = 8 << 20  # of a column on a store, of whose row group too much is read to be asked for together
 BUFFERS = 32 << 20  # of all columns
+RUN = 16 << 20  # of row groups that are read as one, as they are stored
 COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
@@ -223,10 +226,15 @@ class RowGroups:
     def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
         """Yield the rows of some row groups in batches, each with the numbers of those whose texts are left out, or texts."""
         last = self._metadata.num_row_groups if last is None else last
-        described = (self._group(number) for number in range(first, last))
-        for (rows, streamed, alone, pages), some in groupby(described, lambda group: group[1:]):
+        done = first
+
+        def described(number: int) -> _Group:
+            want(self._raw, [self._ranges(one) for one in range(done, min(number + 2, last))])
+            return self._group(number)
+
+        for (rows, streamed, alone, pages), some in groupby(map(described, range(first, last)), lambda group: group[1:]):
             apart = alone or streamed is not None
-            for numbers in ([group.number] for group in some) if apart else ([group.number for group in some],):
+            for numbers in ([group.number] for group in some) if apart else self._runs(group.number for group in some):
                 if pages is not None:
                     yield from self._paged(numbers[0], rows, pages)
                 elif streamed is None:
@@ -235,6 +243,26 @@ class RowGroups:
                         del batch  # not held while the next is read
                 else:
                     yield from self._streamed(numbers[0], rows, streamed)
+                done = numbers[-1] + 1
+
+    def _ranges(self, number: int) -> list[Range]:
+        """Return where the columns that are read of a row group begin and end, and a header's length more."""
+        chunks = [self._metadata.row_group(number).column(leaf) for _, leaf in self._leaves]
+        begins = [chunk_begin(chunk) for chunk in chunks]
+        return [(at, at + chunk.total_compressed_size + HEADER) for at, chunk in zip(begins, chunks, strict=True)]
+
+    def _runs(self, numbers: Iterable[int]) -> Iterator[list[int]]:
+        """Yield row groups that are read together, as many as have few bytes."""
+        some: list[int] = []
+        size = 0
+        for number in numbers:
+            some.append(number)
+            size += sum(end - begin for begin, end in self._ranges(number))
+            if size > RUN:
+                yield some
+                some, size = [], 0
+        if some:
+            yield some
 
     def _paged(self, number: int, rows: int, pages: list[Page]) -> Iterator[tuple[pa.RecordBatch, Later]]:
         """Yield the rows of a row group, whose texts are made page by page."""

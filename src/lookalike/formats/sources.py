@@ -8,10 +8,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
-from ..files.inputs import SNIFFED, find_places
-from ..files.names import Skipped, describe_skipped, listed, suffix_of
+from ..files.ahead import side_by_side
+from ..files.inputs import SNIFFED, find_places, patterns_of
+from ..files.names import Skipped, describe_skipped, left_out, listed, suffix_of
 from ..files.places import Place
 from ..files.streams import read_blocks
+from ..files.urls import Url
 from ..formats.split import Inputs
 from .database import queried, refuse_unused
 from .format import Format
@@ -35,7 +37,8 @@ def open_sources(
     found = find_places(paths, glob, format, known_suffixes(), skipped)
     splits: list[Split] = []
     for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
-        splits += form.splits([place for _, place in some])
+        places = [place for _, place in some]
+        splits += _matched(form.splits(places), patterns_of(glob), skipped) if places[0].table else form.splits(places)
     if query is not None:
         refuse_unused(query, splits)
         splits = queried(splits, query)
@@ -59,9 +62,20 @@ def _with_formats(
     named = None if name is None else format_named(name)
     if named is not None and delimiter is not None:
         named = named.delimited(delimiter)
-    for place in places:
-        suffix = suffix_of(place.path, known)
-        form = named or (known[suffix] if suffix else None)
+
+    def form_of(place: Place) -> Format | None:
+        if place.table and (named is None or ":" not in named.name):
+            return format_named(place.table)
+        return named or known.get(suffix_of(place.path, known) or "")
+
+    forms = [form_of(place) for place in places]
+    looked_at = [
+        place for place, form in zip(places, forms, strict=True)
+        if form is not None and not form.lacks and form.rows_are_files and place.found
+    ]  # fmt: skip
+    remote = any(isinstance(place.path, Url) for place in looked_at)
+    heads = iter(side_by_side(lambda place: next(read_blocks(place.path, SNIFFED), b""), looked_at, remote))
+    for place, form in zip(places, forms, strict=True):
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
@@ -70,10 +84,22 @@ def _with_formats(
             skipped.add("no_extra", f"{place.name}: {form.lacks}")
         elif form.lacks:
             raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
-        elif form.rows_are_files and place.found and not form.sniff(next(read_blocks(place.path, SNIFFED), b"")):
+        elif form.rows_are_files and place.found and not form.sniff(next(heads)):
             skipped.add("binary", place.name)
         else:
             yield form, place
+
+
+def _matched(splits: list[Split], patterns: Sequence[str], skipped: Skipped) -> list[Split]:
+    """Return the files of tables that patterns name; count the others."""
+    found = []
+    for split in splits:
+        reason = left_out(split.relative.split("/"), patterns, ()) if patterns else None
+        if reason is None:
+            found.append(split)
+        else:
+            skipped.add(reason, split.name)
+    return found
 
 
 def _unknown(place: Place) -> InputDataError:

@@ -15,6 +15,7 @@ from ..errors import InputDataError
 from ..files.names import Skipped
 from ..files.places import Place
 from ..files.streams import MOST, Noted, read_lines, why
+from ..files.urls import Url
 from ..text.texts import Texts, without
 from ..values import Int64Array
 from .rows import Record as Record
@@ -114,6 +115,11 @@ class Split:
         """The file, where there is only one."""
         (place,) = self.places
         return place
+
+    @property
+    def remote_bytes(self) -> int:
+        """Bytes of its files that are on stores."""
+        return sum(place.size for place in self.places if isinstance(place.path, Url))
 
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted, in batches of rows; a folder such as ``lang=de`` is a column of what is in it."""
@@ -229,8 +235,8 @@ def missing_column(
 def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
     """The error for a column that annotation would write a second time."""
     return InputDataError(
-        f"{source}, {row}: the {kind} {name!r} is there already, and --annotate adds one of that name; "
-        "rename it, or run without --annotate"
+        f"{source}, {row}: the {kind} {name!r} is there already, and writing adds one of that name (--annotate, --counts); "
+        "rename it, or run without the option"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
+from ..files.ahead import begun
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
+from ..files.urls import Url
 from ..text.texts import Texts
 from ..values.arrays import runs
 from .format import EXPANSION, Format, Selection
@@ -93,8 +95,7 @@ class TextFiles(Format):
             )
         size = 0
         contents: list[bytes | None] = []
-        for number, place in split.numbered:
-            content = content_of(place, split)
+        for number, place, content in contents_of(split):
             if columns.encoding_errors == "strict":
                 _check_text(place.name, content or b"")
             contents.append(content)
@@ -106,8 +107,7 @@ class TextFiles(Format):
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
-        for number, place in split.numbered:
-            content = content_of(place, split)
+        for number, place, content in contents_of(split):
             yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
@@ -128,6 +128,17 @@ class TextFiles(Format):
                     for block in read_raw(place.path):
                         stream.write(block)
         selection.split.check_unchanged()
+
+
+def contents_of(split: Split) -> Iterator[tuple[int, Place, bytes | None]]:
+    """Yield the files, each with its number and what ``content_of`` returns of it."""
+
+    def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Place, bytes | None]]]]:
+        number, place = numbered
+        return (place.size + 1) * isinstance(place.path, Url), lambda: iter([(number, place, content_of(place, split))])
+
+    for one in begun(map(reads, split.numbered)):
+        yield next(one)
 
 
 def content_of(place: Place, split: Split) -> bytes | None:

@@ -15,17 +15,18 @@ import pyarrow as pa
 
 from ..errors import OutputError, ParameterError
 from ..files import disk
+from ..files.ahead import side_by_side
 from ..files.atomic import atomic_file
 from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
-from ..files.urls import as_url
+from ..files.urls import as_url, check_writable
 from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format, Selection
 from .frames import MadeRows
-from .memory import made_split, table_split
+from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
@@ -111,6 +112,7 @@ def _file(output: str | Path, force: bool) -> Path:
 
 def _folder(output: str | Path, force: bool) -> Folder:
     """Return the folder to write rows into, if it may be written."""
+    check_writable(output)
     folder = folder_of(output)
     if as_url(output) is None or not folder.exists():
         check_folder_name(output)
@@ -180,9 +182,15 @@ def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
 def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:
     """Check, before any work, that all columns of the inputs can be written to an output within the limit."""
     form = _single(output)
-    for split in splits:
+    converted = form is not None and not isinstance(form, ColumnarFormat)
+
+    def check(split: Split) -> None:
         if isinstance(split.form, ColumnarFormat) and split.places:
-            split.form.check_writing(replace(split, limit=limit), form is not None and not isinstance(form, ColumnarFormat))
+            split.form.check_writing(replace(split, limit=limit), converted)
+
+    side_by_side(check, splits, any(split.remote_bytes for split in splits))
+    if isinstance(form, ColumnarFormat):
+        check_types(form, splits)
 
 
 def write_table(

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError
+from ..formats.rows import as_text, plain_values
 from ..formats.split import Batch, Split
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
@@ -125,6 +126,16 @@ def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
         return cell_keys(batch.others[column], untyped=source.form.untyped)
     except InputDataError as error:
         raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
+
+
+def column_texts(source: Split, batch: Batch, column: str) -> pa.Array:
+    """Return the values of a column as text; null is the empty text, as tables on the disk have no null texts."""
+    values = batch.others[column]
+    if isinstance(values, pa.Array):
+        if any(is_kind(values.type) for is_kind in _STRINGS):
+            return pc.fill_null(values.cast(pa.large_string()), "")
+        values = plain_values(values, source.name, column, int(batch.numbers[0]) if len(batch.numbers) else 0)
+    return strings(["" if value is None else as_text(value) for value in values], pa.large_string())
 
 
 def group_codes(keys: list[bytes]) -> UInt64Array:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError
+from ..files.ahead import begun
 from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
-from ..text.ignored import Ignored
-from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from ..values.tables import COLUMN, DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
 from ..wording import printable
-from .ids import apart_codes, column_keys, default_ids, group_codes, id_column
+from .ids import apart_codes, column_keys, column_texts, default_ids, group_codes, id_column
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of
 
 WITHIN = pa.binary(WITHIN_BYTES)
@@ -37,6 +37,7 @@ class Reading:
     order_by: str | None = None  # takes the place of positions where rows have none
     within: str | None = None  # groups
     across: str | None = None  # documents of an equal value are not compared
+    carried: tuple[str, ...] = ()  # columns that decisions have, too, as text
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
@@ -57,6 +58,8 @@ class Reading:
                 schema = schema.append(pa.field(name, kind))
                 if name == "id":
                     schema = schema.append(pa.field("id_is_text", pa.bool_()))
+        for name in self.carried:
+            schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
         return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
 
     @property
@@ -112,9 +115,16 @@ def read_documents(
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Yield (number of the input, texts, documents), references first; of saved sketches, empty texts and sketches."""
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
-    begun = np.flatnonzero(done)
-    for number in range(int(begun[-1]) if len(begun) else 0, len(splits)):
-        for texts, documents in read_split(splits[number], number, reading, int(done[number])):
+    started = np.flatnonzero(done)
+    numbers = range(int(started[-1]) if len(started) else 0, len(splits))
+
+    def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[Texts, pa.RecordBatch]]]]:
+        split = splits[number]
+        n_bytes = 0 if split.form.parsed or is_saved(split) else split.remote_bytes
+        return n_bytes, partial(read_split, split, number, reading, int(done[number]))
+
+    for number, rows in zip(numbers, begun(map(reads, numbers)), strict=True):
+        for texts, documents in rows:
             yield number, texts, documents
             del documents, texts
 
@@ -131,7 +141,7 @@ def read_texts(
     source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
-    given = (reading.priority, reading.order_by, reading.within, reading.across)
+    given = (reading.priority, reading.order_by, reading.within, reading.across, *reading.carried)
     others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
     later = reading.later and not reading.pages and not row
@@ -159,6 +169,7 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
         if name is not None:
             codes = coded(column_keys(source, batch, name))
             found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
@@ -209,6 +220,7 @@ def saved_documents(
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
             "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
         }  # fmt: skip
+        made |= {COLUMN + name: strings([""] * n, pa.large_string()) for name in reading.carried}
         if reading.id is not None and reading.id_of(number) is None:
             numbers = to_numpy(batch.column("number"))
             ids = Batch(no_texts(n), numbers, default_ids(split, numbers))
@@ -311,31 +323,3 @@ def _folder_of_sketches(path: AnyPath) -> AnyPath | None:
     else:
         return None
     return folder if (folder / DESCRIPTION).exists() else None
-
-
-def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
-    """Return the shingles of some texts; those that were read already are taken as they are."""
-    if isinstance(given, Ignored):
-        texts, names = given.texts, given.names
-        if given.shingling == shingling or not len(texts):  # a loaded result knows no texts
-            return given
-    else:
-        from ..formats.memory import as_sources  # here, for what is not needed to start
-
-        splits = as_sources(given)
-        texts = concatenate([some for split in splits for some in _checked_texts(split, reading)])
-        names = tuple(split.name for split in splits if split.places)
-    ignored = Ignored.of(texts, shingling.hashes(texts)[0], names, shingling)
-    if not ignored.shingles:
-        raise ParameterError(
-            "ignore has no text with a token, and so no shingle to be ignored: check the file, and --text (text=)"
-        )
-    return ignored
-
-
-def _checked_texts(split: Split, reading: Reading) -> Iterator[Texts]:
-    """Yield the texts of an input, which are held."""
-    for texts, documents in read_texts(split, 0, reading):
-        if reading.encoding_errors == "strict":
-            check_encoding(split, to_numpy(documents["number"]), texts)
-        yield texts

@@ -26,7 +26,7 @@ from ..files.places import NO_DEVICE, Place, place_of
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
-from ..files.urls import AnyPath, Status, Url, as_url, is_inside, path_of
+from ..files.urls import WEB, AnyPath, Status, Url, as_url, is_inside, path_of
 from ..formats.database import queried
 from ..formats.format import Format
 from ..formats.memory import as_sources
@@ -278,6 +278,8 @@ def _unchanged(saved: Saved, known: dict[AnyPath, Status], path: AnyPath, file: 
 
 def folders_at(url: Url) -> list[Url]:
     """Return the folders of saved sketches that a URL means: itself, or those in it, by name, but unfinished ones."""
+    if url.scheme in WEB:
+        return []
     described = asked(url, (url / DESCRIPTION).entry)
     if described is not None and not described.is_folder:
         return [url]
@@ -313,6 +315,6 @@ def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
 
 def _statuses(paths: Sequence[AnyPath]) -> dict[AnyPath, Status]:
     """Return what a store says of files that will be asked for, where several are in one folder, which is listed once."""
-    folders = Counter(path.parent for path in paths if isinstance(path, Url))
+    folders = Counter(path.parent for path in paths if isinstance(path, Url) and path.scheme not in WEB)
     many = [folder for folder, n in folders.items() if n >= _LISTED]
     return {entry.url: entry.status for folder in many for entry in entries_in(folder) if not entry.is_folder}

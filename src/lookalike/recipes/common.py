@@ -32,7 +32,7 @@ def ignoring_common(
     """
     if settings.ignore_common is None:
         return settings
-    reading = replace(reading, id=None, priority=None, order_by=None, within=None, across=None, free=(), once=True)
+    reading = replace(reading, id=None, priority=None, order_by=None, within=None, across=None, carried=(), free=(), once=True)
     shingling = settings.shingling
     try:
         counts = engine.fold(engine.map(engine.source(splits, reading), partial(seen, shingling=shingling), SEEN), CELLS)

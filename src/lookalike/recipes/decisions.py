@@ -17,9 +17,25 @@ from ..inputs.ids import Labels
 from ..results.rows import HeldRows, LaterRows, Rows, decisions_schema, pairs_schema, second_columns
 from ..results.summary import Summary
 from ..settings.settings import Settings
+from ..steps import override
 from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
-from ..steps.decide import POSITIONS, REMOVED, TALLIES, columns_needed, decision_rows, pair_rows, removed, tally
-from ..steps.override import SPARED, spared
+from ..steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows
+from ..steps.groups import (
+    FROM,
+    NAMES,
+    REMOVED,
+    SPARED,
+    TALLIES,
+    Listed,
+    Origins,
+    come_from,
+    names_of,
+    removed,
+    rule,
+    sources,
+    spare,
+    tally,
+)
 from ..steps.totals import BYTES, EMPTY
 from ..theory.banding import candidate_probability
 from ..values import Int64Array
@@ -34,9 +50,13 @@ Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 class Told:
     """What was decided at one threshold, as rows; ``leaders``: also which document is the first of equal text."""
 
-    def __init__(self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool) -> None:
+    def __init__(
+        self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool, settings: Settings
+    ) -> None:  # fmt: skip
         self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
-        self._leaders = leaders
+        self._leaders, self._rules, self._settings = leaders, settings.group_rules, settings
+        documents = tuple(split.form.rows_are_files for split in labels.splits)
+        self._origins = Origins(column=settings.source, documents=documents, listed=settings.list_sources)
         self._second = second_columns(decider.settings.method)
 
     @property
@@ -52,20 +72,67 @@ class Told:
     @property
     def schema(self) -> pa.Schema:
         """The columns of decisions."""
-        overridden = "override" in self._decider.found.sketches.schema.names
-        return decisions_schema(self._labels.kind, self._second, self._leaders, overridden)
+        return decisions_schema(self._labels.kind, self._second, self._leaders, self._settings)
 
     def _own(self, wanted: Collection[str]) -> list[str]:
         """Return the columns of the sketches that decisions are settled by, and those wanted."""
         settling = ("order", "empty", "skipped", "override")
         return [name for name in self._decider.found.sketches.schema.names if name in settling or name in wanted]
 
+    def _settled(self, *names: str) -> Table:
+        """Settle all documents, with some columns of theirs."""
+        return self._decider.settled(self._decider.found.sketches.select(self._own(names)), self.standing)
+
+    @cached_property
+    def _removed(self) -> Table:
+        """The documents that others stand for."""
+        return self._decider.engine.map(self._settled(), removed, REMOVED)
+
+    @cached_property
+    def _spared(self) -> Table:
+        """The documents that stay beside the kept one of their group."""
+        engine = self._decider.engine
+        chosen = engine.map(engine.meet(self._removed, "keeper", "order"), partial(spare, at_most=self._rules.at_most), SPARED)
+        return engine.store(chosen, f"spared{self._decider.label}")
+
     @cached_property
     def _tallies(self) -> Table:
-        engine, decider = self._decider.engine, self._decider
-        settled = decider.settled(decider.found.sketches.select(self._own([])), self.standing)
-        counted = engine.map(engine.meet(engine.map(settled, removed, REMOVED), "keeper", "order"), tally, TALLIES)
-        return engine.store(counted, f"tallies{decider.label}")
+        engine, gone = self._decider.engine, self._removed
+        if self._rules.at_most > 1:
+            gone = engine.join(gone, self._spared, "order", "anti")
+        counted = engine.map(engine.meet(gone, "keeper", "order"), tally, TALLIES)
+        return engine.store(counted, f"tallies{self._decider.label}")
+
+    @cached_property
+    def _sources(self) -> Table:
+        """How many sources each group comes from."""
+        engine, origins = self._decider.engine, self._origins
+        came = engine.map(self._settled(origins.needed), partial(come_from, origins=origins), FROM)
+        counted = engine.map(engine.meet(came, "keeper", "order"), partial(sources, origins=origins), origins.schema)
+        return engine.store(counted, f"sources{self._decider.label}")
+
+    @cached_property
+    def _listed(self) -> Listed:
+        """What sources are called."""
+        names, engine = dict[int, str](), self._decider.engine
+        if self._origins.column is not None:
+            column = self._decider.found.sketches.select([self._origins.needed])
+            for batch in engine.map(column, partial(names_of, origins=self._origins), NAMES).batches():
+                names.update(zip(to_numpy(batch.column("origin")).tolist(), batch.column("name").to_pylist(), strict=True))
+        return Listed(origins=self._origins, labels=self._labels, names=names)
+
+    def _ruled(self, rows: Table) -> Table:
+        """Change the reasons of documents whose group a rule is about."""
+        engine, rules = self._decider.engine, self._rules
+        if not rules.given:
+            return rows
+        if rules.at_most > 1:
+            rows = engine.join(rows, self._spared, "order", "left")
+        if rules.drop_all:
+            rows = engine.join(rows, self._tallies, "order", "left")
+        if rules.min_sources > 1:
+            rows = engine.join(rows, self._sources.select(["order", "n_sources"]), "keeper", "left")
+        return engine.map(rows, partial(rule, rules=rules, boundary=self._decider.found.boundary), rows.schema)
 
     def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
         """Make some columns of some rows, in the order of the input."""
@@ -80,16 +147,19 @@ class Told:
         """Make some columns of the decisions about some documents, of which there are the sketches."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
         needed = columns_needed(schema)
-        rows = decider.settled(some.select(self._own(needed)), self.standing)
+        rows = self._ruled(decider.settled(some.select(self._own(needed)), self.standing))
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
-        if {"n_exact", "n_duplicates"} & set(schema.names):
+        if {"n_exact", "n_duplicates"} & set(schema.names) and not self._rules.drop_all:
             rows = engine.join(rows, self._tallies, "order", "left")
+        if {"n_sources", "sources"} & set(schema.names):
+            rows = engine.join(rows, self._sources, "order", "left")
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
         step = partial(
-            decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+            decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary,
+            listed=self._listed if "sources" in schema.names else None,
         )  # fmt: skip
         return engine.map(rows, step, schema)
 
@@ -189,7 +259,7 @@ def judge(
     matches = decider.kept_matches(all_matches) if every else all_matches
     clock.lap("verification")
     standing = decider.standing(matches)
-    told = Told(decider, all_matches, standing, opened.labels(found.totals), leaders=every)
+    told = Told(decider, all_matches, standing, opened.labels(found.totals), every, settings)
     counted = count_told(told)
     clock.lap("keeping")
     summary = Summary(
@@ -229,7 +299,7 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
         vouch, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
     )  # fmt: skip
     if "override" in found.sketches.schema.names:  # these stay, too
-        kept_by_hand = engine.map(found.sketches.select(["order", "override"]), spared, SPARED)
+        kept_by_hand = engine.map(found.sketches.select(["order", "override"]), override.spared, override.SPARED)
         standing = engine.join(standing, kept_by_hand, "order", "anti")
     stays = engine.join(found.crowded, standing, "order", "anti")
     each = engine.map(stays, vouching, VOUCHED)

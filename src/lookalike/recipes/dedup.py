@@ -36,7 +36,9 @@ class OpenJob:
 
     def result(self, decider: Decider, settings: Settings) -> Result:
         """Decide, and tell it."""
-        told, summary = judge(self._opened, decider, settings, lambda told: count(told.decisions, decider.found.boundary))
+        slices = settings.slices or ()
+        counting = partial(count, n_reference=decider.found.boundary, slices=slices)
+        told, summary = judge(self._opened, decider, settings, lambda told: counting(told.decisions))
         return Result(
             decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
             provenance=self._opened.provenance(settings), against=self.n_references > 0, job=self,
@@ -93,7 +95,8 @@ def dedup(data: Any, settings: Settings) -> Result:
     Parameters
     ----------
     data : path, list of paths, list of str or dict, dict, column, table, frame or data set
-        A str is a path: a file, a folder or a glob. A list of str is a list of texts, unless each of them ends in a known
+        A str is a path: a file, a folder or a glob, or a URL of one (``s3://``, ``gs://``, ``abfss://``, ``hdfs://``,
+        ``hf://datasets/``; ``https://`` of a file). A list of str is a list of texts, unless each of them ends in a known
         suffix; a list that could be either is refused. A list of dicts is one of rows. An iterator is read once. Columns,
         tables and frames are those of Arrow, pandas and polars, lazy ones too; data sets those of pyarrow and Hugging Face. A
         dict of id to text has its keys as ids; in a dict of name to table, frame or data set each is an input. On Spark: files

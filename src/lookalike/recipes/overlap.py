@@ -113,6 +113,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     how: Any = {name: getattr(settings, name) for name in OPENING}
     sources, others = (as_sources(given, **how) for given in (data, settings.against))
     check_documents([*sources, *others])
+    cap = cap.reading(any(split.remote_bytes for split in (*sources, *others)))
     threads = settings.threads or available_threads()
     sources = [replace(source, limit=limit, threads=threads) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False, leave=False), threads=threads) for source in others]

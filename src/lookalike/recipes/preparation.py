@@ -15,6 +15,7 @@ from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
+from ..files.ahead import AT_ONCE, side_by_side
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
@@ -108,6 +109,7 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
         saved = any(map(is_saved, references)) and all(is_saved(one) and one.data.saved.id is not None for one in references)
         unnamed = (theirs is None and not saved, own is None)
     limit = limit_of(settings.max_document, settings.on_error, memory)
+    memory = memory.reading(any(split.remote_bytes for split in (*references, *inputs)))
     splits = [replace(split, limit=limit, threads=settings.n_threads) for split in (*references, *inputs)]
     if settings.boilerplate:
         splits = [replace(split, form=split.form.with_boilerplate()) for split in splits]
@@ -126,8 +128,8 @@ def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -
     """Return what is read of each document."""
     return Reading(
         text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
-        across=settings.across, encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
-        skip=leaves_out(splits), free=added_columns(settings, n_references > 0) if settings.annotate else (),
+        across=settings.across, carried=settings.carried, encoding_errors=settings.encoding_errors, pages=settings.pages,
+        n_references=n_references, skip=leaves_out(splits), free=added_columns(settings, n_references > 0),
     )  # fmt: skip
 
 
@@ -183,8 +185,10 @@ def _open_workspace(splits: list[Split], n_references: int, settings: Settings) 
 
 def expected_of(splits: Sequence[Split], text: str) -> tuple[int, int]:
     """Return about how many documents inputs have, and how many bytes in their columns of texts."""
-    some = splits[:: 1 + len(splits) // SAMPLED]  # for very many files, a sample is enough
-    expected = [split.expected(text) for split in some]
+    remote = any(split.remote_bytes for split in splits)
+    judged = remote and not any(split.form.counts_rows for split in splits)
+    some = splits[:: 1 + len(splits) // (AT_ONCE if judged else SAMPLED)]  # for very many files, a sample is enough
+    expected = side_by_side(lambda split: split.expected(text), some, remote)
     n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
     return n, size
 

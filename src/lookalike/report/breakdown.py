@@ -12,7 +12,7 @@ from .charts import lengths as draw_lengths
 from .charts import spark
 from .diff import visible
 from .facts import LENGTHS, OUTCOMES, REMOVED, share_between
-from .samples import Pair
+from .samples import Pair, short
 from .sections import Contents, share, size
 
 MOST_SOURCES = 40
@@ -80,13 +80,16 @@ def sources(told: Contents) -> dict[str, Any]:
             if any(row):
                 matrix.append({"name": name, "cells": [(n, -(-SHADES * n // most)) for n in row]})
     rest = facts.matrix[:-1, -1].any() if len(names) else False
-    columns = [{"full": name, "short": name[-_SHORT:]} for name in names] + [{"full": "all others", "short": "others"}]
+    columns = [{"full": name, "short": name if len(name) <= _SHORT else f"…{name[1 - _SHORT :]}"} for name in names] + [
+        {"full": "all others", "short": "others"}
+    ]
     if not rest:
         columns, matrix = columns[:-1], [{**row, "cells": row["cells"][:-1]} for row in matrix]
     return {
         "alarms": told.vanished(),
         "rows": rows,
         "columns": ["documents", "exact", "near", "other", "kept", "removed", "bytes removed"],
+        "slices": [_slice(column, rows) for column, rows in told.summary.slices.items()],
         "matrix_title": "Who duplicates whom",
         "matrix_corner": "removed from",
         "how": f"{len(rows):,} of {counted(len(inputs), 'source')}, those with most removals. A folder of texts is one source.",
@@ -95,6 +98,27 @@ def sources(told: Contents) -> dict[str, Any]:
         "matrix_how": f"{counted(len(names), 'source')}, those with most removed documents and documents kept for them. Rows: "
         "where removed documents were; columns: where their kept documents are.",
     }
+
+
+def _slice(column: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what is removed by the values of a column: those with most documents, and all that lose far more than others."""
+    shown = [row for place, row in enumerate(rows) if place < MOST_SOURCES or row["more"]]
+    return {
+        "column": visible(column),
+        "how": f"{len(shown):,} of {counted(len(rows), 'value')}: those with most documents, and all that lose far more than "
+        "others.",
+        "rows": [
+            {
+                "name": short("null" if row["value"] is None else row["value"]),
+                "cells": [
+                    f"{row['documents']:,}", f"{row['removed']:,}", f"{row['share']:.1%}",
+                    f"{row['low']:.1%} to {row['high']:.1%}",
+                ],
+                "more": "far more than others" if row["more"] else "",
+            }
+            for row in shown
+        ],
+    }  # fmt: skip
 
 
 def class_name(number: int) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..results.members import Members, Numbers
 from ..results.rows import Draw, Lowest, Rows
 from ..results.scored_pairs import ScoredPairs
-from ..steps.decide import REASONS
+from ..steps.groups import REASONS
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 
@@ -21,7 +21,8 @@ IN_MATRIX = 12
 OUTCOMES = ("kept", "exact", "near", "empty", "override", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
 
-_OUTCOME_OF = np.array([(*OUTCOMES, "reference").index(reason) for reason in REASONS])
+_COUNTED_AS = {"spared": "kept", "group": "override", "sources": "override"}  # what the user's own rules decide
+_OUTCOME_OF = np.array([(*OUTCOMES, "reference").index(_COUNTED_AS.get(reason, reason)) for reason in REASONS])
 Counts = NDArray[np.int64]
 
 

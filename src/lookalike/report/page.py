@@ -55,7 +55,7 @@ def write_report(
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of(result.settings, identities, n_references) if command is None else command
     page = Page(
-        job="dedup", title=title or f"lookalike: {result.summary.documents - result.summary.kept:,} documents removed",
+        job="dedup", title=title or f"lookalike: {told.removed:,} documents removed",
         score=result.summary.score, samples=told.samples, shown_in="2, 4, 6 and 9", seed=int(told.settings.seed),
         drawn_of=f"{told.near_duplicates:,} near-duplicates", many=len(identities) > 1, shingling=result.settings.shingling,
         read={} if texts == "none" else originals.texts(told.samples.pairs()),
@@ -165,16 +165,17 @@ def _told(result: Tables) -> Contents:
         near = near_misses(
             result.near_misses, result.threshold, lowest, NEAR, lambda score: float(settings.finder.recall(score))
         )
-    identities, numbers = result.provenance["inputs"], Numbers(decisions)
+    numbers = Numbers(decisions, settings.source)
+    names = [short("null" if name is None else name) for name in numbers.names]
+    names = names or [short(called(identity)) for identity in result.provenance["inputs"]]
     facts = gather(
-        decisions, numbers, result.threshold, n_sources=len(identities), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
+        decisions, numbers, result.threshold, n_sources=len(names), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
         seed=int(settings.seed),
     )  # fmt: skip
     small = result.is_open and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
     if result.evidence == "all" or small:
         exact = [result.summary.near_duplicates]
         exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
-    names = [short(called(identity)) for identity in identities]
     return Contents(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names, exact)
 
 

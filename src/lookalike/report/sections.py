@@ -15,7 +15,7 @@ from ..settings.settings import Settings
 from ..wording import counted
 from .charts import curve, histogram, shares
 from .diff import visible
-from .facts import BINS, REMOVED, Facts
+from .facts import BINS, OUTCOMES, REMOVED, Facts
 from .samples import Nearest, Samples, short
 
 _BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
@@ -51,6 +51,11 @@ class Contents:
     exact: list[int] | None  # near-duplicates by ``facts.thresholds``, where all verified pairs are known
 
     @property
+    def removed(self) -> int:
+        """How many documents were removed; those that were left out do not count."""
+        return self.summary.documents - self.summary.kept - self.summary.documents_skipped
+
+    @property
     def near_duplicates(self) -> int:
         """How many near-duplicates were removed."""
         return self.summary.near_duplicates
@@ -63,7 +68,8 @@ class Contents:
         """Say which sources are removed as a whole."""
         if self.facts.sources.shape[1] < 2:
             return []
-        names = [self.names[i] for i in self.facts.vanished]
+        n_documents = self.facts.sources[: len(OUTCOMES)].sum(axis=0)
+        names = [self.names[i] for i in self.facts.vanished if n_documents[i] > 1]
         return [f"Every document of {name} is removed." for name in names[:10]] + (
             [f"{len(names) - 10:,} more sources are removed as a whole."] if len(names) > 10 else []
         )
@@ -72,7 +78,7 @@ class Contents:
 def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: str) -> dict[str, Any]:
     """Section 1."""
     s, facts = told.summary, told.facts
-    removed = s.documents - s.kept
+    removed = told.removed
     saved = int(facts.n_bytes[REMOVED].sum())
     tiles = [
         (f"{s.documents:,}", "documents"),
@@ -89,14 +95,13 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
     if s.audit is not None and s.audit["recall"] is not None:
         tiles.append((f"{s.audit['recall']:.4f}", f"recall measured ({s.audit['low']:.4f} to {s.audit['high']:.4f})"))
     rests = "exact, computed from the texts" if s.verified_by == "exact" else "estimated, from sketches of the texts"
-    other = [
-        (s.empty_dropped, "have no token"), (s.documents_skipped, "are too large"), (s.removed_by_override, "overrides remove"),
-    ]  # fmt: skip
+    other = [(s.empty_dropped, "have no token"), (s.removed_by_override, "overrides remove")]
+    left_out = f" {_left_out(s)}." if s.documents_skipped else ""
     why = " or ".join(f"that {what}" for n, what in other if n)
     but = f", except those {why}" if why else ""
     return {
         "sentence": f"{removed:,} of {counted(s.documents, 'document')} ({share(removed, s.documents)}) are removed, each "
-        f"because it matches a kept document{but}. {s.score.capitalize()}s are {rests}.",
+        f"because it matches a kept document{but}.{left_out} {s.score.capitalize()}s are {rests}.",
         "recall": _recall(s),
         "tiles": tiles,
         "settings": [(name, short(value)) for name, value in flat(told.settings.to_dict())],
@@ -106,6 +111,12 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
         "digest of their sha256sum listing.",
         "command": visible(command),
     }
+
+
+def _left_out(s: Summary) -> str:
+    """Say how many documents were not compared."""
+    was = "was" if s.documents_skipped == 1 else "were"
+    return f"{counted(s.documents_skipped, 'document')} {was} left out, neither compared nor kept: too large, or unreadable"
 
 
 def _recall(s: Summary) -> str:
@@ -257,8 +268,7 @@ def warnings(told: Contents) -> list[str]:
     if s.skipped["files"]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:
-        was = "was" if s.documents_skipped == 1 else "were"
-        out.append(f"{counted(s.documents_skipped, 'document')} {was} too large and not compared.")
+        out.append(f"{_left_out(s)}.")
     if s.empty:
         has, became = ("has", "was") if s.empty == 1 else ("have", "were")
         out.append(
@@ -266,8 +276,15 @@ def warnings(told: Contents) -> list[str]:
         )
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
-    if s.documents and (s.documents - s.kept) > s.documents / 2:
-        out.append(f"More than half of the documents ({share(s.documents - s.kept, s.documents)}) are removed.")
+    for column, rows in s.slices.items():
+        names = [visible("null" if row["value"] is None else row["value"]) for row in rows if row["more"]]
+        if names:
+            more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+            out.append(
+                f"By {visible(column)}, far more than of others is removed of {', '.join(names[:5])}{more}: see section 7."
+            )
+    if told.removed > s.documents / 2:
+        out.append(f"More than half of the documents ({share(told.removed, s.documents)}) are removed.")
     if told.near is not None and s.near_duplicates and told.near.total > s.near_duplicates / 2:
         out.append("Many kept pairs are just below the threshold: a slightly lower threshold would remove many more.")
     if s.near_duplicates and told.facts.scores[: BINS // 8].sum() > s.near_duplicates / 4:

@@ -59,7 +59,7 @@ def explain(result: Result, id: str, top: int, name: str) -> Iterator[Explained]
     numbers = Numbers(decisions)
     for row in reversed(rows):
         told = _rows(result, [row])[row]
-        members = numbers.members([row])[0] if told["kept"] else None
+        members = numbers.members([row])[0] if numbers.keeper[row] == row else None
         keeper = None if members is not None or told["keeper"] is None else int(numbers.keeper[row])
         others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
         yield Explained(row, {row: told} | _rows(result, others), keeper, members)

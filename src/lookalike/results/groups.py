@@ -10,19 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..steps.decide import REASONS
+from ..steps.groups import REASONS
 from ..steps.keep import keep
 from ..theory import shares
 from ..values import Int64Array, Pairs
 from ..values.arrow import string, strings, to_arrow, to_numpy
-from .rows import Rows, collect, filtered
+from .rows import Rows, collect, filtered, of_reason
 
 
 def groups_of(decisions: Rows, against: bool) -> pa.Table:
     """Return a row for each kept document that stands for others: ``id, [is_reference], n_exact, n_duplicates, duplicates``."""
     names = ["order", "reason", "id", "n_exact", "n_duplicates"]
     keepers = filtered(decisions.select(names), lambda batch: to_arrow(to_numpy(batch.column("n_duplicates")) > 0))
-    removed = filtered(decisions.select(["id", "keeper", "kept"]), _removed_for_one)
+    removed = filtered(decisions.select(["id", "keeper", "reason"]), lambda batch: to_arrow(of_reason(batch, "exact", "near")))
     order = to_numpy(keepers["order"])
     by_order = np.argsort(order)
     place = by_order[np.searchsorted(order[by_order], to_numpy(removed["keeper"]))]
@@ -31,11 +31,6 @@ def groups_of(decisions: Rows, against: bool) -> pa.Table:
     columns = {"id": keepers["id"]} | ({"is_reference": pc.equal(keepers["reason"], string("reference"))} if against else {})
     columns |= {name: keepers[name] for name in ("n_exact", "n_duplicates")}
     return pa.table(columns | {"duplicates": pa.LargeListArray.from_arrays(to_arrow(offsets), ids)})
-
-
-def _removed_for_one(batch: pa.RecordBatch) -> pa.Array:
-    """Tell which documents are removed for a kept one, not dropped as empty."""
-    return pc.and_not(pc.is_valid(batch.column("keeper")), batch.column("kept"))
 
 
 def clusters_of(decisions: Rows, n_reference: int) -> Int64Array:
@@ -118,9 +113,10 @@ def annotation_columns(scores: Mapping[str, str], against: bool) -> list[str]:
 
 
 def annotated(decisions: pa.Table, scores: Mapping[str, str], against: bool) -> pa.Table:
-    """Return the columns that annotation adds to some rows."""
+    """Return the columns that annotation adds to some rows, counts last."""
     told = decisions.rename_columns([{"kept": "keep", **scores}.get(name, name) for name in decisions.column_names])
-    if not against:
+    if not against or "cluster" not in told.column_names:
         return told
     own = to_arrow(np.zeros(len(told), np.bool_), to_numpy(told["cluster"].is_null()))
-    return told.append_column("cluster_is_reference", pc.coalesce(told["duplicate_is_reference"], own))
+    of_reference = pc.coalesce(told["duplicate_is_reference"], own)
+    return told.add_column(told.column_names.index("cluster") + 1, "cluster_is_reference", of_reference)

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..steps.decide import REASONS
+from ..steps.groups import REASONS
 from ..values import Float64Array, Int64Array
-from ..values.arrow import string, strings, to_numpy
-from ..values.tables import SOURCE_BITS
+from ..values.arrow import string, strings, to_arrow, to_numpy
+from ..values.tables import COLUMN, SOURCE_BITS
 from .rows import BATCH_ROWS, Rows
 
 RESEMBLING = 3  # ids that are suggested for one that is not there
@@ -58,18 +58,21 @@ class Members:
 class Numbers:
     """What decisions say in numbers, by row: 22 bytes a document, held whole. Ids and names stay where they are.
 
-    ``row_of`` is by order. ``keeper``: the row of the kept document that stands for each, its own if kept, -1 if there is none;
+    ``row_of`` is by order. ``source`` is the input of each or, with ``column``, the place in ``names`` of the value that it has
+    there. ``keeper``: the row of the kept document that stands for each, its own if kept, -1 if there is none;
     ``reason``: places in ``REASONS``; ``by_hand``: an override names it.
     """
 
-    def __init__(self, decisions: Rows) -> None:
+    def __init__(self, decisions: Rows, column: str | None = None) -> None:
+        self.names: dict[str | None, int] = {}
+        by = [] if column is None else [COLUMN + column]
         overridden = "override" in decisions.schema.names
         kinds = {"order": np.int32, "source": np.int32, "reason": np.int8, "keeper": np.int32, "resemblance": np.float64,
                  "by_hand": np.bool_}  # fmt: skip
         parts: dict[str, list[NDArray[np.generic]]] = {name: [np.empty(0, kind)] for name, kind in kinds.items()}
-        for batch in decisions.select([*_READ, *(["override"] if overridden else [])]).batches():
+        for batch in decisions.select([*_READ, *(["override"] if overridden else []), *by]).batches():
             columns = {name: to_numpy(batch[name]) for name in ("order", "resemblance")}
-            columns["source"] = to_numpy(batch["position"]) >> SOURCE_BITS
+            columns["source"] = to_numpy(batch["position"]) >> SOURCE_BITS if column is None else self._places(batch[by[0]])
             columns["reason"] = to_numpy(pc.index_in(batch["reason"], strings(REASONS)))
             columns["keeper"] = to_numpy(batch["keeper"], -1)
             columns["by_hand"] = to_numpy(batch["override"].is_valid()) if overridden else np.zeros(len(batch), np.bool_)
@@ -82,9 +85,30 @@ class Numbers:
         self.reason, self.score = whole["reason"], whole["resemblance"]
         self.source, self.by_hand = whole["source"], whole["by_hand"]
 
+    def _places(self, values: pa.Array) -> Int64Array:
+        """Return the places of values in ``names``."""
+        found = values.dictionary_encode("encode")
+        places = [self.names.setdefault(value, len(self.names)) for value in found.dictionary.to_pylist()]
+        return np.asarray(np.array(places, np.int64)[to_numpy(found.indices)], np.int64)
+
     def __len__(self) -> int:
         """Return the number of documents, references included."""
         return len(self.row_of)
+
+    def shared(self) -> list[tuple[int, int, int]]:
+        """Return (source of removed documents, source of the kept ones, how many documents), most first."""
+        pairs = [np.empty((0, 2), np.int32)]
+        counts = [np.empty(0, np.int64)]
+        for part in self.parts("exact", "near"):
+            ends = np.column_stack([self.source[part], self.source[self.keeper[part]]])
+            some, n = np.unique(ends, axis=0, return_counts=True)
+            pairs.append(some)
+            counts.append(n)
+        each, place = np.unique(np.concatenate(pairs), axis=0, return_inverse=True)
+        total = np.zeros(len(each), np.int64)
+        np.add.at(total, place.reshape(-1), np.concatenate(counts))
+        order = np.lexsort((each[:, 1], each[:, 0], -total))
+        return [(int(a), int(b), int(n)) for (a, b), n in zip(each[order].tolist(), total[order].tolist(), strict=True)]
 
     def parts(self, *reasons: str) -> Iterator[Int64Array]:
         """Yield the rows whose reason is one of some, of as many documents at a time as a batch has."""
@@ -117,6 +141,14 @@ class Numbers:
         rows, sizes = np.unique(keepers, return_counts=True)
         rows, sizes = rows[sizes >= least - 1], sizes[sizes >= least - 1]
         return len(rows), self.members(rows[np.argsort(-sizes, kind="stable")[:n]].tolist())
+
+
+def shared_by(decisions: Rows, column: str | None, inputs: list[str]) -> pa.Table:
+    """Return ``removed_from, kept_in, documents``: sources are values of a column, or the inputs."""
+    numbers = Numbers(decisions, column)
+    names, found = inputs if column is None else list(numbers.names), numbers.shared()
+    ends = [strings([names[pair[side]] for pair in found]) for side in (0, 1)]
+    return pa.table([*ends, to_arrow(np.array([n for *_, n in found], np.int64))], ["removed_from", "kept_in", "documents"])
 
 
 def rows_named(decisions: Rows, name: str) -> list[int]:

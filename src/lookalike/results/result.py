@@ -12,6 +12,7 @@ from ..errors import ParameterError
 from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
+from ..settings.settings import check_saving
 from ..values.arrays import MOST_SEED, number, whole
 from .groups import walk_again
 from .rows import HeldRows, collect
@@ -104,12 +105,14 @@ class Result(Tables):
         """Walk all verified pairs again at a higher threshold."""
         began = perf_counter()
         settings = self.settings.at(threshold)
+        if settings.group_rules.given or settings.counts:  # which known pairs do not tell
+            raise ParameterError("rethreshold counts no groups anew (at_most, drop_all, min_sources, counts): run dedup again")
         method = settings.finder
         found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
         decisions, matches = map(HeldRows, found)
         summary = self.summary.at(
             threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
-            seconds={"keeping": perf_counter() - began}, **count(decisions, self.summary.reference),
+            seconds={"keeping": perf_counter() - began}, **count(decisions, self.summary.reference, settings.slices or ()),
         )  # fmt: skip
         provenance = self.provenance | {"parameters": settings.to_dict()}
         return Result(
@@ -120,7 +123,7 @@ class Result(Tables):
     def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
         """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
 
-        Documents left out as too large or unreadable are not written.
+        Documents left out as too large or unreadable are not written. With ``counts`` rows have its columns, too.
 
         Parameters
         ----------
@@ -261,11 +264,12 @@ class Result(Tables):
         OutputError
             If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
         ParameterError
-            If the result is closed, or was loaded or unpickled; or if inputs that lie in no files are web pages.
+            If the result is closed, or was loaded; if web pages are in no files; or if whole groups were removed.
         """
         self._check_open()
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
+        check_saving(self.settings)
         self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:

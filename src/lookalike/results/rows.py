@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from ..hashing import derive
 from ..kernels.hashing import mix_keys
 from ..methods.method import Method
+from ..settings.settings import Settings, count_columns
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
-from ..values.tables import DECISIONS
+from ..values.tables import COLUMN, DECISIONS
 
 BATCH_ROWS = 1 << 17
 TOGETHER = 64  # rows between two that are fetched in one go
+_COUNTS = {"n_sources": pa.int64(), "sources": pa.list_(pa.string())}
 _KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
 
 
@@ -30,7 +32,7 @@ def second_columns(method: Method) -> list[pa.Field]:
     return [pa.field(name, _KINDS[name]) for name in method.added[1:]]
 
 
-def decisions_schema(kind: pa.DataType, second: Sequence[pa.Field], leaders: bool, overridden: bool) -> pa.Schema:
+def decisions_schema(kind: pa.DataType, second: Sequence[pa.Field], leaders: bool, settings: Settings) -> pa.Schema:
     """Return the columns of decisions: DECISIONS with ids of a kind, and what a job adds to them."""
     fields = []
     for field in DECISIONS:
@@ -41,9 +43,10 @@ def decisions_schema(kind: pa.DataType, second: Sequence[pa.Field], leaders: boo
             fields += second
     if leaders:
         fields.append(pa.field("leader", pa.int64()))
-    if overridden:
+    if settings.overrides is not None:
         fields.append(pa.field("override", pa.string()))
-    return pa.schema(fields)
+    fields += [pa.field(name, kind) for name, kind in _COUNTS.items() if name in count_columns(settings)]
+    return pa.schema([*fields, *(pa.field(COLUMN + name, pa.large_string()) for name in settings.carried)])
 
 
 def pairs_schema(kind: pa.DataType, second: Sequence[pa.Field]) -> pa.Schema:

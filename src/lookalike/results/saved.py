@@ -30,10 +30,10 @@ from ..inputs.sketch_rows import DESCRIPTION as SKETCHES
 from ..inputs.sketches import Trusted
 from ..inputs.texts import SAVED
 from ..settings.settings import Settings
-from ..steps.decide import REASONS
+from ..steps.groups import REASONS
 from ..text.ignored import Ignored
 from ..values.arrow import string, strings, to_numpy
-from ..values.tables import SOURCE_BITS, check_values
+from ..values.tables import COLUMN, SOURCE_BITS, check_values
 from .inputs import INPUTS, SavedInputs
 from .rows import HeldRows, ParquetRows, Rows, collect, decisions_schema, pairs_schema, second_columns
 from .summary import Share, Summary, count
@@ -41,10 +41,10 @@ from .summary import Share, Summary, count
 DESCRIPTION = "result.json"
 FORMAT = 1
 _MOST = 1 << 62
-_STAY, _REMOVED = ("kept", "reference"), ("exact", "near")
+_STAY, _REMOVED, _FIRST = ("kept", "reference", "spared"), ("exact", "near"), ("group", "sources")
 _OF_REMOVED = ("duplicate_of", "duplicate_is_reference", "resemblance", "standard_error", "distance")
 _IDS = (pa.int64(), pa.string(), pa.large_string())
-_NULLABLE = (*_OF_REMOVED, "source", "keeper", "duplicate_source", "cluster", "override")
+_NULLABLE = (*_OF_REMOVED, "source", "keeper", "duplicate_source", "cluster", "override", "sources")
 
 
 class _Table(Struct):
@@ -183,12 +183,12 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
     n, second = said.summary.documents + said.summary.reference, second_columns(settings.finder)
     with _file(path, "decisions", said) as rows:
         kind = rows.schema.field("id").type
-        wanted = decisions_schema(kind, second, said.evidence == "all", settings.overrides is not None)
+        wanted = decisions_schema(kind, second, said.evidence == "all", settings)
         if kind not in _IDS or not rows.schema.equals(wanted) or rows.n_rows != n:
             raise ValueError(f"it has {rows.n_rows:,} rows of {rows.schema.to_string()!r:.200}")
         facts["decisions"] = decisions = HeldRows(collect(rows)) if held else rows
         _check_decisions(decisions, n, said.summary.reference, len(said.provenance.inputs))
-        counts = count(decisions, said.summary.reference)
+        counts = count(decisions, said.summary.reference, settings.slices or ())
         if any(getattr(said.summary, name) != value for name, value in counts.items()):
             raise ValueError(f"it has other counts than the summary in {DESCRIPTION}")
     with _file(path, "pairs", said) as rows:
@@ -256,7 +256,9 @@ def _check_inputs(inputs: pa.Table, n: int) -> None:
 def _bounds(n: int) -> dict[str, tuple[float, float]]:
     """Return between what the numbers in tables about so many documents are."""
     of_documents = dict.fromkeys(("order", "keeper", "leader", "left", "right"), (0, n - 1))
-    counts = dict.fromkeys(("position", "row", "number", "bytes", "n_exact", "n_duplicates", "distance"), (0, _MOST))
+    counts = dict.fromkeys(
+        ("position", "row", "number", "bytes", "n_exact", "n_duplicates", "n_sources", "distance"), (0, _MOST)
+    )
     return of_documents | counts | {"resemblance": (0.0, 1.0 + 1e-9), "standard_error": (0.0, 1.0)}
 
 
@@ -265,23 +267,27 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
     here, stays, stands, named = (np.zeros(n, np.bool_) for _ in range(4))  # by order
     first, last = 0, -1
     for batch in decisions.batches():
-        check_values(batch, _bounds(n), _NULLABLE)
+        carried = [name for name in batch.schema.names if name.startswith(COLUMN)]
+        check_values(batch, _bounds(n), (*_NULLABLE, *carried))
         order, position = to_numpy(batch["order"]), to_numpy(batch["position"])
         reason = to_numpy(pc.index_in(batch["reason"], strings(REASONS)), -1)
-        kept, removed = (np.isin(reason, [REASONS.index(name) for name in some]) for some in (_STAY, _REMOVED))
+        codes = [[REASONS.index(name) for name in some] for some in (_STAY, _REMOVED, _FIRST)]
+        kept, removed, first_gone = (np.isin(reason, some) for some in codes)
+        spared = reason == REASONS.index("spared")
         keeper = to_numpy(batch["keeper"], -1).astype(np.int64)
         rows = np.arange(first, first + len(batch))
         reference, skipped = (reason == REASONS.index(name) for name in ("reference", "skipped"))
         agree = [
-            reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed), (keeper == order) == kept,
+            reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed | first_gone),
+            (keeper == order) == ((kept & ~spared) | (first_gone & (keeper == order))),
             np.where(rows < n_reference, reference | skipped, ~reference), (rows < n_reference) == (order < n_reference),
             np.diff(position, prepend=last) > 0,
             *(to_numpy(batch[name].is_valid()) == removed for name in batch.schema.names if name in _OF_REMOVED),
-            to_numpy(batch["cluster"].is_valid()) == (kept | removed),
+            to_numpy(batch["cluster"].is_valid()) == (kept | removed | first_gone),
         ]  # fmt: skip
         if not np.logical_and.reduce(agree).all():
             raise ValueError("its rows contradict themselves")
-        here[order], stays[order], stands[order] = True, kept, to_numpy(batch["n_duplicates"]) > 0
+        here[order], stays[order], stands[order] = True, (kept & ~spared) | first_gone, to_numpy(batch["n_duplicates"]) > 0
         named[keeper[removed]] = True
         first, last = first + len(batch), int(position[-1])
     if last >> SOURCE_BITS >= n_sources or not here.all() or (named & ~stays).any() or (named != stands).any():

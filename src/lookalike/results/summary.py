@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,11 @@ from numpy.typing import NDArray
 from ..files.descriptions import Count
 from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
-from ..steps.decide import REASONS
+from ..steps.groups import REASONS, by_value
 from ..steps.totals import OUTCOMES, add_outcomes
 from ..wording import counted, printable, text_size
 from .rows import Rows, collect
+from .slices import Slices, lines_of_slices
 
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
 CROWDS = "docs/how-to/checking.md, What the summary says"
@@ -70,6 +72,12 @@ class Summary:
         Documents that were left out: larger than ``max_document``, or unreadable.
     removed_by_override, kept_by_override : int
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
+    spared, removed_with_group, removed_by_sources : int
+        Documents that stay by ``at_most`` beside the kept one, counted in ``kept``; that are removed by ``drop_all``, though no
+        other stands for them, and by ``min_sources``.
+    slices : dict of str to list of dict
+        For each column of ``slices``: its values, most documents first, each as ``value`` (str or None), ``documents``,
+        ``removed``, ``share``, and ``low`` and ``high``, its interval of 95 %; ``more``: whether it loses far more than others.
     audit : dict, optional
         What ``Result.audit`` measured, if it was asked for.
     """
@@ -102,6 +110,10 @@ class Summary:
     documents_skipped: Count = 0
     removed_by_override: Count = 0
     kept_by_override: Count = 0
+    spared: Count = 0
+    removed_with_group: Count = 0
+    removed_by_sources: Count = 0
+    slices: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     audit: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,8 +156,14 @@ class Summary:
             lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
-        by_hand = f"   ({self.kept_by_override:,} named by overrides)" if self.kept_by_override else ""
-        lines.append(f"  kept                      {self.kept:>12,}{by_hand}")
+        if self.removed_with_group:
+            lines.append(f"  removed with their group  {self.removed_with_group:>12,}   (--drop-all)")
+        if self.removed_by_sources:
+            lines.append(f"  in too few sources        {self.removed_by_sources:>12,}   (--min-sources)")
+        notes = [f"{self.spared:,} beside another of their group"] if self.spared else []
+        notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
+        lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
+        lines += lines_of_slices(self.slices)
         if self.least_alike:
             lines.append("  least similar removals (removed -> kept):")
             for gone, kept, score, is_reference in self.least_alike:
@@ -181,6 +199,23 @@ class Summary:
         ]
 
 
+def as_html(s: Summary) -> str:
+    """Return the counts as a small table, for notebooks."""
+    rows = [
+        ("documents", f"{s.documents:,}"),
+        ("exact duplicates removed", f"{s.exact_duplicates:,}"),
+        ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
+        ("kept", f"<b>{s.kept:,}</b>"),
+        ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
+    ]
+    rows += [
+        (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
+        for gone, kept, value, _ in s.least_alike
+    ]
+    body = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>" for name, value in rows)
+    return f"<table><caption>lookalike: {s.documents - s.kept:,} removed</caption>{body}</table>"
+
+
 def describe_audit(audit: dict[str, Any]) -> str:
     """Say what an audit measured."""
     drawn = f"{counted(audit['audited'], 'kept document')} of {audit['of']:,} (seed {audit['seed']})"
@@ -193,17 +228,18 @@ def describe_audit(audit: dict[str, Any]) -> str:
     )
 
 
-def count(decisions: Rows, n_reference: int) -> dict[str, Any]:
+def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict[str, Any]:
     """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them."""
-    total, first = OUTCOMES.start(), 0
-    for batch in decisions.select(["reason", "resemblance"]).batches():
+    total, first, by = OUTCOMES.start(), 0, Slices(slices)
+    for batch in decisions.select(["reason", "resemblance", *(["kept", *by.needed] if slices else [])]).batches():
         add_outcomes(total, batch, np.arange(first, first + batch.num_rows))
+        by.add(by_value(iter([batch]), by.needed))
         first += batch.num_rows
 
     def calls(places: list[int]) -> list[dict[str, Any]]:
         return [collect(decisions.slice(place, place + 1).select(CALLED)).to_pylist()[0] for place in places]
 
-    return counted_as(total, n_reference, calls)
+    return counted_as(total, n_reference, calls) | {"slices": by.found()}
 
 
 def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
@@ -220,6 +256,9 @@ def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]
         "empty_dropped": found["empty"],
         "documents_skipped": found["skipped"],
         "removed_by_override": found["override"],
-        "kept": found["kept"],
+        "spared": found["spared"],
+        "removed_with_group": found["group"],
+        "removed_by_sources": found["sources"],
+        "kept": found["kept"] + found["spared"],
         "least_alike": [(gone, kept, score, other) for (gone, kept, other), score in zip(told, scores, strict=True)],
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,17 +15,18 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..formats.split import Split
 from ..formats.writers import Selection
-from ..settings.settings import Settings, added_columns
+from ..settings.settings import Settings, added_columns, count_columns
 from ..steps.totals import of_inputs
 from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..values.arrow import no_rows, to_numpy
 from ..values.tables import SOURCE_BITS
-from ..wording import called, counted, printable
+from ..wording import called, counted
 from .groups import annotated, annotation_columns, clusters_of, groups_of, keeper_columns
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
+from .members import shared_by
 from .rows import HeldRows, Rows, collect, drawn, filtered, least_alike, rows_at, there_of
-from .summary import Summary
+from .summary import Summary, as_html
 
 NearMisses = Callable[[float], Iterator[tuple[Int64Array, Int64Array, Float64Array]]]
 """From a lower threshold to (left, right, score) of the kept documents that score between; left and right are orders."""
@@ -201,9 +201,11 @@ class Tables:
     def kept(self) -> pa.Table:
         """Arrow table ``id, n_exact, n_duplicates`` of the kept documents, in input order.
 
-        The counts are of the documents that it stands for: its copies byte for byte, and all that are removed for it.
+        The counts are of the documents that it stands for: its copies byte for byte, and all that are removed for it. With
+        ``counts`` follow ``n_sources`` and, if they are listed, ``sources``.
         """
-        return filtered(self._own(["id", "n_exact", "n_duplicates", "kept"]), lambda batch: batch.column("kept")).drop("kept")
+        names = ["id", *(count_columns(self.settings) or ("n_exact", "n_duplicates"))]
+        return filtered(self._own([*names, "kept"]), lambda batch: batch.column("kept")).drop("kept")
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -223,6 +225,14 @@ class Tables:
         With reference documents ``is_reference`` follows ``id``. In input order, references first.
         """
         return groups_of(self.rows(), self.against)
+
+    @cached_property
+    def matrix(self) -> pa.Table:
+        """Arrow table ``removed_from, kept_in, documents``: how many documents of one source are removed for those of another.
+
+        Sources are those of the setting ``source``, by default the inputs, references included; most documents come first.
+        """
+        return shared_by(self.rows(), self.settings.source, list(map(called, self.provenance["inputs"])))
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -253,15 +263,16 @@ class Tables:
         """
         return self._annotated(0, 0, self.summary.documents)
 
-    def _annotated(self, first: int, begin: int, end: int) -> pa.Table:
-        """Return some rows of ``annotations``, counted from ``first``."""
-        names = annotation_columns(self.score_names, self.against)
+    def _annotated(self, first: int, begin: int, end: int, annotate: bool = True, counts: bool = False) -> pa.Table:
+        """Return some rows of ``annotations``, counted from ``first``, and of the columns of counts."""
+        names = annotation_columns(self.score_names, self.against) if annotate else []
+        names += count_columns(self.settings) if counts else ()
         return annotated(collect(self._own(names, first + begin, first + end)), self.score_names, self.against)
 
     def _attributes(self, first: int, begin: int, end: int) -> pa.Table:
         """Return the ids of some rows, counted from ``first``, and what was decided about them."""
         ids = collect(self._own(["id"], first + begin, first + end))["id"]
-        told = self._annotated(first, begin, end)
+        told = self._annotated(first, begin, end, counts=True)
         removed = pc.invert(told["keep"])
         return told.drop_columns(["keep"]).add_column(0, "id", ids).add_column(1, "near_duplicate", removed)
 
@@ -282,8 +293,10 @@ class Tables:
             begin, end = end, end + n_rows
             mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
             if annotate and not attributes and not self.settings.annotate:  # else reading has checked it, before any work
-                source.check_free(added_columns(self.settings, self.against))
-            added = partial(self._attributes if attributes else self._annotated, begin) if annotate else None
+                source.check_free(added_columns(self.settings, self.against, annotated=True))
+            added = partial(self._attributes, begin) if attributes else None
+            if not attributes and (annotate or self.settings.counts):
+                added = partial(self._annotated, begin, annotate=annotate, counts=True)
             selections.append(Selection(source, mask, added, self.settings.encoding_errors))
         return selections
 
@@ -333,17 +346,4 @@ class Tables:
 
     def _repr_html_(self) -> str:
         """Return the counts as a small table, for notebooks."""
-        s = self.summary
-        rows = [
-            ("documents", f"{s.documents:,}"),
-            ("exact duplicates removed", f"{s.exact_duplicates:,}"),
-            ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
-            ("kept", f"<b>{s.kept:,}</b>"),
-            ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
-        ]
-        rows += [
-            (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
-            for gone, kept, value, _ in s.least_alike
-        ]
-        body = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>" for name, value in rows)
-        return f"<table><caption>lookalike: {s.documents - s.kept:,} removed</caption>{body}</table>"
+        return as_html(self.summary)

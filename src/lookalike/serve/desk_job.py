@@ -26,7 +26,7 @@ from ..report.samples import MOST_TEXT, short
 from ..results.members import Numbers
 from ..results.result import Result
 from ..results.rows import Draw, Rows, rows_at
-from ..steps.decide import REASONS
+from ..steps.groups import REASONS
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS

@@ -56,7 +56,7 @@ class TextOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document.", group=READ,
+        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.", group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',

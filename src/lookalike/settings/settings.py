@@ -10,15 +10,18 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.ignored import read_ignored
 from ..inputs.overrides import Overrides, read_overrides
-from ..inputs.read import Reading, read_ignored
+from ..inputs.read import Reading
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
+from ..steps.groups import GroupRules
 from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
+from .group_options import GroupOptions
 from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
@@ -34,7 +37,7 @@ def available_threads() -> int:
 
 @documented
 @dataclass(frozen=True, kw_only=True)
-class Settings(SearchOptions, DedupOptions):
+class Settings(SearchOptions, DedupOptions, GroupOptions):
     """All that a user can choose about a job; two parameters, ``threshold`` and ``recall``, are usually enough.
 
     Raises
@@ -57,6 +60,7 @@ class Settings(SearchOptions, DedupOptions):
             )
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
+        self._check_groups()
         check_on_error(self.on_error)
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
@@ -70,6 +74,16 @@ class Settings(SearchOptions, DedupOptions):
             reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
             object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
+
+    def _check_groups(self) -> None:
+        """Check what is asked of whole groups."""
+        if self.slices is not None:
+            given = (self.slices,) if isinstance(self.slices, str) else self.slices
+            object.__setattr__(self, "slices", tuple(dict.fromkeys(given)) or None)
+        if self.at_most is not None and self.drop_all:
+            raise ParameterError("at_most keeps documents of each group, and drop_all none: choose one")
+        if self.list_sources and not self.counts:
+            raise ParameterError("list_sources says which sources counts are of: ask for counts, too")
 
     def _drawn_seed(self) -> int:
         """Return the seed of the job to resume, or a new one."""
@@ -141,6 +155,16 @@ class Settings(SearchOptions, DedupOptions):
         return ("all" if self.boilerplate else "main") if self.html else ""
 
     @property
+    def group_rules(self) -> GroupRules:
+        """What becomes of whole groups."""
+        return GroupRules(at_most=self.at_most or 1, drop_all=self.drop_all, min_sources=self.min_sources or 1)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The columns of the inputs that decisions have, too."""
+        return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
+
+    @property
     def keep_column(self) -> str | None:
         """The column that the keep policy orders by, if it does."""
         return self.keep.partition(":")[2] or None
@@ -156,6 +180,8 @@ class Settings(SearchOptions, DedupOptions):
         said = recorded(self) | {"shingling": self.shingling.to_dict()}
         if skips_large(self.on_error, self.max_document):
             said["max_document"] = self.max_document
+        if self.slices is not None:
+            said["slices"] = list(self.slices)
         if self.overrides is not None:
             said["overrides"] = self.overrides.to_dict()
         if self.method == "simhash":
@@ -185,6 +211,13 @@ class PairSettings(PairOptions, Settings):
     work: str | os.PathLike[str] | None = field(init=False, default=None)
     resume: bool = field(init=False, default=False)
     order_by: str | None = field(init=False, default=None)
+    counts: bool = field(init=False, default=False)
+    source: str | None = field(init=False, default=None)
+    list_sources: int = field(init=False, default=0)
+    at_most: int | None = field(init=False, default=None)
+    drop_all: bool = field(init=False, default=False)
+    min_sources: int | None = field(init=False, default=None)
+    slices: Any = field(init=False, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list depends on, for provenance."""
@@ -192,8 +225,26 @@ class PairSettings(PairOptions, Settings):
         return super().to_dict() | usual | {"max_pairs": self.max_pairs}
 
 
-def added_columns(settings: Settings, references: bool) -> tuple[str, ...]:
-    """Return the names of the columns that annotation adds, of which some are for jobs with references."""
+def check_saving(settings: Settings) -> None:
+    """Refuse to save sketches where documents that are removed can have nobody who stands for them."""
+    if settings.drop_all or settings.group_rules.min_sources > 1:
+        raise ParameterError(
+            "sketches are not saved of jobs with drop_all or min_sources (--drop-all, --min-sources): what earlier jobs wrote "
+            "cannot be taken back when a later one finds another document of a group"
+        )
+
+
+def count_columns(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the columns of counts that are written."""
+    listed = ("sources",) if settings.list_sources else ()
+    return ("n_exact", "n_duplicates", "n_sources", *listed) if settings.counts else ()
+
+
+def added_columns(settings: Settings, references: bool, annotated: bool | None = None) -> tuple[str, ...]:
+    """Return the names of the columns that writing adds, of which some are for jobs with references."""
+    counts = count_columns(settings)
+    if not (settings.annotate if annotated is None else annotated):
+        return counts
     duplicate = ("duplicate_source", "duplicate_is_reference") if references else ()
     cluster = ("cluster_is_reference",) if references else ()
-    return ("keep", "duplicate_of", *duplicate, *settings.finder.added, "cluster", *cluster)
+    return ("keep", "duplicate_of", *duplicate, *settings.finder.added, "cluster", *cluster, *counts)

@@ -1,4 +1,4 @@
-"""What becomes of each document: who is kept in its place, and why; how many each kept one stands for; and rows that say it."""
+"""What becomes of each document: who is kept in its place, and why; and rows that say it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from ..inputs.ids import Labels
 from ..inputs.overrides import ACTIONS
 from ..methods.method import Method
 from ..values import Int64Array
-from ..values.arrow import string, strings, to_arrow, to_numpy
-from ..values.tables import SOURCE_BITS
-from .batches import Batches, batch_of, flags, floats, ints, ints_or, starts_of
+from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.tables import COLUMN, SOURCE_BITS
+from .batches import Batches, batch_of, flags, floats, ints, ints_or
+from .groups import STAY, Listed, named
 
-REASONS = ("kept", "reference", "exact", "near", "empty", "skipped", "override")
-_KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(len(REASONS))
+_KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(7)  # of ``REASONS``
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
-REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
-TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
 POSITIONS = pa.schema([("left_position", pa.int64()), ("right_position", pa.int64())])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
 _SETTLING = ("empty", "skipped", "leader", "keeper", "score", "leader_keeper", "leader_score")
@@ -59,40 +57,9 @@ def settle(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
             reason[flags(batch, "skipped")] = _SKIPPED
         scored = (reason == _EXACT) | (reason == _NEAR)
         nobody = (reason == _EMPTY) | (reason == _SKIPPED) | (reason == _OVERRIDE)
-        made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), _named(reason)]
+        made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), named(reason)]
         passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
         yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
-
-
-def removed(rows: Batches) -> Batches:
-    """Choose the documents that another one stands for."""
-    for batch in rows:
-        orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
-        gone = (keepers >= 0) & (keepers != orders)
-        exact = to_numpy(pc.equal(batch.column("reason"), string("exact")))
-        yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone])
-
-
-def tally(rows: Batches) -> Batches:
-    """Count the documents that each kept one stands for: its copies, and all that are removed for it."""
-    none = np.empty(0, np.int64)
-    held = (none, none, none)
-    for batch in rows:
-        added = ints(batch, "keeper"), flags(batch, "exact").astype(np.int64), np.ones(len(batch), np.int64)
-        keepers, exact, all_of_them = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
-        if not len(keepers):
-            continue
-        begins = np.flatnonzero(starts_of(keepers, None))
-        counted = keepers[begins], np.add.reduceat(exact, begins), np.add.reduceat(all_of_them, begins)
-        yield batch_of(TALLIES, *(column[:-1] for column in counted))  # of the last one more may come
-        held = (counted[0][-1:], counted[1][-1:], counted[2][-1:])
-    if len(held[0]):
-        yield batch_of(TALLIES, *held)
-
-
-def _named(reason: Int64Array) -> pa.Array:
-    """Return the names of reasons."""
-    return strings(REASONS).take(to_arrow(reason))
 
 
 def columns_needed(schema: pa.Schema) -> set[str]:
@@ -104,24 +71,35 @@ def columns_needed(schema: pa.Schema) -> set[str]:
         "cluster": {"keeper_position", "keeper_number", "keeper_id"},
         "duplicate_source": {"keeper_position", "keeper_number"}, "distance": {"keys", "keeper_keys"},
     }  # fmt: skip
-    return set().union(*(known.get(name, set()) for name in schema.names))
+    return set().union(*(known.get(name, {name} if name.startswith(COLUMN) else set()) for name in schema.names))
 
 
-def decision_rows(rows: Batches, schema: pa.Schema, labels: Labels, method: Method, boundary: int) -> Batches:
-    """Make the wanted columns of decisions: those of DECISIONS, id, leader, override, standard_error, distance.
+def decision_rows(
+    rows: Batches, schema: pa.Schema, labels: Labels, method: Method, boundary: int, listed: Listed | None = None
+) -> Batches:
+    """Make the wanted columns of decisions: those of DECISIONS, id, leader, override, standard_error, distance, sources.
 
-    Labels say what documents are called, the method what scores are; orders below ``boundary`` are references.
+    Labels say what documents are called, the method what scores are, ``listed`` what sources are called; orders below
+    ``boundary`` are references.
     """
     for batch in rows:
-        columns = [_column(name, batch, labels, method, boundary) for name in schema.names]
+        columns = [
+            listed(batch) if name == "sources" and listed is not None else _column(name, batch, labels, method, boundary)
+            for name in schema.names
+        ]
         yield batch_of(schema, *columns)
 
 
 def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, boundary: int) -> Any:
     """Make one column of decisions."""
     order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
-    kept = keeper == order
-    gone = kept | (keeper < 0)
+    gone = (keeper == order) | (keeper < 0)
+    if name.startswith(COLUMN):
+        texts = batch.column(name)
+        nothing, null = strings(["", None], texts.type)
+        return pc.if_else(pc.equal(texts, nothing), null, texts)
+    if "spared" in batch.schema.names and name != "cluster":
+        gone |= ints_or(batch, "spared", 0) > 0
     match name:
         case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
             return batch.column(name)
@@ -135,7 +113,7 @@ def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, bo
         case "id":
             return labels.ids(*_called(batch, ""))
         case "kept":
-            return kept
+            return pc.is_in(batch.column("reason"), STAY)
         case "override":
             number = ints(batch, "override")
             return strings(ACTIONS).take(to_arrow((number < 0).astype(np.int64), number == 0))
@@ -147,7 +125,7 @@ def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, bo
             return labels.without(gone, labels.files, *_called(batch, "keeper_")[:2])
         case "duplicate_is_reference":
             return to_arrow(keeper < boundary, gone)
-        case "n_exact" | "n_duplicates":
+        case "n_exact" | "n_duplicates" | "n_sources":
             return ints_or(batch, name, 0)
     distance = (
         distances(batch.column("keys"), batch.column("keeper_keys")) if name == "distance" else np.zeros(len(batch), np.int64)

@@ -18,7 +18,7 @@ from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
-from ..values.tables import SKETCHES, WITHIN_BYTES
+from ..values.tables import COLUMN, SKETCHES, WITHIN_BYTES
 from .batches import Batches, as_words
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
@@ -34,7 +34,7 @@ def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = Fal
     keys = pa.list_(pa.int64(), method.n_keys)
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
-    fields += [documents.field(name) for name in _PASSED_ON if name in documents.names]
+    fields += [field for field in documents if field.name in _PASSED_ON or field.name.startswith(COLUMN)]
     if overridden:
         fields.append(OVERRIDE)
     grouped = [pa.field(name, pa.binary(16)) for name in ("within", "across") if name in documents.names]

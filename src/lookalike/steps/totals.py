@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..values import Int64Array
 from ..values.arrow import string, to_numpy
 from ..values.tables import SOURCE_BITS
-from .decide import REASONS
+from .groups import REASONS
 
 N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
 LARGEST = np.iinfo(np.int64).max

@@ -7,11 +7,12 @@ Bits of unsigned words are stored as int64. A column in brackets below is there 
 
 ===========  ================================================================================================================
 DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority], [within], [across] (40 bytes: a word
-             that enters sketches, and 256 bits by which groups are told apart; zeros: no value of ``across``)
+             that enters sketches, and 256 bits by which groups are told apart; zeros: no value of ``across``), [column_NAME]
+             (of the inputs, as text)
 SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text), empty, keys (none of an empty
              document), [code] (16 bits a slot, little endian), [estimate] (slots set aside for estimates, 32 bits each),
              [id], [priority], [within], [across] (16 bytes, keyed; zeros: no value of ``across``), [override] (what people
-             decided by hand: see ``steps.override``); after ranking also order
+             decided by hand: see ``steps.override``), [column_NAME]; after ranking also order
 LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row
 LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
 HOLDERS      code (slot << 16 | code), order, count (of crowded documents with that code), within_budget
@@ -37,6 +38,8 @@ from .arrow import to_numpy
 
 SOURCE_BITS = 40
 WITHIN_BYTES = 40
+COLUMN = "column_"
+"""How the names of columns begin that hold one of the inputs, as text."""
 OPEN, KEPT, REMOVED = 0, 1, 2
 
 _int = pa.int64()

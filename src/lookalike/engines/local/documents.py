@@ -11,12 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import InputDataError
+from ...files.ahead import begun
 from ...files.workspace import Workspace
 from ...formats.split import Split
 from ...inputs.read import Reading, read_documents, text_column
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
 from ...text.texts import Later, Texts
+from ...values import Int64Array
 from ..engine import Batches
 from ..progress import share_of
 from .tables import Lazy, Piece
@@ -111,13 +113,16 @@ class Documents(Lazy):
             return
         skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
         bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors)
-        for number, source in enumerate(self.splits):
-            first, end = int(starts[number]), int(starts[number + 1])
-            if end <= begin:
-                continue
-            source.check_unchanged()
+
+        def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[int, Texts, pa.RecordBatch]]]]:
+            source = self.splits[number]
+            return source.remote_bytes, partial(_unchanged, source, bare, skipped[number : number + 1])
+
+        numbers = [number for number in range(len(self.splits)) if starts[number + 1] > begin]
+        for number, rows in zip(numbers, begun(map(reads, numbers)), strict=True):
+            source, first, end = self.splits[number], int(starts[number]), int(starts[number + 1])
             row = first + int(skipped[number])
-            for _, texts, _ in read_documents([source], bare, skipped[number : number + 1]):
+            for _, texts, _ in rows:
                 self.progress("reading candidates again", len(texts))
                 if self._share is not None:
                     self._share("reading candidates again", row + len(texts), int(starts[-1]), "documents")
@@ -156,6 +161,12 @@ class Amounts:
     def done(self) -> int:
         """Bytes that are read: all of the inputs before the one that was read last, and some of that one."""
         return min(int(self._starts[self._number]) + self._bytes, int(self._starts[self._number + 1]))
+
+
+def _unchanged(source: Split, reading: Reading, skipped: Int64Array) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
+    """Read one input again, beyond some rows."""
+    source.check_unchanged()
+    yield from read_documents([source], reading, skipped)
 
 
 def _one(batch: pa.RecordBatch) -> Batches:

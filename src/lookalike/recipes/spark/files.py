@@ -57,7 +57,7 @@ class Writing:
     encoding_errors: str
     output: str  # as messages call it
     attempts: AnyPath  # the folder of the tasks: see ``files.folder``
-    scores: Mapping[str, str] | None = None  # columns of scores and their names, if rows are annotated
+    scores: Mapping[str, str] | None = None  # columns of scores and their names, if something is added to rows
     against: bool = False  # whether there are references
     free: tuple[str, ...] = ()  # columns that inputs must not have
 

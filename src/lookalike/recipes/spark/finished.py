@@ -20,7 +20,7 @@ from ...results.groups import annotation_columns
 from ...results.result import Result
 from ...results.rows import HeldRows, ParquetRows, pairs_schema, second_columns, spooled
 from ...results.summary import Summary
-from ...settings.settings import Settings, added_columns
+from ...settings.settings import Settings, added_columns, count_columns
 from ...steps.pairs import MEMBERS
 from ...steps.sketch import kept
 from ...values.tables import SOURCE_BITS
@@ -103,24 +103,26 @@ class Finished:
         with folder.publish(names, replace=force) as new:
             with new.tasks() as attempts:
                 added = annotate and not self.settings.annotate
+                counts = count_columns(self.settings)
+                columns = [*(annotation_columns(scores, self.n_references > 0) if annotate else ()), *counts]
+                free = added_columns(self.settings, self.n_references > 0, annotated=True) if added else ()
                 writing = Writing(
                     splits=tuple(self.splits), provenance=self.provenance, encoding_errors=self.settings.encoding_errors,
-                    output=shown(folder.path), attempts=attempts, scores=scores if annotate else None,
-                    against=self.n_references > 0, free=added_columns(self.settings, self.n_references > 0) if added else (),
+                    output=shown(folder.path), attempts=attempts, scores=scores if columns else None,
+                    against=self.n_references > 0, free=free,
                 )  # fmt: skip
-                rows = self._told(writing.scores).mapped(partial(write_inputs, writing=writing), WRITTEN)
+                rows = self._told(annotate, columns).mapped(partial(write_inputs, writing=writing), WRITTEN)
                 told = self.engine.write(rows, "written", again=True)
                 take_files(StoredTable(self.engine, told, WRITTEN).batches(), new, len(inputs))
                 folder_of(told.folder).remove()
             describe(new, self.provenance)
 
-    def _told(self, scores: Mapping[str, str] | None) -> SparkTable:
+    def _told(self, annotate: bool, added: Sequence[str]) -> SparkTable:
         """Return what tasks need of the decisions: all about an input together, a row without position first."""
         from pyspark.sql import functions
 
         column, first = functions.col, self.n_references
-        added = [] if scores is None else annotation_columns(scores, first > 0)
-        wanted = column("kept") if scores is None else column("reason") != "skipped"
+        wanted = column("reason") != "skipped" if annotate else column("kept")
         source = functions.shiftright("position", SOURCE_BITS)
         own = self.decisions.for_callers().filter(column("position") >= first << SOURCE_BITS)
         rows = own.select(source.alias("source"), "position", wanted.alias("wanted"), *added)

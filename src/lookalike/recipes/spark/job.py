@@ -23,10 +23,12 @@ from ...formats.split import Limit, Split, skipped_in
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
+from ...results.slices import Slices
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
 from ...settings.options import OPENING
 from ...settings.settings import PairSettings, Settings
+from ...steps.groups import VALUES, by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
 from ..common import ignoring_common
@@ -196,8 +198,9 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
         "keep": settings.keep_column,
         "within": settings.within,
         "across": settings.across,
+        "source": settings.source,
     }
-    for option, name in wanted.items():
+    for option, name in [*wanted.items(), *(("slices", name) for name in settings.slices or ())]:
         if name is not None and name not in kinds:
             raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
     if kinds[settings.text] not in ("string", "binary"):
@@ -253,8 +256,14 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
             by_position = {row["position"]: row for batch in chosen.batches() for row in batch.to_pylist()}
             return [by_position[position] for position in positions]
 
-        total = engine.fold(decisions.select(["position", "reason", "resemblance"]), OUTCOMES)
-        return counted_as(total, found.boundary, calls)
+        total, slices = (
+            engine.fold(decisions.select(["position", "reason", "resemblance"]), OUTCOMES),
+            Slices(settings.slices or ()),
+        )
+        if slices.needed:
+            values = decisions.select(["reason", "kept", *slices.needed])
+            slices.add(engine.map(values, partial(by_value, columns=slices.needed), VALUES).batches())
+        return counted_as(total, found.boundary, calls) | {"slices": slices.found()}
 
     told, summary = judge(opened, decider, settings, count)
     pairs = engine.store(told.pairs_in_any_order, "pairs-told")

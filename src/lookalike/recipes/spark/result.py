@@ -16,6 +16,7 @@ from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
 from ...results.result import Result
 from ...results.rows import LaterRows
+from ...settings.settings import count_columns
 from ...steps.totals import of_inputs
 from ...values import Int64Array
 from .finished import Finished
@@ -118,8 +119,8 @@ class SparkResult(Result):
 
     @property
     def kept(self) -> Any:
-        """Data frame ``id, n_exact, n_duplicates`` of the kept documents."""
-        return self._judged.filter("kept").select("id", "n_exact", "n_duplicates")
+        """Data frame ``id, n_exact, n_duplicates`` of the kept documents; with ``counts``, all of its columns."""
+        return self._judged.filter("kept").select("id", *(count_columns(self.settings) or ("n_exact", "n_duplicates")))
 
     @property
     def removed(self) -> Any:
@@ -140,7 +141,7 @@ class SparkResult(Result):
         from pyspark.sql import functions
 
         decisions = self.decisions
-        removed = decisions.filter("not kept and keeper is not null").groupBy("keeper")
+        removed = decisions.filter("reason in ('exact', 'near')").groupBy("keeper")
         lists = removed.agg(functions.array_sort(functions.collect_list(functions.struct("position", "id"))).alias("found"))
         joined = decisions.filter("n_duplicates > 0").join(lists.withColumnRenamed("keeper", "__keeper"),
                                                            functions.col("order") == functions.col("__keeper"))  # fmt: skip

@@ -1,0 +1,165 @@
+"""Tables of Delta Lake, read by what the package ``deltalake`` makes of their log."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError, ParameterError
+from ..files.names import shown, some_of
+from ..files.urls import AnyPath, Url
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+from .lake import NONE, DataFile, Lake, Snapshot
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+_READ = {
+    "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview", "v2Checkpoint",
+    "vacuumProtocolCheck",
+}  # fmt: skip
+MEMORY = 4 << 30
+"""Bytes of address space of the process that reads deletion vectors: a few bytes can stand for any number of rows."""
+_DELETED = pa.schema([("path", pa.string()), ("row", pa.list_(pa.int64()))])
+_PHYSICAL = b"delta.columnMapping.physicalName"
+
+
+class Delta(Lake):
+    """Delta tables, deletion vectors and mapped columns included."""
+
+    name = "delta"
+    extra, package = "delta", "deltalake"
+    sign = "folders with _delta_log/"
+
+    def latest(self, root: AnyPath) -> str:
+        with _opening(root):
+            return str(_table(root, None).version())
+
+    def snapshot(self, root: AnyPath, version: str) -> Snapshot:
+        if not version.isdecimal():
+            raise ParameterError(f"the version of a Delta table is a number, as in delta:12; got {version!r}")
+        with _opening(root, f"version {version}"):
+            table = _table(root, int(version))
+            features = set(table.protocol().reader_features or ())
+            if unknown := features - _READ:
+                raise InputDataError(
+                    f"{shown(root)}: reading the Delta table needs {', '.join(sorted(unknown))}, which is not supported: write "
+                    "the table again without it"
+                )
+            schema, adds = pa.schema(table.schema().to_arrow()), pa.table(table.get_add_actions())
+            partitions = table.metadata().partition_columns
+        deleted: dict[str, Int64Array] = {}
+        if "deletionVectors" in features:
+            deleted = _deleted_rows(str(root), int(version), _options(root), shown(root))
+        names = [_inside(path, root) for path in adds.column("path").to_pylist()]
+        constants = adds.column("partition").to_pylist() if partitions else [{}] * len(names)
+        if stray := set(deleted) - set(names):
+            raise InputDataError(f"{shown(root)}: the Delta table deletes rows of files that are not there: {some_of(stray)}")
+        files = {name: DataFile(deleted.get(name, NONE), known or {}) for name, known in zip(names, constants, strict=True)}
+        return Snapshot(pa.schema([own.remove_metadata() for own in schema]), list(schema), files)
+
+    def key(self, own: pa.Field, of_file: bool) -> str:
+        physical = None if of_file else (own.metadata or {}).get(_PHYSICAL)
+        return str(own.name) if physical is None else str(physical.decode())
+
+
+def _options(root: AnyPath) -> dict[str, str]:
+    """Return how the store of a table is reached, where the environment does not say it."""
+    known = dict(root.options) if isinstance(root, Url) else {}
+    endpoint = known.get("endpoint_override", "")
+    return {
+        name: value
+        for name, value in (
+            ("aws_region", known.get("region", "")),
+            ("aws_endpoint", endpoint),
+            ("aws_allow_http", "true" if endpoint.startswith("http:") else ""),
+        )
+        if value
+    }
+
+
+def _table(root: AnyPath, version: int | None) -> DeltaTable:
+    from deltalake import DeltaTable
+
+    return DeltaTable(str(root), version=version, storage_options=_options(root))
+
+
+@contextmanager
+def _opening(root: AnyPath, what: str = "") -> Iterator[None]:
+    """Turn what the package raises, panics included, into an InputDataError that names the table."""
+    try:
+        yield
+    except InputDataError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        said = " ".join(str(error).split())
+        table = f"the Delta table{f', {what},' if what else ''}"
+        raise InputDataError(f"{shown(root)}: {table} cannot be read: {said:.500}") from None
+
+
+def _inside(path: str, root: AnyPath) -> str:
+    """Return the name inside the table of a file that its log names by a relative URL."""
+    name = unquote(path)
+    if ":" in path.partition("/")[0] or name.startswith("/") or ".." in name.split("/"):
+        raise InputDataError(
+            f"{shown(root)}: the Delta table names a file outside of its folder, {path!r:.200}, as shallow clones do; these "
+            "are not read: copy the table whole (deep clone)"
+        )
+    return name
+
+
+FORMAT = Delta()
+
+
+def _deleted_rows(uri: str, version: int, options: dict[str, str], name: str) -> dict[str, Int64Array]:
+    """Return the deleted rows of the files of a table, by the names of these in its folder."""
+    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    command = [
+        sys.executable,
+        "-m",
+        "lookalike.formats.delta",
+        uri,
+        str(version),
+        *(f"{key}={value}" for key, value in options.items()),
+    ]
+    ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": paths}, check=False)
+    if ended.returncode:
+        said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise InputDataError(
+            f"{name}: the deletion vectors of the Delta table are damaged, or take too much memory "
+            f"({said or f'status {ended.returncode}':.500})"
+        )
+    found = pa.ipc.open_stream(ended.stdout).read_all()
+    rows = found.column("row")
+    return {path: to_numpy(rows[place].values) for place, path in enumerate(found.column("path").to_pylist())}
+
+
+def main(uri: str, version: int, options: dict[str, str]) -> None:
+    """Write what is deleted to standard output."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    from deltalake import DeltaTable
+
+    table = DeltaTable(uri, version=version, storage_options=options)
+    with pa.ipc.new_stream(sys.stdout.buffer, _DELETED) as out:
+        for path, kept in zip(*pa.table(table.deletion_vectors()).columns, strict=True):
+            rows = np.flatnonzero(~np.asarray(kept.values))
+            columns = [[unquote(path.as_py()).removeprefix(unquote(table.table_uri))], [rows]]
+            arrays = [pa.array(values, own.type) for values, own in zip(columns, _DELETED, strict=True)]
+            out.write_batch(pa.RecordBatch.from_arrays(arrays, schema=_DELETED))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), dict(option.split("=", 1) for option in sys.argv[3:]))

@@ -1,0 +1,203 @@
+"""Tables of Iceberg, read by what the package ``pyiceberg`` makes of their metadata."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputDataError
+from ..files.inputs import entries_in
+from ..files.names import shown, some_of
+from ..files.tables import METADATA
+from ..files.urls import AnyPath, Url
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+from .lake import DataFile, Lake, Snapshot, alike
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import DataFile as ListedFile
+    from pyiceberg.table import StaticTable
+
+_ID = b"PARQUET:field_id"
+
+
+class Iceberg(Lake):
+    """Iceberg tables of Parquet files, with position deletes and deletion vectors; without equality deletes."""
+
+    name = "iceberg"
+    extra, package = "iceberg", "pyiceberg"
+    sign = "folders with metadata/*.metadata.json, or such a file"
+
+    def latest(self, root: AnyPath) -> str:
+        """Return the name of the file that describes a table, without its end.
+
+        It is the one that ``version-hint.text`` names, or else that of the highest number: a catalog alone knows it.
+        """
+        folder = root / "metadata"
+        names = {e.url.name for e in entries_in(folder)} if isinstance(folder, Url) else {p.name for p in folder.iterdir()}
+        known = {name.removesuffix(METADATA): name for name in names if name.endswith(METADATA)}
+        if "version-hint.text" in names:
+            hint = (folder / "version-hint.text").read_bytes()[:1000].decode("utf-8", "replace").strip()
+            found = known.keys() & {hint, f"v{hint}", hint.removesuffix(METADATA)}
+            problem = f"version-hint.text names {hint!r:.80}, which is not there"
+        else:
+            numbers = {name: int((re.match(r"v?(\d{1,18})", name) or (0, -1))[1]) for name in known}
+            found = {name for name, number in numbers.items() if number == max(numbers.values())}
+            problem = f"several have the highest number: {some_of(found)}"
+        if len(found) != 1:
+            raise InputDataError(
+                f"{shown(root)}: which file in metadata/ describes the Iceberg table now is not known ({problem}): name the "
+                ".metadata.json file that your catalog has"
+            )
+        return found.pop()
+
+    def snapshot(self, root: AnyPath, version: str) -> Snapshot:
+        from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+        with _opening(root, version):
+            table = _table(root, version)
+            own, location = table.schema(), _bare(table.metadata.location)
+            tasks = list(table.scan().plan_files())
+            for task in tasks:
+                if task.file.file_format.value != "PARQUET":
+                    raise InputDataError(
+                        f"{shown(root)}: the Iceberg table has {task.file.file_format.value} files; only Parquet files are read"
+                    )
+            rows = {task.file.file_path: task.file.record_count for task in tasks}
+            deletes = {one.file_path: one for task in tasks for one in task.delete_files}
+            deleted = {path: _deleted(table.io, one, rows) for path, one in deletes.items()}
+            files = {}
+            for task in tasks:
+                path = task.file.file_path
+                some = [there[path] for one in task.delete_files if path in (there := deleted[one.file_path])]
+                files[_inside(path, location, root)] = DataFile(
+                    np.unique(np.concatenate([np.empty(0, np.int64), *some])), _constants(table, task.file)
+                )
+            mapping = table.metadata.name_mapping()
+            names = {} if mapping is None else {name: str(one.field_id) for one in mapping.root for name in one.names}
+            plain, keyed = schema_to_pyarrow(own, include_field_ids=False), schema_to_pyarrow(own)
+        return Snapshot(plain, list(keyed), files, names)
+
+    def key(self, own: pa.Field, of_file: bool) -> str:
+        known = (own.metadata or {}).get(_ID)
+        return str(own.name) if known is None else str(known.decode())
+
+    def sources(self, snapshot: Snapshot, schema: pa.Schema) -> tuple[list[pa.Field], dict[str, pa.Field]]:
+        """Return the columns of the table, and those of a file by the names that they have there; without ids by the names."""
+        if any(_ID in (one.metadata or {}) for one in schema):
+            return super().sources(snapshot, schema)
+        own = {snapshot.names.get(one.name, one.name): one for one in schema}
+        fields, found = list(snapshot.schema), {}
+        for keyed, plain in zip(snapshot.fields, fields, strict=True):
+            source = own.get(self.key(keyed, False), own.get(keyed.name))
+            if source is None:
+                continue
+            if pa.types.is_nested(source.type) and not alike(self, source, plain):
+                raise InputDataError(
+                    f"a file of the Iceberg table has no field ids, and its column {source.name!r} differs from the table's in "
+                    "the fields inside it: write the table again, as compaction does"
+                )
+            found[plain.name] = source
+        return fields, found
+
+
+def _bare(location: str) -> str:
+    """Return a location without the scheme of local files."""
+    return re.sub(r"^file:/*", "/", location).rstrip("/")
+
+
+def _inside(location: str, table: str, root: AnyPath) -> str:
+    """Return the name, in a table's folder, of a file whose location begins as the table's, which may have been moved."""
+    name = _bare(location).removeprefix(f"{table}/")
+    if name == _bare(location) or ".." in name.split("/"):
+        raise InputDataError(
+            f"{shown(root)}: the Iceberg table names a file outside of its folder, {location!r:.200}: such tables are not read"
+        )
+    return name
+
+
+def _table(root: AnyPath, version: str) -> StaticTable:
+    """Open a table as a file describes it, which can name neither code nor files outside of the folder."""
+    from pyarrow.fs import LocalFileSystem
+    from pyiceberg.catalog.noop import NoopCatalog
+    from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
+    from pyiceberg.serializers import FromInputFile
+    from pyiceberg.table import StaticTable
+
+    def opened(name: str) -> PyArrowFile:
+        path = root / name
+        system, inside = (path.filesystem, path.inside) if isinstance(path, Url) else (LocalFileSystem(), str(path))
+        return PyArrowFile(location=str(path), path=inside, fs=system)
+
+    described = opened(f"metadata/{version}{METADATA}")
+    metadata = FromInputFile.table_metadata(described)
+    location = _bare(metadata.location)
+
+    class Inside(PyArrowFileIO):
+        def new_input(self, location_of_file: str) -> PyArrowFile:
+            return opened(_inside(location_of_file, location, root))
+
+    return StaticTable(("table",), metadata, described.location, Inside(), NoopCatalog("table"))
+
+
+def _deleted(io: FileIO, listed: ListedFile, rows: dict[str, int]) -> dict[str, Int64Array]:
+    """Return the rows that a file of deletes names, of files with so many rows, by their locations."""
+    import pyarrow.parquet as pq
+    from pyiceberg.table.deletion_vector import deletion_vectors_from_puffin_file
+    from pyiceberg.table.puffin import PuffinFile
+
+    found: defaultdict[str, list[Int64Array]] = defaultdict(list)
+    with io.new_input(listed.file_path).open() as stream:
+        if listed.file_format.value == "PUFFIN":
+            for vector in deletion_vectors_from_puffin_file(PuffinFile(stream.read())):
+                found[vector.referenced_data_file].append(to_numpy(vector.to_vector()))
+        elif listed.file_format.value == "PARQUET":
+            with pq.ParquetFile(stream) as file:
+                for batch in file.iter_batches(columns=["file_path", "pos"], use_threads=False):
+                    paths, places = batch.column("file_path").dictionary_encode(), to_numpy(batch.column("pos"))
+                    codes = to_numpy(paths.indices)
+                    for code, path in enumerate(paths.dictionary.to_pylist()):
+                        found[path].append(places[codes == code])
+        else:
+            raise InputDataError(f"{listed.file_path}: deletes in files of {listed.file_format.value} are not read")
+    joined = {path: np.concatenate(some) for path, some in found.items() if path in rows}
+    for path, places in joined.items():
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < rows[path]:
+            raise InputDataError(f"{listed.file_path}: damaged: it deletes rows that {path} does not have")
+    return joined
+
+
+def _constants(table: StaticTable, listed: ListedFile) -> dict[str, Any]:
+    """Return the values of columns that a file may lack: those of its partition, and defaults."""
+    from pyiceberg.transforms import IdentityTransform
+
+    known = {own.name: own.initial_default for own in table.schema().fields if own.initial_default is not None}
+    names = {own.field_id: own.name for own in table.schema().fields}
+    for place, part in enumerate(table.specs()[listed.spec_id or 0].fields):
+        if isinstance(part.transform, IdentityTransform) and part.source_id in names:
+            known[names[part.source_id]] = listed.partition[place]
+    return known
+
+
+@contextmanager
+def _opening(root: AnyPath, version: str) -> Iterator[None]:
+    """Turn what the package raises into an InputDataError that names the table."""
+    try:
+        yield
+    except (InputDataError, MemoryError):
+        raise
+    except Exception as error:  # of whatever is damaged
+        said = " ".join(str(error).split()) or type(error).__name__
+        if "equality deletes" in said:
+            said = "it has equality deletes, which are not read: write the table again, as compaction does"
+        raise InputDataError(f"{shown(root)}: the Iceberg table, {version}, cannot be read: {said:.500}") from None
+
+
+FORMAT = Iceberg()

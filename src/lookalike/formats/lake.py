@@ -1,0 +1,327 @@
+"""Tables of Delta Lake and Iceberg: a split for each data file of one version, without the rows that were deleted since.
+
+The package of the table says which files and rows there are; the files are read as other Parquet files are. Which version and
+how many folders below the table's the file is are in the name of the format, so that rows are read again from the same version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import types
+
+from ..errors import InputDataError, OutputError, ParameterError
+from ..files.folder import Unfinished
+from ..files.inputs import entries_in
+from ..files.names import shown
+from ..files.places import NO_DEVICE, Place
+from ..files.streams import open_anywhere, why
+from ..files.tables import TITLES, above
+from ..files.urls import AnyPath, Url
+from ..values import Int64Array
+from ..values.arrow import to_arrow
+from .columnar import check_columns, outer, path_of, table_batch
+from .format import Format, Selection
+from .parquet import Parquet, reading
+from .registry import format_named
+from .row_groups import RowGroups
+from .split import Batch, Columns, Record, Split, marked
+
+NONE = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataFile:
+    """What a version of a table says of one of its files."""
+
+    deleted: Int64Array  # rows, from 0, ascending
+    constants: Mapping[str, Any]  # values of columns that the file may lack
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A version of a table."""
+
+    schema: pa.Schema
+    fields: Sequence[pa.Field]  # the same, with what says which column of a file each is
+    files: Mapping[str, DataFile]  # by their names in the folder of the table
+    names: Mapping[str, str] = field(default_factory=dict)  # what columns are known by, by their names in files without ids
+
+
+class Lake(Parquet):
+    """Tables of one kind. Rows are numbered as in their files, from 1."""
+
+    written_as = "parquet"
+    suffixes = ()
+    version, depth = "", 0
+
+    def latest(self, root: AnyPath) -> str:
+        """Return the version of a table that counts now."""
+        raise NotImplementedError
+
+    def snapshot(self, root: AnyPath, version: str) -> Snapshot:
+        """Return what the package of the table says of a version; an InputDataError if that is damaged, or not there."""
+        raise NotImplementedError
+
+    def key(self, own: pa.Field, of_file: bool) -> str:
+        """Return by what a column of the table and one of a file are known to be the same."""
+        raise NotImplementedError
+
+    @property
+    def _kind(self) -> str:
+        return self.name.partition(":")[0]
+
+    def detailed(self, detail: str) -> Self:
+        """Return the format of a version ("delta:12"), or of a file of it so many folders below the table's ("delta:12:2")."""
+        version, _, depth = detail.partition(":")
+        if not version or (depth and not depth.isdecimal()):
+            raise ParameterError(f"format must name a version after {self._kind}, as in {self._kind}:12; got {detail!r}")
+        found = type(self)()
+        found.name, found.version, found.depth = f"{self._kind}:{detail}", version, int(depth or 0)
+        return found
+
+    def splits(self, places: Sequence[Place]) -> list[Split]:
+        """Return the data files of tables, a split each, in the order of their names."""
+        if not self.depth:
+            _snapshot.cache_clear()  # another table may be in the folder by now
+        return [split for place in places for split in self._files_of(place)]
+
+    def _files_of(self, place: Place) -> Iterator[Split]:
+        title = TITLES[self._kind]
+        if self.depth:
+            yield Split(form=self, name=place.name, relative=place.relative, places=(place,))
+            return
+        if not place.table:
+            raise InputDataError(f"{place.name}: not the folder of a table of {title}; name the folder")
+        version = self.version or self.latest(place.path)
+        files = _snapshot(self._kind, place.path.absolute(), version).files
+        if not files and not place.found:
+            raise InputDataError(f"{place.name}: version {version} of the {title} table has no data files")
+        statuses = _statuses(place.path, files)
+        for name in sorted(files, key=lambda one: one.split("/")):
+            path, relative = place.path / name, "/".join(filter(None, (place.relative, name)))
+            if (status := statuses.get(name)) is None:
+                raise InputDataError(
+                    f"{shown(path)}: version {version} of the {title} table needs this file, and it is not there (removed by "
+                    f"VACUUM?): restore it, or read another version with --format {self._kind}:VERSION (format=)"
+                )
+            found = Place(path, relative, shown(path), place.path, place.found, *status)
+            form = self.detailed(f"{version}:{name.count('/') + 1}")
+            yield Split(form=form, name=found.name, relative=relative, places=(found,))
+
+    def _known(self, split: Split) -> tuple[Snapshot, DataFile]:
+        path = split.place.path.absolute()
+        root = above(path, self.depth)
+        snapshot = _snapshot(self._kind, root, self.version)
+        name = str(path).removeprefix(f"{str(root).rstrip('/')}/")
+        if name not in snapshot.files:
+            raise InputDataError(f"{split.name}: version {self.version} of the table {shown(root)} has no such file")
+        return snapshot, snapshot.files[name]
+
+    def schema(self, split: Split) -> pa.Schema:
+        schema = self._known(split)[0].schema
+        return pa.schema([own for own in schema if own.name not in (split.data or ())], schema.metadata)
+
+    def identity(self, split: Split) -> Record:
+        """Return name, bytes and time of change of the file, and of which version of the table it is."""
+        return super().identity(split) | {"table": f"{self._kind} {self.version}"}
+
+    def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        snapshot, known = self._known(split)
+        check_columns(split, snapshot.schema, columns)
+        fields, sources = self.sources(snapshot, schema := super().schema(split))
+        wanted = outer(snapshot.schema, columns.wanted)
+        fields = [own for own in fields if own.name in wanted]
+        if not len(known.deleted) and all(_same(self, sources.get(own.name), own) for own in fields):
+            yield from super().read(split, replace(columns, reserved=()))
+            return
+        names = [sources[name].name for name in wanted if name in sources] or schema.names[:1]
+        top, *inner = path_of(snapshot.schema, columns.text)
+        text = ".".join([sources[top].name, *inner]) if top in sources else None
+        if not path_of(schema, text or ""):  # what is inside has another name
+            text = None
+        groups = split.groups or (0, None)
+        with self._open(split) as file, open_anywhere(split.place.path) as raw:
+            row = sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
+            batches = RowGroups(file, raw, split, names, text, split.limit.most).batches(*groups)
+            while True:
+                with reading(split.name, f", after row {row}: damaged parquet data"):
+                    batch, left_out = next(batches, (None, []))
+                if batch is None:
+                    return
+                keep = _kept(known.deleted, row, len(batch))
+                made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
+                some = pa.RecordBatch.from_arrays(made, [own.name for own in fields]).take(to_arrow(keep))
+                if split.noted is not None:
+                    split.noted(split.place.size * len(batch) // file.metadata.num_rows)
+                skipped = marked(len(batch), left_out) if isinstance(left_out, list) else None
+                found = replace(table_batch(some, 0, columns, split.name), numbers=keep + (row + 1))
+                row += len(batch)
+                del batch, made, some  # not held while the next is read
+                if len(keep):
+                    yield found if skipped is None else replace(found, skipped=skipped[keep])
+                del found
+
+    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+        deleted, gone, number = self._known(split)[1].deleted, 0, 0
+        for _, row in super().rows(split, encoding_errors):
+            while gone < len(deleted) and deleted[gone] == number:
+                gone, number = gone + 1, number + 1
+            number += 1
+            yield number, row
+
+    def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
+        snapshot, known = self._known(split)
+        fields, sources = self.sources(snapshot, super().schema(split))
+        schema, row = self.schema(split), 0
+        fields = [own for own in fields if own.name in schema.names]
+        for table in super()._tables(split, converted):
+            keep = _kept(known.deleted, row, len(table))
+            row += len(table)
+            batch = table.combine_chunks().to_batches()[0] if len(table) else None
+            del table
+            if batch is not None and len(keep):
+                made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
+                made = [c if c.type == own.type else self._cast(c, own, split) for c, own in zip(made, schema, strict=True)]
+                yield pa.Table.from_arrays(made, schema=schema).take(to_arrow(keep))
+                del made, batch  # not held while the next is read
+
+    def sources(self, snapshot: Snapshot, schema: pa.Schema) -> tuple[list[pa.Field], dict[str, pa.Field]]:
+        """Return the columns of the table, and those of a file by the names that they have there."""
+        own = {self.key(one, True): one for one in schema}
+        return list(snapshot.fields), {one.name: own[key] for one in snapshot.fields if (key := self.key(one, False)) in own}
+
+    def _column(
+        self, batch: pa.RecordBatch, own: pa.Field, source: pa.Field | None, known: DataFile, split: Split
+    ) -> pa.Array:  # fmt: skip
+        """Return a column of the table out of some rows of a file."""
+        if source is not None:
+            return self._fitted(batch.column(source.name), source, own, split)
+        value = known.constants.get(own.name)
+        try:
+            return pa.nulls(len(batch), own.type) if value is None else pa.repeat(pa.scalar(value, own.type), len(batch))
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            raise InputDataError(f"{split.name}, column {own.name!r}: {value!r:.80} is no value of it: {error}") from None
+
+    def _fitted(self, column: pa.Array, source: pa.Field, own: pa.Field, split: Split) -> pa.Array:
+        """Return a column of a file as the table has it; fields of structs are matched, too."""
+        if alike(self, source, own):
+            return column
+        if types.is_struct(source.type) and types.is_struct(own.type):
+            there = {self.key(inner, True): place for place, inner in enumerate(source.type)}
+            made = []
+            for inner in own.type:
+                place = there.get(self.key(inner, False))
+                found = None if place is None else column.field(place)
+                made.append(
+                    pa.nulls(len(column), inner.type) if found is None
+                    else self._cast(self._fitted(found, source.type.field(place), inner, split), inner, split)
+                )  # fmt: skip
+            return pa.StructArray.from_arrays(made, fields=list(own.type), mask=column.is_null())
+        if types.is_nested(source.type) or types.is_nested(own.type):
+            raise InputDataError(
+                f"{split.name}, column {own.name!r}: fields inside lists or maps were added, renamed or dropped since the file "
+                "was written: write the table again, as compaction does"
+            )
+        return self._cast(column, own, split)
+
+    @staticmethod
+    def _cast(column: pa.Array, own: pa.Field, split: Split) -> pa.Array:
+        try:
+            return column.cast(own.type)
+        except (pa.ArrowException, ValueError) as error:
+            raise InputDataError(f"{split.name}, column {own.name!r}: values do not fit into {own.type}: {error}") from None
+
+    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+        """Return runs of row groups; deleted rows do not count."""
+        deleted = self._known(split)[1].deleted
+        return [(first - int(np.searchsorted(deleted, first)), piece) for first, piece in super().pieces(split, n_bytes)]
+
+    def expected(self, split: Split, text: str) -> tuple[int, int]:
+        """Return what the metadata say of rows and bytes."""
+        snapshot, known = self._known(split)
+        with self._open(split) as file:
+            sources, path = self.sources(snapshot, file.schema_arrow)[1], path_of(snapshot.schema, text)
+            own = ".".join([sources[path[0]].name, *path[1:]]) if path and path[0] in sources else ""
+            n_bytes = self._bytes_of(file, own) if path_of(file.schema_arrow, own) else 0
+            return max(0, file.metadata.num_rows - len(known.deleted)), n_bytes
+
+    def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
+        raise OutputError(f"tables of {TITLES[self._kind]} are not written; write a folder of Parquet files, such as clean/")
+
+    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
+        """Write a Parquet file, without the columns that its folder says, such as ``lang=de``, if the data file had none."""
+        snapshot, _ = self._known(selection.split)
+        _, sources = self.sources(snapshot, super().schema(selection.split))
+        said = {part.partition("=")[0] for part in selection.split.relative.split("/")[:-1] if "=" in part}
+        some = copy(selection)
+        some.split = replace(selection.split, data=tuple(said - set(sources)))
+        (name,) = self.names_in_folder(some.split)
+        with folder.file(name) as stream:
+            format_named("parquet").write(stream, [some], provenance)
+
+    def names_in_folder(self, split: Split) -> list[str]:
+        return [split.relative]
+
+
+def _same(form: Lake, source: pa.Field | None, own: pa.Field) -> bool:
+    """Tell whether a column of a file is what the table has, down to the fields inside it."""
+    return source is not None and source.name == own.name and alike(form, source, own)
+
+
+def alike(form: Lake, source: pa.Field, own: pa.Field) -> bool:
+    """Tell whether columns are of one type, also the fields inside them, and these the same."""
+    if _plain(source.type) != _plain(own.type) if not own.type.num_fields else source.type.id != own.type.id:
+        return False
+    if source.type.num_fields != own.type.num_fields:
+        return False
+    inner = [(source.type.field(i), own.type.field(i)) for i in range(own.type.num_fields)]
+    named = not types.is_struct(own.type) or all(
+        a.name == b.name and form.key(a, True) == form.key(b, False) for a, b in inner
+    )  # fmt: skip
+    return named and all(alike(form, a, b) for a, b in inner)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Return a type of texts or bytes without how large they can be together."""
+    return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
+
+
+def _kept(deleted: Int64Array, row: int, n: int) -> Int64Array:
+    """Return which of some rows, from one on, are not deleted."""
+    keep: NDArray[np.bool_] = np.ones(n, np.bool_)
+    begin, end = np.searchsorted(deleted, (row, row + n))
+    keep[deleted[begin:end] - row] = False
+    return np.flatnonzero(keep)
+
+
+@lru_cache(8)
+def _snapshot(kind: str, root: AnyPath, version: str) -> Snapshot:
+    form: Format = format_named(kind)
+    assert isinstance(form, Lake)
+    return form.snapshot(root, version)
+
+
+def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[int, int, int, int]]:
+    """Return size, time of change, device and inode of files in a folder, as far as they are there."""
+    if isinstance(root, Url):
+        length = len(str(root)) + 1
+        entries = {str(entry.url)[length:]: entry for entry in entries_in(root, recursive=True) if not entry.is_folder}
+        return {n: (*e.status, NO_DEVICE, e.url.number) for n in names if (e := entries.get(n)) is not None}
+    found = {}
+    for name in names:
+        try:
+            status = (root / name).stat()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise InputDataError(f"{shown(root / name)}: cannot be read: {why(error)}") from None
+        found[name] = (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+    return found

@@ -1,0 +1,50 @@
+"""The options about groups of near-duplicates: which of them stay, and what is counted."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .option import WRITE, Flag, MaybeWhole, MaybeWord, Option, Whole, Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupOptions:
+    """What deduplication takes about groups, and about the values of columns."""
+
+    at_most: Annotated[MaybeWhole, Option(
+        doc="How many documents of a group stay: the kept one and the next in keep order, whose reason is ``spared``; default: "
+        "the kept one alone.",
+        help="How many documents of each group of near-duplicates stay, in keep order.  [default: 1]", least=1, metavar="N",
+        recorded="given",
+    )] = None  # fmt: skip
+    drop_all: Annotated[Flag, Option(
+        doc="Remove every document that has a duplicate, the kept one too, whose reason is ``group``.",
+        help="Remove all documents of a group of near-duplicates, the kept one too.", recorded="given",
+    )] = False  # fmt: skip
+    min_sources: Annotated[MaybeWhole, Option(
+        doc="Remove documents whose text, or a near-duplicate of it, occurs in fewer sources (``source``): the reason of the "
+        "kept ones is ``sources``.",
+        help="Remove documents that occur, with their near-duplicates, in fewer than K sources.", least=1, metavar="K",
+        recorded="given",
+    )] = None  # fmt: skip
+    source: Annotated[MaybeWord, Option(
+        doc="Column or field that says where a document comes from, for ``counts``, ``min_sources`` and the report; null is a "
+        "source like others. Default: the input file.",
+        help="Column or field that says where a document comes from, for --counts and --min-sources.  [default: the input "
+        "file]",
+        metavar="COLUMN", recorded="given",
+    )] = None  # fmt: skip
+    counts: Annotated[Flag, Option(
+        doc="``write`` adds to each kept row ``n_duplicates`` (the documents removed for it), ``n_exact`` (its copies among "
+        "these) and ``n_sources`` (the sources that it and they come from); with ``annotate`` to all rows.",
+        help="Add n_duplicates, n_exact and n_sources to written rows: how often a text occurs.", group=WRITE, recorded="given",
+    )] = False  # fmt: skip
+    list_sources: Annotated[Whole, Option(
+        doc="``counts`` adds ``sources``, too: the names of so many sources at most, those of most documents first.",
+        help="Also add sources: the N most frequent, by name.", group=WRITE, least=0, most=1000, metavar="N", recorded="given",
+    )] = 0  # fmt: skip
+    slices: Annotated[Words, Option(
+        doc="Columns or fields, whose values divide the documents: what is removed is counted for each value, and a value is "
+        "named that loses far more than others.",
+        help="Count removals by the values of COLUMN. Can be repeated.", group=WRITE, metavar="COLUMN", repeated=True,
+        spelled=("--slice",), recorded="given",
+    )] = None  # fmt: skip

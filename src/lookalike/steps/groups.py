@@ -1,0 +1,242 @@
+"""Groups: a kept document and all that are removed for it; how many they are, from how many sources, and rules about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..inputs.ids import Labels, as_utf8
+from ..values import Int64Array
+from ..values.arrow import string, strings, to_arrow, to_numpy
+from ..values.tables import COLUMN, SOURCE_BITS
+from .batches import Batches, batch_of, flags, ints, ints_or, starts_of
+
+REASONS = (
+    "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "group", "sources",
+)  # fmt: skip
+STAY = strings(["kept", "reference", "spared"])
+REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
+TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
+SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
+NAMES = pa.schema([("origin", pa.int64()), ("name", pa.large_string())])
+VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
+FROM = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("origin", pa.int64())])
+_DOCUMENT = 1 << 62  # is added to the position of a file that is a document: others count from 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRules:
+    """What becomes of whole groups."""
+
+    at_most: int = 1  # documents of a group that stay
+    drop_all: bool = False  # of a group of several, none stays
+    min_sources: int = 1  # of a group from fewer sources, none stays
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a rule."""
+        return self.at_most > 1 or self.drop_all or self.min_sources > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origins:
+    """What documents' sources are: values of a column, or else their files; and how many of them are listed."""
+
+    column: str | None
+    documents: tuple[bool, ...]  # of each input, whether its files are a document each
+    listed: int = 0
+
+    @property
+    def needed(self) -> str:
+        """The column of sketches that sources are told by."""
+        return "position" if self.column is None else COLUMN + self.column
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of ``sources``."""
+        fields = [("order", pa.int64()), ("n_sources", pa.int64())]
+        return pa.schema([*fields, *([("origins", pa.binary(8 * self.listed))] if self.listed else [])])
+
+    def of(self, batch: pa.RecordBatch) -> Int64Array:
+        """Return a number for the source of each document; those of a column are hashes."""
+        if self.column is None:
+            position = ints(batch, "position")
+            source = position >> SOURCE_BITS
+            apart = np.array(self.documents, np.bool_)[source]
+            return np.where(apart, position + _DOCUMENT, source)
+        found = batch.column(self.needed).dictionary_encode()
+        return np.asarray(numbered(found.dictionary.to_pylist())[to_numpy(found.indices)], np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Names the sources that ``sources`` lists: ``names`` are those of hashes, of values of a column."""
+
+    origins: Origins
+    labels: Labels
+    names: dict[int, str]
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return lists of names, null for documents that stand for no group; what has no source is "null"."""
+        column = batch.column("origins")
+        there = to_numpy(column.is_valid())
+        found = np.frombuffer(b"".join(column.drop_null().to_pylist()), np.int64).reshape(-1, self.origins.listed)
+        offsets = np.concatenate([[0], np.cumsum(np.where(there, 1, 0))])
+        sizes = np.concatenate([[0], np.cumsum((found >= 0).sum(axis=1))])[offsets]
+        values = strings([self._name(origin) for origin in found[found >= 0].tolist()])
+        return pa.ListArray.from_arrays(to_arrow(sizes.astype(np.int32)), values, mask=to_arrow(~there))
+
+    def _name(self, origin: int) -> str:
+        """Return what a source is called."""
+        if self.origins.column is not None:
+            return self.names[origin] or "null"
+        if origin < _DOCUMENT:
+            return as_utf8(self.labels.splits[origin].name)
+        source, row = divmod(origin - _DOCUMENT, 1 << SOURCE_BITS)
+        return as_utf8(self.labels.splits[source].label(row + 1))
+
+
+def numbered(values: list[str]) -> Int64Array:
+    """Return the number of each text: 63 bits of a hash."""
+    from hashlib import blake2b  # here, for what is not needed to start
+
+    words = [int.from_bytes(blake2b(value.encode(), digest_size=8).digest(), "little") >> 1 for value in values]
+    return np.array(words, np.int64)
+
+
+def removed(rows: Batches) -> Batches:
+    """Choose the documents that another one stands for."""
+    for batch in rows:
+        orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
+        gone = (keepers >= 0) & (keepers != orders)
+        exact = to_numpy(pc.equal(batch.column("reason"), string("exact")))
+        yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone])
+
+
+def tally(rows: Batches) -> Batches:
+    """Count the documents that each kept one stands for: its copies, and all that are removed for it."""
+    none = np.empty(0, np.int64)
+    held = (none, none, none)
+    for batch in rows:
+        added = ints(batch, "keeper"), flags(batch, "exact").astype(np.int64), np.ones(len(batch), np.int64)
+        keepers, exact, all_of_them = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
+        if not len(keepers):
+            continue
+        begins = np.flatnonzero(starts_of(keepers, None))
+        counted = keepers[begins], np.add.reduceat(exact, begins), np.add.reduceat(all_of_them, begins)
+        yield batch_of(TALLIES, *(column[:-1] for column in counted))  # of the last one more may come
+        held = (counted[0][-1:], counted[1][-1:], counted[2][-1:])
+    if len(held[0]):
+        yield batch_of(TALLIES, *held)
+
+
+def spare(rows: Batches, at_most: int) -> Batches:
+    """Choose, of the documents that are removed for each kept one, the first in keep order, so that ``at_most`` stay."""
+    before, seen = -1, 0
+    for batch in rows:
+        keepers = ints(batch, "keeper")
+        if not len(keepers):
+            continue
+        begins = np.flatnonzero(starts_of(keepers, before))
+        place = np.arange(len(keepers))
+        rank = place - np.concatenate([[-seen], begins])[np.searchsorted(begins, place, side="right")]
+        before, seen = int(keepers[-1]), int(rank[-1]) + 1
+        some = ints(batch, "order")[rank < at_most - 1]
+        yield batch_of(SPARED, some, np.ones(len(some), np.int64))
+
+
+def come_from(rows: Batches, origins: Origins) -> Batches:
+    """Name the source of each document that is in a group, the kept one included."""
+    for batch in rows:
+        keepers = ints_or(batch, "keeper", -1)
+        there = keepers >= 0
+        yield batch_of(FROM, ints(batch, "order")[there], keepers[there], origins.of(batch)[there])
+
+
+def names_of(rows: Batches, origins: Origins) -> Batches:
+    """Name the sources of documents, each at least once a batch."""
+    for batch in rows:
+        found = batch.column(origins.needed).dictionary_encode().dictionary
+        yield batch_of(NAMES, numbered(found.to_pylist()), found)
+
+
+def sources(rows: Batches, origins: Origins) -> Batches:
+    """Count the different sources of each group, and list those of most documents; of equal ones the first in keep order."""
+    held = [np.empty(0, np.int64)] * 4  # of the last group, more of which may come: keeper, source, documents, the first
+    for batch in rows:
+        added = ints(batch, "keeper"), ints(batch, "origin"), np.ones(len(batch), np.int64), ints(batch, "order")
+        some = [np.concatenate([old, new]) for old, new in zip(held, added, strict=True)]
+        if not len(some[0]):
+            continue
+        by_source = np.lexsort((some[3], some[1], some[0]))
+        keeper, origin, n, first = (column[by_source] for column in some)
+        begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
+        found = [keeper[begins], origin[begins], np.add.reduceat(n, begins), first[begins]]
+        last = int(np.searchsorted(found[0], found[0][-1]))
+        yield _counted(origins, *(column[:last] for column in found))
+        held = [column[last:] for column in found]
+    yield _counted(origins, *held)
+
+
+def _counted(origins: Origins, keeper: Int64Array, origin: Int64Array, n: Int64Array, first: Int64Array) -> pa.RecordBatch:
+    """Return the sources of whole groups as rows."""
+    begins = np.flatnonzero(starts_of(keeper, None))
+    sizes = np.diff(begins, append=len(keeper))
+    if not origins.listed:
+        return batch_of(origins.schema, keeper[begins], sizes)
+    order = np.lexsort((first, -n, keeper))
+    rank = np.arange(len(keeper)) - np.repeat(begins, sizes)
+    top = np.full((len(begins), origins.listed), -1, np.int64)
+    shown = rank < origins.listed
+    top[np.repeat(np.arange(len(begins)), sizes)[shown], rank[shown]] = origin[order][shown]
+    buffers = [None, pa.py_buffer(top)]
+    return batch_of(
+        origins.schema, keeper[begins], sizes, pa.Array.from_buffers(pa.binary(8 * origins.listed), len(top), buffers)
+    )
+
+
+def rule(rows: Batches, rules: GroupRules, boundary: int) -> Batches:
+    """Change the reasons of documents whose group a rule is about; orders below ``boundary`` are references, which stay.
+
+    Rows have, beside what is settled, what the rules go by: spared, n_duplicates, keeper_n_sources.
+    """
+    kept, exact, near, spared, group, few = map(REASONS.index, ("kept", "exact", "near", "spared", "group", "sources"))
+    for batch in rows:
+        order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
+        reason = np.array(to_numpy(pc.index_in(batch.column("reason"), strings(REASONS))), np.int64)
+        own = (reason == kept) & (order >= boundary)
+        if "override" in batch.schema.names:  # who is kept by hand stays
+            own &= ints(batch, "override") <= 0
+        if rules.at_most > 1:
+            reason[(ints_or(batch, "spared", 0) > 0) & np.isin(reason, (exact, near))] = spared
+        if rules.drop_all:
+            reason[own & (ints_or(batch, "n_duplicates", 0) > 0)] = group
+        if rules.min_sources > 1:
+            fewer = ints_or(batch, "keeper_n_sources", 0) < rules.min_sources
+            reason[(own | (reason == spared)) & (reason != group) & fewer & (keeper >= boundary)] = few
+        scored = np.isin(reason, (exact, near))
+        score = to_arrow(to_numpy(batch.column("score"), 0.0), ~scored)
+        changed = {"reason": named(reason), "score": score}
+        columns = [changed.get(name, batch.column(name)) for name in batch.schema.names]
+        yield pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def named(reason: Int64Array) -> pa.Array:
+    """Return the names of reasons."""
+    return strings(REASONS).take(to_arrow(reason))
+
+
+def by_value(rows: Batches, columns: Sequence[str]) -> Batches:
+    """Count documents, and those removed, by the values of columns, some rows at a time; references are not counted."""
+    aside = strings(["reference", "skipped"])
+    for batch in rows:
+        own = batch.filter(pc.invert(pc.is_in(batch.column("reason"), aside)))
+        for number, name in enumerate(columns):
+            values = own.column(name).dictionary_encode("encode")  # null is a value
+            place, n = to_numpy(values.indices), len(values.dictionary)
+            counts = [np.bincount(some, minlength=n) for some in (place, place[~flags(own, "kept")])]
+            yield batch_of(VALUES, np.full(n, number), values.dictionary, *counts)

@@ -1,0 +1,204 @@
+"""Tables of Delta Lake and Iceberg: what their packages write, and what they do not, made by hand."""
+
+import base64
+import json
+import struct
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
+
+Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+
+TEXTS = [
+    f"document number {i} is about {word} and nothing else at all" for i, word in enumerate(["ants", "bees", "cats", "dogs"])
+]
+ROWS = pa.table({"id": [1, 2, 3, 4], "text": TEXTS, "lang": ["de", "en", "de", None]})
+
+
+class DeltaTables:
+    """Delta tables in a folder."""
+
+    kind = "delta"
+
+    def append(self, folder, table, **options):
+        """Add rows; the first make the table."""
+        from deltalake import write_deltalake
+
+        write_deltalake(folder, table, mode="append", schema_mode="merge", **options)
+
+    def delete(self, folder, ids):
+        """Delete rows, whose files are written again without them."""
+        from deltalake import DeltaTable
+
+        DeltaTable(folder).delete(f"id in ({', '.join(map(str, ids))})")
+
+    def opened(self, folder):
+        """The table as its package has it."""
+        from deltalake import DeltaTable
+
+        return DeltaTable(folder)
+
+    def version(self, folder):
+        """What its version of now is called."""
+        return f"delta:{self.opened(folder).version()}"
+
+
+class IcebergTables:
+    """Iceberg tables in a folder, in a catalog beside it."""
+
+    kind = "iceberg"
+
+    def __init__(self, place):
+        from pyiceberg.catalog.sql import SqlCatalog
+
+        self._catalog = SqlCatalog("c", uri=f"sqlite:///{place}/catalog.db", warehouse=f"file://{place}/unused")
+        self._catalog.create_namespace("n")
+
+    def _name(self, folder):
+        return ("n", Path(folder).name)
+
+    def append(self, folder, table, partition_by=()):
+        """Add rows; the first make the table."""
+        if not self._catalog.table_exists(self._name(folder)):
+            made = self._catalog.create_table(self._name(folder), table.schema, location=f"file://{folder}")
+            with made.update_spec() as spec:
+                for name in partition_by:
+                    spec.add_identity(name)
+        made = self.opened(folder)
+        with made.update_schema() as schema:
+            schema.union_by_name(table.schema)
+        self.opened(folder).append(table)
+
+    def delete(self, folder, ids):
+        """Delete rows, whose files are written again without them."""
+        self.opened(folder).delete(f"id in ({', '.join(map(str, ids))})")
+
+    def opened(self, folder):
+        """The table as its package has it."""
+        return self._catalog.load_table(self._name(folder))
+
+    def version(self, folder):
+        """What its version of now is called."""
+        return f"iceberg:{Path(self.opened(folder).metadata_location).name.removesuffix('.metadata.json')}"
+
+
+def vector(rows, cardinality=None):
+    """A deletion vector of Delta, inside the log."""
+    from pyroaring import BitMap
+
+    high = {}
+    for row in rows:
+        high.setdefault(row >> 32, []).append(row & 0xFFFFFFFF)
+    data = struct.pack("<IQ", 1681511377, len(high))
+    data += b"".join(struct.pack("<I", key) + BitMap(low).serialize() for key, low in sorted(high.items()))
+    coded = base64.b85encode(data + b"\0" * (-len(data) % 4)).decode().translate(str.maketrans(B85, Z85))
+    return {"storageType": "i", "pathOrInlineDv": coded, "sizeInBytes": len(data), "cardinality": cardinality or len(rows)}
+
+
+def delta_log(folder, files, fields, features=(), partitions=(), configuration=None, claims=None):
+    """Make a Delta table of one version by hand: ``files`` are (name, table, what else the log says of it)."""
+    folder.mkdir(parents=True)
+    (folder / "_delta_log").mkdir()
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": list(features),
+        "writerFeatures": list(features),
+    }
+    schema = {"type": "struct", "fields": fields}
+    described = {
+        "id": "x", "format": {"provider": "parquet", "options": {}}, "schemaString": json.dumps(schema), "createdTime": 1,
+        "partitionColumns": list(partitions), "configuration": configuration or {},
+    }  # fmt: skip
+    lines = [{"protocol": protocol}, {"metaData": described}]
+    for name, table, more in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, path, row_group_size=3)
+        stats = json.dumps({"numRecords": claims or len(table)})
+        added = {"path": name, "size": path.stat().st_size, "modificationTime": 1, "dataChange": True, "partitionValues": {}}
+        lines.append({"add": added | {"stats": stats} | more})
+    (folder / "_delta_log" / f"{0:020}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def column(name, kind, physical=None, number=1):
+    """A column in the schema of a Delta log."""
+    mapped = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical} if physical else {}
+    return {"name": name, "type": kind, "nullable": True, "metadata": mapped}
+
+
+def add_deletes(folder, table, rows, equality=False):
+    """Let a new version of an Iceberg table delete rows of its only data file by a file of deletes; return what describes it."""
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+    from pyiceberg.manifest import (
+        DataFile,
+        DataFileContent,
+        FileFormat,
+        ManifestContent,
+        ManifestEntry,
+        ManifestEntryStatus,
+        ManifestWriterV2,
+        write_manifest_list,
+    )  # fmt: skip
+    from pyiceberg.typedef import Record
+
+    class Deletes(ManifestWriterV2):
+        def content(self):
+            return ManifestContent.DELETES
+
+    io, snapshot = PyArrowFileIO(), table.current_snapshot()
+    (task,) = table.scan().plan_files()
+    pq.write_table(
+        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, pa.int64())}),
+        folder / "deletes.parquet",
+    )
+    listed = DataFile.from_args(
+        content=DataFileContent.EQUALITY_DELETES if equality else DataFileContent.POSITION_DELETES,
+        file_path=f"file://{folder}/deletes.parquet", file_format=FileFormat.PARQUET, partition=Record(),
+        record_count=len(rows), file_size_in_bytes=(folder / "deletes.parquet").stat().st_size, spec_id=0,
+        equality_ids=[1] if equality else None,
+    )  # fmt: skip
+    manifest = io.new_output(f"file://{folder}/metadata/deletes.avro")
+    with Deletes(table.spec(), table.schema(), manifest, snapshot.snapshot_id, "null") as writer:
+        writer.add_entry(
+            ManifestEntry.from_args(status=ManifestEntryStatus.ADDED, snapshot_id=snapshot.snapshot_id, data_file=listed)
+        )
+    made = f"file://{folder}/metadata/with-deletes.avro"
+    with write_manifest_list(2, io.new_output(made), snapshot.snapshot_id, None, snapshot.sequence_number, "null") as out:
+        out.add_manifests([*snapshot.manifests(io), writer.to_manifest_file()])
+    return described_anew(folder, table, lambda held: held["snapshots"][-1].update({"manifest-list": made}))
+
+
+def described_anew(folder, table, change):
+    """Change what describes an Iceberg table; return the name of the file that then does."""
+    held = json.loads(Path(table.metadata_location.removeprefix("file://")).read_text())
+    change(held)
+    path = folder / "metadata/00099-changed.metadata.json"
+    path.write_text(json.dumps(held))
+    return path
+
+
+def rows_of(path, **given):
+    """All rows, by id."""
+    return sorted((row for split in open_sources([path], **given) for _, row in split.records()), key=lambda row: row["id"])
+
+
+def read(path, text="text", id="id", others=(), **given):
+    """Ids, texts and other columns as a job reads them."""
+    found = []
+    for split in open_sources([path], **given):
+        for batch in split.batches(Columns(text, id, others)):
+            found += zip(
+                list(batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()),
+                [batch.texts.row(i).decode() for i in range(len(batch.texts))],
+                *(list(some if isinstance(some, list) else some.to_pylist()) for some in batch.others.values()),
+                strict=True,
+            )
+    return sorted(found)

@@ -1,0 +1,80 @@
+"""Delta tables as other programs write them, and as nobody should."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from formats.lakes import column, delta_log, read, rows_of, vector
+
+import lookalike as la
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns
+
+pytest.importorskip("deltalake", reason="needs the package deltalake")
+pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vectors")
+
+
+def mapped_table(folder, deleted, rows=10, claims=None):
+    """A Delta table with a deletion vector and renamed columns, one of them a struct."""
+    table = pa.table(
+        {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), pa.int32()),
+         "c3": [{"c31": f"body {i}", "c32": i} for i in range(rows)], "dropped": [0] * rows}
+    )  # fmt: skip
+    inside = {"type": "struct", "fields": [column("body", "string", "c31", 5), column("new", "string", "c33", 6)]}
+    fields = [
+        column("id", "long", "c1"),
+        column("text", "string", "c2", 2),
+        column("doc", inside, "c3", 3),
+        column("lang", "string", "c4", 4),
+    ]
+    more = {"partitionValues": {"c4": "de"}} | ({"deletionVector": vector(deleted)} if deleted else {})
+    return delta_log(
+        folder, [("x y/p.parquet", table, more)], fields, ["deletionVectors", "columnMapping"], ["lang"],
+        {"delta.columnMapping.mode": "name"}, claims,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("deleted", [[], [0], [2, 3, 4, 9], list(range(10))], ids=str)
+def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
+    table = mapped_table(tmp_path / "t", deleted)
+    kept = [i for i in range(10) if i not in deleted]
+    wanted = [{"id": i, "text": f"text {i}", "doc": {"body": f"body {i}", "new": None}, "lang": "de"} for i in kept]
+    assert rows_of(table) == wanted
+    with pytest.raises(la.InputDataError, match="is a file of the Delta table"):
+        open_sources([table / "x y/p.parquet"])
+    assert read(table, "doc.body", others=("lang", "doc.new", "text")) == [
+        (i, f"body {i}", "de", None, f"text {i}") for i in kept
+    ]
+    assert read(table, "lang") == [(i, "de") for i in kept] and read(table, "doc.new") == [(i, "") for i in kept]
+    (split,) = open_sources([table])
+    assert split.expected("text")[0] == len(kept)
+    numbers = [n for batch in split.batches(Columns()) for n in batch.numbers.tolist()]
+    assert numbers == [i + 1 for i in kept] == [number for number, _ in split.records()]
+    pieces = split.form.pieces(split, 1)
+    assert len(pieces) == 4
+    ends = [first + sum(len(batch.texts) for batch in piece.batches(Columns())) for first, piece in pieces]
+    assert ends == [*(first for first, _ in pieces[1:]), len(kept)], "pieces go on where those before end"
+    assert la.dedup(table, text="doc.body", width=1, id="id").kept["id"].to_pylist() == kept
+    assert split.form.schema(split) == pa.schema(
+        [("id", pa.int64()), ("text", pa.string()), ("doc", pa.struct([("body", pa.string()), ("new", pa.string())])),
+         ("lang", pa.string())]
+    )  # fmt: skip
+
+
+def test_hostile_delta_tables(tmp_path):
+    rows, fields = pa.table({"text": ["a", "b"]}), [column("text", "string")]
+    secret = tmp_path / "secret.parquet"
+    pq.write_table(rows, secret)
+    for i, path in enumerate(["../secret.parquet", str(secret), f"file://{secret}", "x/..%2F..%2Fsecret.parquet"]):
+        with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+            la.dedup(delta_log(tmp_path / f"outside{i}", [("p.parquet", rows, {"path": path})], fields))
+    with pytest.raises(la.InputDataError, match="needs variantType.*is not supported|cannot be read"):
+        la.dedup(delta_log(tmp_path / "unknown", [("p.parquet", rows, {})], fields, ["variantType"]))
+    for i, (deleted, claims) in enumerate([([1 << 38], None), ([1 << 38], (1 << 38) + 1), ([5], None)]):
+        with pytest.raises(la.InputDataError, match="deletion vectors of the Delta table are damaged, or take too much memory"):
+            la.dedup(mapped_table(tmp_path / f"bomb{i}", deleted, 2, claims))
+    with pytest.raises(la.InputDataError, match="column 'text': values do not fit into int64"):
+        list(open_sources([delta_log(tmp_path / "typed", [("p.parquet", rows, {})], [column("text", "long")])])[0].records())
+    (tmp_path / "empty/_delta_log").mkdir(parents=True)
+    pq.write_table(rows, tmp_path / "empty/p.parquet")
+    with pytest.raises(la.InputDataError, match="the Delta table cannot be read"):
+        la.dedup(tmp_path / "empty")

@@ -1,0 +1,103 @@
+"""Iceberg tables as other programs write them, and as nobody should."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from formats.lakes import ROWS, TEXTS, IcebergTables, add_deletes, described_anew, read, rows_of
+
+import lookalike as la
+
+
+@pytest.fixture
+def iceberg(tmp_path):
+    """What makes Iceberg tables."""
+    pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
+    pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
+    return IcebergTables(tmp_path)
+
+
+def test_renamed_and_widened(iceberg, tmp_path):
+    from pyiceberg.types import LongType
+
+    table = tmp_path / "t"
+    rows = pa.table({"id": pa.array([1, 2], pa.int32()), "text": TEXTS[:2], "gone": [0, 0], "doc": [{"a": "x", "b": 1}, None]})
+    iceberg.append(table, rows)
+    with iceberg.opened(table).update_schema(allow_incompatible_changes=True) as schema:
+        schema.rename_column("text", "body")
+        schema.delete_column("gone")
+        schema.update_column("id", LongType())
+        schema.rename_column("doc.a", "c")
+    with iceberg.opened(table).update_schema() as schema:
+        schema.rename_column("doc.b", "a")  # as another was called
+    assert rows_of(table) == [
+        {"id": 1, "body": TEXTS[0], "doc": {"c": "x", "a": 1}}, {"id": 2, "body": TEXTS[1], "doc": None},
+    ]  # fmt: skip
+    assert read(table, "body", others=("doc.c",)) == [(1, TEXTS[0], "x"), (2, TEXTS[1], None)]
+    assert la.dedup(table, text="body", id="id").kept["id"].to_pylist() == [1, 2]
+    scan = iceberg.opened(table).scan(row_filter="id > 1", selected_fields=("id", "body"))
+    assert la.dedup(scan, text="body", id="id").clean().to_pylist() == [{"id": 2, "body": TEXTS[1]}]
+
+
+def test_position_deletes(iceberg, tmp_path):
+    table = tmp_path / "t"
+    iceberg.append(table, ROWS)
+    add_deletes(table, iceberg.opened(table), [1, 2, 2])
+    assert [row["id"] for row in rows_of(table)] == [1, 4] and read(table) == [(1, TEXTS[0]), (4, TEXTS[3])]
+    assert la.dedup(table, id="id").kept["id"].to_pylist() == [1, 4]
+
+
+def test_files_without_ids(iceberg, tmp_path):
+    table = tmp_path / "t"
+    iceberg.append(table, ROWS)
+    pq.write_table(pa.table({"lang": ["it"], "text": ["added as it was"], "id": [9]}), table / "data/added.parquet")
+    iceberg.opened(table).add_files([f"file://{table}/data/added.parquet"])
+    with iceberg.opened(table).update_schema() as schema:
+        schema.rename_column("lang", "language")
+    assert [(row["id"], row["language"]) for row in rows_of(table)][-2:] == [(4, None), (9, "it")]
+    assert read(table, others=("language",))[-1] == (9, "added as it was", "it")
+
+
+def test_hostile_iceberg_tables(iceberg, tmp_path):
+    def fresh(name):
+        iceberg.append(tmp_path / name, ROWS)
+        return tmp_path / name, iceberg.opened(tmp_path / name)
+
+    with pytest.raises(la.InputDataError, match="damaged: it deletes rows that"):
+        folder, table = fresh("beyond")
+        add_deletes(folder, table, [1, 1 << 40])
+        la.dedup(folder)
+    with pytest.raises(la.InputDataError, match="equality deletes, which are not read: write the table again"):
+        folder, table = fresh("equality")
+        add_deletes(folder, table, [1], equality=True)
+        la.dedup(folder)
+    folder, table = fresh("code")
+    described_anew(folder, table, lambda held: held["properties"].update({"py-io-impl": "os.system"}))
+    assert len(rows_of(folder)) == 4, "the table cannot name code"
+    for i, where in enumerate(["s3://elsewhere/list.avro", "file:///etc/hostname", f"file://{tmp_path}/code/../x.avro"]):
+        folder, table = fresh(f"outside{i}")
+        described_anew(folder, table, lambda held, where=where: held["snapshots"][-1].update({"manifest-list": where}))
+        with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+            la.dedup(folder)
+
+
+def test_which_file_describes_an_iceberg_table(iceberg, tmp_path):
+    folder = tmp_path / "t"
+    iceberg.append(folder, ROWS)
+    iceberg.delete(folder, [1])
+    first, *_, last = sorted((folder / "metadata").glob("*.metadata.json"))
+    with pytest.raises(la.InputDataError, match="has no data files"):
+        la.dedup(first)
+    assert len(rows_of(last)) == 3
+    (folder / "metadata/version-hint.text").write_text("7")
+    with pytest.raises(la.InputDataError, match="version-hint.text names '7', which is not there"):
+        la.dedup(folder)
+    (folder / "metadata/v7.metadata.json").write_bytes(last.read_bytes())
+    assert len(rows_of(folder)) == 3
+    (folder / "metadata/version-hint.text").unlink()
+    (folder / f"metadata/{last.name[:5]}-other.metadata.json").write_bytes(last.read_bytes())
+    (folder / "metadata/v7.metadata.json").unlink()
+    with pytest.raises(la.InputDataError, match="several have the highest number"):
+        la.dedup(folder)
+    assert Path(last).exists()

@@ -1,0 +1,195 @@
+"""Tables of Delta Lake and Iceberg are read as one version has them, not as their folders do."""
+
+import json
+import pickle
+import shutil
+import tarfile
+from contextlib import closing
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from cli.commands import run
+from formats.lakes import ROWS, TEXTS, DeltaTables, IcebergTables, read, rows_of
+from object_store import copied
+
+import lookalike as la
+from lookalike.formats import format as formats
+from lookalike.formats.sources import open_sources
+
+
+@pytest.fixture(params=["delta", "iceberg"])
+def tables(request, tmp_path):
+    """What makes and changes tables."""
+    if request.param == "delta":
+        pytest.importorskip("deltalake", reason="needs the package deltalake")
+        return DeltaTables()
+    pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
+    pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
+    return IcebergTables(tmp_path)
+
+
+def test_deleted_rows_stay_deleted(tables, tmp_path):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    tables.append(table, pa.table({"id": [5], "text": ["one more"], "lang": ["fr"]}))
+    tables.delete(table, [2, 3])
+    assert len(list(table.rglob("*.parquet"))) == 3, "the file that was replaced is still there"
+    assert [row["id"] for row in rows_of(table)] == [1, 4, 5]
+    assert read(table) == [(1, TEXTS[0]), (4, TEXTS[3]), (5, "one more")]
+    result = la.dedup(table, id="id")
+    assert sorted(result.kept["id"].to_pylist()) == [1, 4, 5]
+    assert {entry["table"].partition(" ")[0] for entry in result.provenance["inputs"]} == {tables.kind}
+    (split, *_) = open_sources([table])
+    assert pickle.loads(pickle.dumps(split.form)).name == split.form.name
+
+
+def test_other_versions(tables, tmp_path, capsys):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    before, version = tables.opened(table), tables.version(table)
+    tables.delete(table, [1])
+    assert [row["id"] for row in rows_of(table, format=version)] == [1, 2, 3, 4]
+    for given, kept in ((before, [1, 2, 3, 4]), (tables.opened(table), [2, 3, 4])):
+        assert sorted(la.dedup(given, id="id").kept["id"].to_pylist()) == kept
+    assert sorted(la.dedup(ROWS, against=tables.opened(table), id="id").kept["id"].to_pylist()) == [1]
+    code, out, _ = run(capsys, "dedup", table, "--format", version, "--json")
+    assert code == 0 and json.loads(out)["documents"] == 4
+    code, _, err = run(capsys, "dedup", table, "--format", f"{tables.kind}:77")
+    assert code == 1 and "77, cannot be read" in err
+    with pytest.raises(la.LookalikeError, match="cannot be read|is a number"):
+        open_sources([table], format=f"{tables.kind}:none")
+
+
+def test_an_old_name_of_a_table_means_what_is_there_now(tables, tmp_path):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    assert len(rows_of(table)) == 4
+    shutil.copytree(table, tmp_path / "kept")
+    tables.delete(table, [1, 2])
+    shutil.rmtree(tmp_path / "kept")
+    shutil.copytree(table, tmp_path / "kept")
+    assert len(rows_of(tmp_path / "kept")) == 2, "copies are read where they are, and nothing is remembered of what was there"
+
+
+def test_added_and_partitioned(tables, tmp_path):
+    table = tmp_path / "t"
+    tables.append(table, ROWS, partition_by=["lang"])
+    tables.append(table, pa.table({"id": [5], "text": ["a new one"], "lang": ["a/b %"], "n": [7]}))
+    assert [(row["id"], row["lang"], row["n"]) for row in rows_of(table)] == [
+        (1, "de", None), (2, "en", None), (3, "de", None), (4, None, None), (5, "a/b %", 7),
+    ]  # fmt: skip
+    assert read(table, others=("n",))[-1] == (5, "a new one", 7)
+    with closing(la.dedup(table, id="id", within="lang", keep="largest:n")) as result:
+        result.write(tmp_path / "out/")
+        result.write(tmp_path / "out.parquet")
+        result.write(tmp_path / "out.jsonl")
+    assert sorted(map(str, pq.read_table(tmp_path / "out.parquet")["lang"].to_pylist())) == ["None", "a/b %", "de", "de", "en"]
+    partitioning = "hive" if tables.kind == "delta" else None  # whose data files do not have the column
+    hive = ds.dataset(tmp_path / "out", partitioning=partitioning, exclude_invalid_files=True).to_table()
+    assert sorted(map(str, hive["lang"].to_pylist())) == ["None", "a/b %", "de", "de", "en"]
+    folders = {path.parent.name for path in (tmp_path / "out").rglob("*.parquet")}
+    assert folders == {path.parent.name for path in table.rglob("*.parquet")}
+    again = la.dedup(tmp_path / "out", id="id", within="lang")
+    assert again.kept.num_rows == 5, "the output is read as any folder"
+
+
+def test_among_other_files(tables, tmp_path):
+    table = tmp_path / "in/deep/t"
+    tables.append(table, ROWS, partition_by=["lang"])
+    tables.delete(table, [1])
+    (tmp_path / "in/a.jsonl").write_text(json.dumps({"id": 8, "text": "lines"}) + "\n")
+    (tmp_path / "in/b.xyz").write_text("?")
+    found = open_sources([tmp_path / "in"])
+    assert sorted(la.dedup(found, id="id").kept["id"].to_pylist()) == [2, 3, 4, 8]
+    assert found.skipped.counts == {"other_suffix": 1}
+    assert all(split.relative.startswith("deep/t/") for split in found if split.format != "jsonl")
+    found = open_sources([tmp_path / "in"], glob="lang=en/*")
+    assert [row["id"] for split in found for _, row in split.records()] == [2] and found.skipped.counts["not_matched"] >= 3
+    assert len(open_sources([tmp_path / "in"], format="parquet", glob="*.parquet")) > len(list(found)), "files, if that is said"
+    result = la.dedup([tmp_path / "in/deep", tmp_path / "in/a.jsonl"], id="id")
+    result.write(tmp_path / "out/")
+    assert sorted(la.dedup(tmp_path / "out", id="id").kept["id"].to_pylist()) == [2, 3, 4, 8]
+
+
+def test_parts_of_a_table_are_refused(tables, tmp_path, monkeypatch):
+    table = tmp_path / "t"
+    tables.append(table, ROWS, partition_by=["lang"])
+    (path,) = table.rglob("lang=en/*.parquet")
+    for part in (path, path.parent, path.parent / "*.parquet", [path]):
+        with pytest.raises(la.InputDataError, match="is a file of the .* table .*: name the folder of the table, or"):
+            la.dedup(part)
+        assert la.dedup(part, format="parquet").keep.tolist() == [True]
+    with tarfile.open(tmp_path / "t.tar", "w") as archive:
+        archive.add(table, "t")
+    with pytest.raises(la.InputDataError, match=r"t.tar has an? \w+ table in it: unpack it"):
+        la.dedup(tmp_path / "t.tar")
+    (tmp_path / "a.txt").write_text("a")
+    with pytest.raises(la.InputDataError, match="not the folder of a table"):
+        la.dedup(tmp_path / "a.txt", format=tables.kind)
+    with pytest.raises(la.OutputError, match="are not written"):
+        open_sources([table])[0].form.write(None, [], {})
+    monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    with pytest.raises(la.MissingExtraError, match=rf"is not installed: pip install 'lookalike\[{tables.kind}\]'"):
+        la.dedup(table)
+    with pytest.raises(la.InputDataError, match=rf"no file is read; .*pip install 'lookalike\[{tables.kind}\]'"):
+        la.dedup(tmp_path, glob="*.parquet")
+
+
+def test_what_the_table_needs_is_missing(tables, tmp_path):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    (path,) = table.rglob("*.parquet")
+    with closing(la.dedup(table)) as result:
+        path.rename(tmp_path / "aside")
+        with pytest.raises(la.InputDataError, match="No such file"):
+            result.write(tmp_path / "out/")
+    with pytest.raises(la.InputDataError, match=r"needs this file, and it is not there .*--format (delta|iceberg):VERSION"):
+        la.dedup(table)
+    (tmp_path / "aside").rename(path)
+    log = [*sorted(table.glob("_delta_log/*0.json")), *sorted(table.glob("metadata/*.metadata.json"))][-1]
+    whole = log.read_bytes()
+    for damaged in (b"", b"{", whole[:-40], b"\xff" + whole):
+        log.write_bytes(damaged)
+        with pytest.raises(la.InputDataError, match="the (Delta|Iceberg) table,? .*cannot be read"):
+            la.dedup(table)
+    log.unlink()
+    if tables.kind == "delta":
+        with pytest.raises(la.InputDataError, match="cannot be read"):
+            la.dedup(table)
+
+
+def test_a_job_goes_on_with_the_version_that_it_began_with(tables, tmp_path):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    version = tables.version(table)
+    la.dedup(table, work=tmp_path / "work", id="id")
+    tables.delete(table, [1])
+    with pytest.raises(la.LookalikeError, match="input"):
+        la.dedup(table, work=tmp_path / "work", id="id", resume=True)
+    with closing(la.dedup(table, format=version, work=tmp_path / "work", id="id", resume=True)) as result:
+        assert sorted(result.kept["id"].to_pylist()) == [1, 2, 3, 4]
+
+
+def test_saved_results_and_sketches_read_the_version_again(tables, tmp_path, capsys):
+    table = tmp_path / "t"
+    tables.append(table, pa.concat_tables([ROWS, pa.table({"id": [5], "text": [f"{TEXTS[0]} again"], "lang": ["de"]})]))
+    with closing(la.dedup(table, id="id", threshold=0.5)) as result:
+        assert result.keep.tolist() == [True] * 4 + [False]
+        result.save(tmp_path / "saved")
+        result.save_sketches(tmp_path / "sketches")
+    tables.delete(table, [1])
+    code, out, _ = run(capsys, "show", tmp_path / "saved", "5")
+    assert code == 0 and "ants" in out
+    assert la.dedup([TEXTS[0]], against=tmp_path / "sketches").keep.tolist() == [False]
+
+
+def test_on_a_store(tables, tmp_path, bucket):
+    table = tmp_path / "t"
+    tables.append(table, ROWS, partition_by=["lang"])
+    tables.delete(table, [2])
+    with copied(table) as url:
+        assert [row["id"] for row in rows_of(str(url))] == [1, 3, 4]
+        with pytest.raises(la.InputDataError, match="is a file of the"):
+            open_sources([f"{url}/**/lang=en/*.parquet"])

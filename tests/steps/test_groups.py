@@ -1,0 +1,130 @@
+"""The steps that count groups and choose in them, however rows are cut into batches, against plain Python."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+from cut_tables import batches, cuts, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookalike.formats.memory import as_sources
+from lookalike.inputs.ids import Labels
+from lookalike.steps.groups import (
+    FROM,
+    NAMES,
+    REASONS,
+    REMOVED,
+    GroupRules,
+    Listed,
+    Origins,
+    by_value,
+    come_from,
+    names_of,
+    numbered,
+    rule,
+    sources,
+    spare,
+)
+from lookalike.values.tables import SOURCE_BITS
+
+members = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40).map(sorted)  # (keeper, source)
+
+
+def table(rows, schema):
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+
+
+@given(members, st.integers(1, 5), cuts)
+def test_the_first_removed_documents_of_each_group_are_spared(found, at_most, cut):
+    rows = [(10 + i, keeper, False) for i, (keeper, _) in enumerate(found)]
+    kept = []
+    for group in range(5):
+        kept += [order for order, keeper, _ in rows if keeper == group][: at_most - 1]
+    assert run(spare, batches(table(rows, REMOVED), REMOVED, cut), at_most=at_most) == [(order, 1) for order in kept]
+
+
+@given(members, st.integers(0, 3), cuts)
+def test_sources_are_counted_and_the_most_frequent_listed(found, listed, cut):
+    rows = [(10 + i, keeper, 100 + source) for i, (keeper, source) in enumerate(found)]
+    origins = Origins(column="x", documents=(), listed=listed)
+    expected = []
+    for group in sorted({keeper for keeper, _ in found}):
+        counts = Counter(origin for _, keeper, origin in rows if keeper == group)
+        top = [origin for origin, _ in counts.most_common(listed)] if listed else []  # equal ones in the order of the first
+        told = np.array(top + [-1] * (listed - len(top)), np.int64).tobytes()
+        expected.append((group, len(counts), *([told] if listed else [])))
+    assert run(sources, batches(table(rows, FROM), FROM, cut), origins=origins) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "é", ""]), st.integers(-1, 3)), max_size=20), cuts)
+def test_documents_come_from_the_values_of_a_column(found, cut):
+    schema = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("column_x", pa.large_string())])
+    rows = [(i, None if keeper < 0 else keeper, value) for i, (value, keeper) in enumerate(found)]
+    origins = Origins(column="x", documents=(), listed=1)
+    told = run(come_from, batches(table(rows, schema), schema, cut), origins=origins)
+    assert told == [(i, keeper, numbered([value])[0]) for i, keeper, value in rows if keeper is not None]
+    named = dict(run(names_of, batches(table(rows, schema), schema, cut), origins=origins))
+    assert {number: name for name in {value for value, _ in found} for number in numbered([name]).tolist()} == named
+
+
+def test_files_are_sources_and_so_is_each_file_that_is_a_document():
+    origins = Origins(column=None, documents=(False, True), listed=2)
+    positions = [0, 7, 1 << SOURCE_BITS, (1 << SOURCE_BITS) + 1]
+    schema = pa.schema([("position", pa.int64())])
+    (batch,) = table([(p,) for p in positions], schema).to_batches()
+    first, same, one, other = origins.of(batch).tolist()
+    assert first == same == 0 and len({first, one, other}) == 3
+
+
+def test_listed_sources_are_called_by_their_names():
+    origins, numbers = Origins(column="x", documents=(), listed=2), numbered(["wiki", ""]).tolist()
+    held = np.array([*numbers, numbers[1], -1], np.int64).tobytes()
+    column = pa.array([held[:16], None, held[16:]], pa.binary(16))
+    labels = Labels.of(as_sources(["a"]), False, True)
+    listed = Listed(origins=origins, labels=labels, names=dict(zip(numbers, ["wiki", ""], strict=True)))
+    assert listed(pa.record_batch({"origins": column})).to_pylist() == [["wiki", "null"], None, ["null"]]
+
+
+RULED = pa.schema([
+    ("order", pa.int64()), ("keeper", pa.int64()), ("reason", pa.string()), ("score", pa.float64()), ("spared", pa.int64()),
+    ("n_duplicates", pa.int64()), ("keeper_n_sources", pa.int64()), ("override", pa.int32()),
+])  # fmt: skip
+
+
+def ruled(rows, boundary=0, **rules):
+    (batch,) = run_batches(rows, boundary, rules)
+    return list(zip(batch["reason"].to_pylist(), batch["score"].to_pylist(), strict=True))
+
+
+def run_batches(rows, boundary, rules):
+    return list(rule(iter(table(rows, RULED).to_batches()), GroupRules(**rules), boundary))
+
+
+def test_rules_of_groups():
+    kept, near, copy = (
+        (1, 1, "kept", None, None, 2, 1, 0),
+        (2, 1, "near", 0.9, 1, None, 1, 0),
+        (3, 1, "exact", 1.0, None, None, 1, 0),
+    )
+    assert ruled([kept, near, copy], at_most=2) == [("kept", None), ("spared", None), ("exact", 1.0)]
+    assert ruled([kept, near, copy], drop_all=True) == [("group", None), ("near", 0.9), ("exact", 1.0)]
+    assert ruled([kept, near, copy], min_sources=2, at_most=2) == [("sources", None), ("sources", None), ("exact", 1.0)]
+    assert ruled([kept, near, copy], min_sources=1) == [("kept", None), ("near", 0.9), ("exact", 1.0)]
+    by_hand, reference = (*kept[:-1], 1), (1, 1, "reference", None, None, 2, 1, 0)
+    assert ruled([by_hand, near], drop_all=True)[0] == ("kept", None) == ruled([by_hand, near], min_sources=2)[0]
+    assert ruled([reference, near], 2, drop_all=True) == [("reference", None), ("near", 0.9)]
+    assert ruled([reference, near], 2, min_sources=9, at_most=2) == [("reference", None), ("spared", None)]
+    alone = (5, 5, "kept", None, None, None, 1, 0)
+    assert ruled([alone], drop_all=True) == [("kept", None)] and ruled([alone], min_sources=2) == [("sources", None)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)
+def test_documents_are_counted_by_value(found, cut):
+    schema = pa.schema([("reason", pa.string()), ("column_l", pa.large_string()), ("kept", pa.bool_())])
+    told = Counter()
+    for _, value, documents, removed in run(by_value, batches(table(found, schema), schema, cut), columns=["column_l"]):
+        told[value] += documents + 1000 * removed
+    own = [(value, kept) for reason, value, kept in found if reason not in ("reference", "skipped")]
+    assert +told == +Counter({v: sum((1 if kept else 1001) for value, kept in own if value == v) for v in ("de", "en", None)})
+    assert NAMES.names == ["origin", "name"]

@@ -1,0 +1,154 @@
+"""A web server on this machine that fails as it is told, by counting, and answers what the Hub of Hugging Face is asked for."""
+
+import json
+import re
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from hashlib import sha1
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlsplit
+
+HUB = re.compile(r"/api/datasets/(?P<name>[^/]+/[^/]+)/(?P<what>tree|paths-info)/(?P<revision>[^/]+)/?(?P<path>.*)")
+RESOLVED = re.compile(r"/datasets/(?P<name>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+
+
+@dataclass
+class Site:
+    """What is on the server, what goes wrong, and what was seen. Data sets: {(OWNER/NAME, revision): {path: bytes}}."""
+
+    files: dict = field(default_factory=dict)
+    data_sets: dict = field(default_factory=dict)
+    every: int = 0  # each such request fails
+    status: int = 500  # by this
+    most: int = 1 << 30  # so many at most
+    cut: int = 0  # each such answer with a body of some size ends in its middle
+    delay: float = 0.0  # seconds before each answer
+    ranges: bool = True
+    says: int | None = None  # what it says in place of the true Content-Length
+    tags: bool = True  # versions have ETags and times of change
+    compressed: bool = False
+    token: str = ""  # what must be sent to read a data set
+    gone: dict = field(default_factory=dict)  # {path: where it is now}
+    requests: list = field(default_factory=list)
+    heads: list = field(default_factory=list)
+    failed: int = 0
+    bodies: int = 0
+    address: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
+    site: Site
+
+    def log_message(self, *given):
+        """Say nothing."""
+
+    def _answer(self):
+        site, body = self.site, self.rfile.read(int(self.headers.get("content-length") or 0))
+        raw = urlsplit(self.path).path
+        path = unquote(raw)
+        with site._lock:
+            site.requests.append(f"{self.command} {path} {self.headers.get('range', '')}".rstrip())
+            site.heads.append(dict(self.headers))
+            fails = site.every and len(site.requests) % site.every == 0 and site.failed < site.most
+            site.failed += bool(fails)
+        time.sleep(site.delay)
+        if fails:
+            self._send(site.status, b"not now")
+        elif path in site.gone:
+            self._send(302, b"", {"Location": site.gone[path]})
+        elif found := HUB.fullmatch(raw):
+            self._hub(found, body)
+        elif found := RESOLVED.fullmatch(raw):
+            held = site.data_sets.get((found["name"], unquote(found["revision"])), {}).get(unquote(found["path"]))
+            if site.token and self.headers.get("authorization") != f"Bearer {site.token}":
+                self._send(401, b"Access is restricted", {"X-Error-Code": "GatedRepo"})
+            else:
+                self._file(held)
+        else:
+            self._file(site.files.get(path))
+
+    do_GET = do_HEAD = do_POST = _answer  # noqa: N815
+
+    def _hub(self, found, body):
+        held = self.site.data_sets.get((found["name"], unquote(found["revision"])))
+        if held is None:
+            known = any(name == found["name"] for name, _ in self.site.data_sets)
+            code = "RevisionNotFound" if known else "RepoNotFound"
+            self._send(404 if known else 401, b"{}", {"X-Error-Code": code, "Content-Type": "application/json"})
+            return
+
+        at = unquote(found["path"])
+
+        def told(path):
+            if path in held:
+                tag = sha1(held[path]).hexdigest()
+                return {"type": "file", "path": path, "size": len(held[path]), "oid": tag}
+            return {"type": "directory", "path": path, "oid": sha1(path.encode()).hexdigest()}
+
+        folders = {path.rsplit("/", n)[0] for path in held for n in range(1, path.count("/") + 1)}
+        if found["what"] == "paths-info":
+            sent = body.decode()
+            asked = json.loads(sent)["paths"] if sent.startswith("{") else parse_qs(sent)["paths"]
+            said = [told(path) for path in asked if path in held or path in folders]
+        else:
+            deep = "recursive=true" in self.path.lower()
+            inside = f"{at}/" if at else ""
+            if inside and at not in folders:
+                self._send(404, b"{}", {"X-Error-Code": "EntryNotFound", "Content-Type": "application/json"})
+                return
+            said = [told(path) for path in sorted({*held, *folders})
+                    if path.startswith(inside) and (deep or "/" not in path.removeprefix(inside))]  # fmt: skip
+        self._send(200, json.dumps(said).encode(), {"Content-Type": "application/json"})
+
+    def _file(self, held):
+        site = self.site
+        if held is None:
+            self._send(404, b"none of that name")
+            return
+        headers = {"ETag": f'"{sha1(held).hexdigest()}"', "Last-Modified": formatdate(1e9, usegmt=True)} if site.tags else {}
+        if site.compressed:
+            headers["Content-Encoding"] = "gzip"
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", "")) if site.ranges else None
+        if asked and not held:
+            self._send(416, b"", headers | {"Content-Range": "bytes */0"})
+        elif asked:
+            begin, end = int(asked[1]), min(int(asked[2]) + 1, len(held))
+            self._send(206, held[begin:end], headers | {"Content-Range": f"bytes {begin}-{end - 1}/{len(held)}"})
+        else:
+            self._send(200, held, headers)
+
+    def _send(self, status, body, headers=None):
+        site = self.site
+        site.bodies += len(body) > 64
+        cut = site.cut and len(body) > 64 and site.bodies % site.cut == 0 and site.failed < site.most
+        self.send_response_only(status)
+        length = len(body) if site.says is None or len(body) <= 64 else site.says
+        for name, value in {**(headers or {}), "Content-Length": str(length)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        site.failed += bool(cut)
+        if self.command != "HEAD":
+            self.wfile.write(body[: len(body) // 2] if cut else body)
+        if cut or length != len(body):
+            self.wfile.flush()
+            self.close_connection = True
+
+
+@contextmanager
+def serving(**given):
+    """Give a site and its address, while this lasts."""
+    site = Site(**given)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    site.address = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        server.server_close()
