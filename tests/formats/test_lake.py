@@ -176,11 +176,12 @@ def test_saved_results_and_sketches_read_the_version_again(tables, tmp_path, cap
     table = tmp_path / "t"
     tables.append(table, pa.concat_tables([ROWS, pa.table({"id": [5], "text": [f"{TEXTS[0]} again"], "lang": ["de"]})]))
     with closing(la.dedup(table, id="id", threshold=0.5)) as result:
-        assert result.keep.tolist() == [True] * 4 + [False]
+        removed = result.removed["id"].to_pylist()
+        assert removed in ([1], [5]), "files, of which there can be two, are read in the order of their names"
         result.save(tmp_path / "saved")
         result.save_sketches(tmp_path / "sketches")
     tables.delete(table, [1])
-    code, out, _ = run(capsys, "show", tmp_path / "saved", "5")
+    code, out, _ = run(capsys, "show", tmp_path / "saved", removed[0])
     assert code == 0 and "ants" in out
     assert la.dedup([TEXTS[0]], against=tmp_path / "sketches").keep.tolist() == [False]
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError
 from .ahead import side_by_side
 from .names import (
     ARCHIVES,
@@ -24,9 +24,11 @@ from .names import (
     left_out,
     listed,
     matches,
+    patterns_of,
     says_hidden,
     shown,
     suffix_of,
+    usual,
     walk,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
@@ -88,7 +90,7 @@ def _in_folder(
                 skipped.add(reason, f"{path}/")
             elif (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
                 skipped.add(reason, str(path))
-            elif (status := _usual(path, entry, skipped)) is not None:
+            elif (status := usual(path, entry, skipped)) is not None:
                 found.append(_place(path, name, status, folder, True))
     except OSError as error:
         raise InputDataError(f"{shown(error.filename or folder)}: cannot be read: {error.strerror}") from None
@@ -113,21 +115,6 @@ def _visible(folder: Path, all_names: bool) -> Iterator[tuple[str, os.DirEntry[s
             yield name, entry, "linked_folder"
         else:
             yield name, entry, None
-
-
-def _usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
-    """Return the status of a regular file; count what is none."""
-    try:
-        status = entry.stat()
-    except OSError as error:
-        if not entry.is_symlink() or isinstance(error, PermissionError):
-            raise
-        skipped.add("broken_link", str(path))
-        return None
-    if stat.S_ISREG(status.st_mode):
-        return status
-    skipped.add("not_regular", str(path))
-    return None
 
 
 def _by_glob(name: str, skipped: Skipped) -> list[Place]:
@@ -157,10 +144,8 @@ def _on_store(
     url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
 ) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    asks: list[Callable[[], Any]] = [url.entry]
-    if not suffix_of(url.name, suffixes):  # most likely a folder
-        asks.append(partial(entries_in, url, recursive=True))
-    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks, True))
+    asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
+    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True))
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
@@ -189,8 +174,7 @@ def _on_web(url: Url) -> Place:
         return _remote(Entry(replace(url, known=status), False, status))
     suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
     copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
-    copy.relative = url.name
-    return _copied(copy)
+    return _copied(copy)._replace(relative=url.name)
 
 
 def _refuse_empty(
@@ -203,15 +187,6 @@ def _refuse_empty(
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
         + ("" if patterns else "; use --glob to name others")
     )
-
-
-def patterns_of(given: str | Sequence[str] | None) -> list[str]:
-    """Return what ``glob`` says, alternatives in braces apart."""
-    patterns = [given] if isinstance(given, str) else list(given or ())
-    for pattern in patterns:
-        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
-            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
-    return [one for pattern in patterns for one in expanded(pattern)]
 
 
 def find_places(

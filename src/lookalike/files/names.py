@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from glob import has_magic
 from math import prod
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from ..errors import ParameterError
@@ -82,6 +83,15 @@ def expanded(pattern: str) -> list[str]:
         return [pattern]
     some = (pattern[: braces.start()] + one + pattern[braces.end() :] for one in braces[1].split(","))
     return list(dict.fromkeys(name for one in some for name in expanded(one)))
+
+
+def patterns_of(given: str | Sequence[str] | None) -> list[str]:
+    """Return what ``glob`` says, alternatives in braces apart."""
+    patterns = [given] if isinstance(given, str) else list(given or ())
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
+            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+    return [one for pattern in patterns for one in expanded(pattern)]
 
 
 def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -208,3 +218,18 @@ def describe_skipped(skipped: dict[str, Any]) -> str:
     """Say what ``Skipped.to_dict`` counted: "3 (1 .pdf, 1 .docx: of no known text format; 1 broken links: a, b, c)"."""
     names = ", ".join(map(printable, skipped["names"])) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
     return f"{skipped['files']:,} ({describe_reasons(skipped)}: {names})"
+
+
+def usual(path: Path, entry: os.DirEntry[str], skipped: Skipped) -> os.stat_result | None:
+    """Return the status of a regular file; count what is none."""
+    try:
+        status = entry.stat()
+    except OSError as error:
+        if not entry.is_symlink() or isinstance(error, PermissionError):
+            raise
+        skipped.add("broken_link", str(path))
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return status
+    skipped.add("not_regular", str(path))
+    return None

@@ -189,6 +189,7 @@ class DataSet:
     def seen(self) -> Seen | None:
         """Return what is under the key; None if nothing is."""
         if not self.path:
+            self.inside(recursive=False)  # or an error says that there is no such data set
             return Seen(self._above, True, 0, 0)
         found = self._asked(lambda: self._hub.get_paths_info(self.repository, [self.path], **self._where))
         return self._one(found[0]) if found else None

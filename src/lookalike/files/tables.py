@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import InputDataError
 from .names import shown
 from .places import Place
-from .urls import WEB, AnyPath, Url
+from .urls import READ_ONLY, AnyPath
 
 LOGS = {"delta": "_delta_log", "iceberg": "metadata"}
 """The folder in a table that says what is in it, by the kind of table."""
@@ -59,7 +59,7 @@ def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
             if described is not None:
                 root = above(place.path, 2)
                 place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
-            elif place.path.suffix.lower() == ".parquet" and not (isinstance(place.path, Url) and place.path.scheme in WEB):
+            elif place.path.suffix.lower() == ".parquet" and getattr(place.path, "scheme", "") not in READ_ONLY:
                 _refuse_part(place.path, place.root or place.path.parent, known)
         yield place
 

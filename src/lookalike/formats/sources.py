@@ -9,8 +9,8 @@ from operator import itemgetter
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.ahead import side_by_side
-from ..files.inputs import SNIFFED, find_places, patterns_of
-from ..files.names import Skipped, describe_skipped, left_out, listed, suffix_of
+from ..files.inputs import SNIFFED, find_places
+from ..files.names import Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of
 from ..files.places import Place
 from ..files.streams import read_blocks
 from ..files.urls import Url
