@@ -17,6 +17,7 @@ from lookalike.inputs.overrides import read_overrides
 from lookalike.recipes.compare import compare_texts
 from lookalike.recipes.progress import no_progress
 from lookalike.settings.settings import PairSettings
+from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
@@ -158,7 +159,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             inspect.getmodule(function), "open_job", lambda data, settings, *_: seen.append((data, settings)) or 1 / 0
         )
     other = {
-        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
+        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "ignore_common": 0.2, "empty": "drop", "verify": "sketch", "work": "x",
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,

@@ -29,6 +29,7 @@ from ..settings.options import OPENING, EngineOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
+from .common import ignoring_common
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
 
@@ -118,6 +119,7 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     reporting = Reporting(progress or no_progress)
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
+    settings = ignoring_common(runs, splits, reading, settings, clock)
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 
@@ -126,7 +128,7 @@ def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -
     """Return what is read of each document."""
     return Reading(
         text=settings.text, id=settings.id, priorities=settings.keep_order.priorities, order_by=settings.order_by,
-        key=settings.key_columns, within=settings.within, carried=settings.carried,
+        key=settings.key_columns, within=settings.within, across=settings.across, carried=settings.carried,
         encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
         skip=leaves_out(splits), free=added_columns(settings, n_references > 0),
     )  # fmt: skip

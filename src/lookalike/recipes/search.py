@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
-from ..errors import InputDataError, RowError
+from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
@@ -36,9 +36,9 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, keyless, led, not_by_key
-from ..steps.links import HEADS, bucket, near
+from ..steps.links import HEADS, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import MEMBERS, cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import N_ROWS, REFERENCES, N
 from ..steps.totals import documents as document_counts
@@ -56,9 +56,8 @@ from ..values.tables import (
     PAIRS,
     PREFIXES,
     SHARED,
-    SOURCE_BITS,
 )
-from .checks import check_ids, check_kinds, check_overrides
+from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
 
@@ -143,8 +142,7 @@ def search(
     try:
         made = engine.store(engine.map(documents, sketching, schema), "sketches")
     except RowError as error:
-        name = splits[error.position >> SOURCE_BITS].name
-        raise InputDataError(f"{name}, {error}") from error.__cause__
+        raise named_row(splits, error) from error.__cause__
     lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading)
@@ -158,8 +156,12 @@ def search(
     boundary = int(totals[REFERENCES])
     of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
     rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
-    same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
-    leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
+    if reading.across is None:
+        same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
+        copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS)
+    else:  # no document is a copy: see ``same_texts``
+        copies = engine.rows(no_rows(LEADERS))
+    leaders = engine.store(copies, "leaders")
     if of_keys is not None:
         leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
@@ -210,6 +212,8 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
+    if "across" in live.schema.names and not settings.apart:  # lists of pairs have all pairs of a bucket, and so of equal texts
+        found = engine.union(found, _same_texts(engine, live))
     n_links = count_rows(engine, links) if settings.limit is not None else 0
     return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
 
@@ -217,8 +221,8 @@ def _candidates(
 def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundary: int) -> Table:
     """Return the pairs to compare: each link once, and only those that can match."""
     codes = settings.method.n_codes
-    grouped = [name for name in ("within",) if name in live.schema.names]
-    compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
+    grouped, apart = ([name for name in (column,) if name in live.schema.names] for column in ("within", "across"))
+    compared = ["order", *(["code"] if codes and settings.least else []), *grouped, *apart]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
         both = engine.map(both, each_once, LINKS)
@@ -227,6 +231,8 @@ def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundar
         if "code" in compared:
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
+    if apart:
+        both = engine.map(both, across, both.schema)
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
     return engine.store(engine.map(both, cutting, PAIRS), "pairs")
 
@@ -246,6 +252,12 @@ def _sampled(
     shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
     links = engine.store(shared, "links")
     return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
+
+
+def _same_texts(engine: Engine, live: Table) -> Table:
+    """Link documents of equal text where an equal value of ``across`` keeps them apart, so that none is a copy."""
+    same = engine.meet(live.select(["digest", "order", "empty", "across"]), "digest", "order")
+    return engine.map(same, same_texts, LINKS)
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

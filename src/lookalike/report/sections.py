@@ -277,7 +277,9 @@ def warnings(told: Contents) -> list[str]:
         out.append(f"{_left_out(s)}.")
     if s.empty:
         has, became = ("has", "was") if s.empty == 1 else ("have", "were")
-        out.append(f"{counted(s.empty, 'document')} {has} no words and {became} {'dropped' if s.empty_dropped else 'kept'}.")
+        out.append(
+            f"{counted(s.empty, 'document')} {has} nothing to compare and {became} {'dropped' if s.empty_dropped else 'kept'}."
+        )
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
     for column, rows in s.slices.items():

@@ -155,7 +155,7 @@ class Summary:
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "no words: kept, never matched; --empty drop removes them"
+            what = "dropped" if self.empty_dropped else "nothing to compare: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")

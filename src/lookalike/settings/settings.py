@@ -11,12 +11,15 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.ignored import read_ignored
 from ..inputs.keep_order import KeepOrder
 from ..inputs.overrides import Overrides, read_overrides
+from ..inputs.read import Reading
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
 from ..steps.groups import GroupRules
+from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
@@ -72,6 +75,13 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
+        if self.measure == "containment" and not self.across is self.ignore is self.ignore_common is None:
+            raise ParameterError("across, ignore and ignore_common are for resemblance and cosine, not for measure containment")
+        if self.ignore_common is not None and not 0 < self.ignore_common < 1:
+            raise ParameterError(f"ignore_common must be between 0 and 1; got {self.ignore_common}")
+        if self.ignore is not None:
+            reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
+            object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
 
     def _check_groups(self) -> None:
@@ -118,10 +128,13 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
 
     @cached_property
     def shingling(self) -> Shingling:
-        """What a shingle is."""
+        """What a shingle is, and which of them count."""
+        return self._shingling_of(self.ignore)
+
+    def _shingling_of(self, ignored: Ignored | None) -> Shingling:
         return Shingling(
             unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case,
-            tokenizer=self.tokenizer,
+            tokenizer=self.tokenizer, ignored=ignored,
         )  # fmt: skip
 
     @cached_property
