@@ -83,7 +83,12 @@ def stage(tmp_path_factory):
     (folder / "papers/b.html").write_text(pages[1])
     (folder / "corpus/documents").mkdir(parents=True)
     (folder / "corpus/documents/0.json.gz").write_bytes(gzip.compress(lines.encode()))
-    for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md"):
+    (folder / "evals").mkdir()
+    (folder / "evals/easy.jsonl").write_text(lines)
+    answers = ({"question": text, "choices": ["w1 w2", "w3"], "answer": "w3"} for text in notes)
+    (folder / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    (folder / "books").mkdir()
+    for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md", "books/x.txt"):
         (folder / name).write_text(notes[0])
     return folder
 

@@ -31,8 +31,9 @@ def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(c
     assert out.splitlines() == [
         "2 documents, against 3 reference documents",
         "  overlapping             1   (containment >= 0.8, exact; 1 pair)",
-        "  not searchable          2   (reference documents: 1 empty; 1 shorter than 5 words, found only if a document is the "
-        "same: lower --width)",
+        "  contaminated            1   (reference documents that a document contains)",
+        "  not judged              2   (reference documents: 1 empty; 1 shorter than 4 words (--min-tokens); 0 of common phrases "
+        "(--common))",
         "    q2, q3",
         "written: clean.jsonl",
         "written: m.csv",
@@ -51,9 +52,31 @@ def test_json(capfd, train):
     code, out, _ = run(capfd, *train, "--json")
     assert code == 0
     assert json.loads(out) == {
-        "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "overlapping": 1, "matches": 1, "skipped": 0,
+        "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "common_references": 0,
+        "contaminated_references": 1, "overlapping": 1, "matches": 1, "skipped": 0, "by_benchmark": [
+            {"benchmark": "test.jsonl", "items": 3, "empty": 1, "short": 1, "common": 0, "contaminated": 1, "documents": 1,
+             "share": 1 / 3},
+        ],
         "not_searchable": ["test.jsonl:2", "test.jsonl:3"], "output": None, "report": None,
     }  # fmt: skip
+
+
+def test_benchmarks_fields_and_masks(capfd, train, tmp_path):
+    items = [
+        {"q": QUESTION, "answer": "Paris", "of": "geo"}, {"q": "two and two", "answer": "four", "of": "\x1bmath"},
+        {"q": "how much is two and two", "answer": None, "of": "\x1bmath"},
+    ]  # fmt: skip
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    command = [*train[:2], "--against", "qa.jsonl", "--against-text", "q", "--against-text", "answer", "--benchmark", "of"]
+    code, out, _ = run(capfd, *command, "-o", "masked.jsonl", "--mask", "[removed]", "--matches", "m.jsonl")
+    assert code == 0 and out.splitlines()[-4:-2] == [
+        "  geo: 1 of 1 contaminated (100.0%), 0 with answer; in 1 document",
+        "  \\x1bmath: 0 of 2 contaminated (0.0%), 0 with answer; in 0 documents",
+    ]  # fmt: skip
+    left = [json.loads(line)["text"] for line in (tmp_path / "masked.jsonl").read_text().splitlines()]
+    assert left == ["the teacher asked [removed] and nobody knew", ROWS[1]["text"]]
+    (match,) = map(json.loads, (tmp_path / "m.jsonl").read_text().splitlines())
+    assert ROWS[0]["text"][match["begin"] : match["end"]] == QUESTION and match["answer_found"] == 0.0
 
 
 def test_matches_have_types_where_nothing_matches(capfd, train, tmp_path):
@@ -69,12 +92,14 @@ def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tm
     (tmp_path / "none.jsonl").write_text("")
     code, out, err = run(capfd, "overlap", "train.jsonl", "--against", "none.jsonl")
     assert code == 0 and "against 0 reference documents" in out
-    assert "there is no reference document that a longer document could contain" in err
+    assert "there is no reference document that could be found" in err
 
 
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
+        (["--mask", ""], 2, "--mask changes what is written"),
+        (["--measure", "ngram:x"], 2, "such as ngram:13; got 'ngram:x'"),
         (["--annotate"], 2, "--annotate adds columns to the output: name it with -o"),
         (["-o", "x.csv", "--matches", "./x.csv"], 2, "-o and --matches name the same file"),
         (["--matches", "test.jsonl", "--force"], 1, "the output test.jsonl would replace the input test.jsonl"),
@@ -133,7 +158,9 @@ def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capf
     monkeypatch.setattr("lookalike.recipes.overlap.SHINGLE_BYTES", 80_000_000)
     code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
     assert (
-        code == 2 and "the 7 shingles of the reference documents need " in err and "the cap is 1,000 MB: raise --memory" in err
+        code == 2
+        and "the 6 shingles read of the reference documents so far need " in err
+        and "the cap is 1,000 MB: raise --memory" in err
     )
     needed = int(err.partition("need ")[2].partition(" MB")[0].replace(",", "")) + 1
     assert run(capfd, *train, "--memory", f"{needed}MB", "--quiet")[0] == 0, "what the message says is enough"

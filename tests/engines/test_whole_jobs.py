@@ -3,6 +3,7 @@
 import random
 from contextlib import closing
 from functools import cache
+from itertools import combinations
 
 import pyarrow as pa
 import pytest
@@ -22,6 +23,13 @@ CASES = {
     "shortest": {"keep": "shortest"},
     "largest": {"keep": "largest:v", "id": "id"},
     "smallest": {"keep": "smallest:v", "within": "g"},
+    "keys and lists": {"key": ["g", "v"], "keep": "g:b,a; largest:v; longest", "evidence": "all", "empty": "drop"},
+    "keys": {
+        "key": "k",
+        "keep": "v:7,-1; last",
+        "id": "name",
+        "overrides": [{"id": f"n{i}", "action": "keep"} for i in range(40, 90)],
+    },
     "crowds": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6},
     "crowds and all": {
         "max_bucket": 4,
@@ -36,6 +44,16 @@ CASES = {
     "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
     "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
     "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
+    "containment": {"measure": "containment", "threshold": 0.6, "floor": 0.3, "empty": "drop", "width": 1, "id": "name"},
+    "containment crowds": {
+        "measure": "containment",
+        "threshold": 0.7,
+        "max_bucket": 4,
+        "width": 1,
+        "evidence": "all",
+        "within": "g",
+        "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
+    },
     "overrides": {
         "max_bucket": 4,
         "bands": 6,
@@ -72,6 +90,7 @@ def corpus():
     return pa.table({
         "text": texts, "id": pa.array(rng.sample(range(1000), n)), "name": [f"n{i}" for i in range(n)],
         "v": [rng.choice([None, float("nan"), 2.5, -1.0, 7.0]) for _ in range(n)], "g": [rng.choice("abb") for _ in range(n)],
+        "k": [i % 50 if i % 2 else None for i in range(n)],
     })  # fmt: skip
 
 
@@ -83,7 +102,7 @@ def told(case, references=0, **more):
     with closing(la.dedup(table.slice(references), against=against, **chosen)) as result:
         summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
                    "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike", "removed_by_override",
-                   "kept_by_override")}  # fmt: skip
+                   "kept_by_override", "by_key")}  # fmt: skip
         return result.decisions, result.pairs, summary
 
 
@@ -99,9 +118,26 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
     wanted = expected(case, references)
     assert wanted[2]["near_duplicates"] > 5 and wanted[1].num_rows > 5
+    assert (wanted[2]["by_key"] > 20) == ("key" in CASES[case])
     found = told(case, references, **prepare(kind, monkeypatch))
     assert found[2] == wanted[2]
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+
+
+@pytest.mark.parametrize("kind", WITH_SPARK)
+def test_pairs_by_containment_are_the_same(kind, monkeypatch):
+    table = corpus()
+    ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
+    wanted = {
+        (ids[a], ids[b]): len(sets[a] & sets[b]) / min(len(sets[a]), len(sets[b]))
+        for a, b in combinations(range(len(sets)), 2) if b >= 30 and sets[a] and sets[b]
+    }  # fmt: skip
+    wanted = {ends: share for ends, share in wanted.items() if share >= 0.8}
+    more = prepare(kind, monkeypatch)
+    found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", **more).table
+    assert found.column_names == ["left_id", "right_id", "left_is_reference", "containment"]
+    assert len(wanted) > 100
+    assert {(row["left_id"], row["right_id"]): row["containment"] for row in found.to_pylist()} == wanted
 
 
 @cache

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from lookalike.kernels import lookup, overlap
-from lookalike.kernels.scratch import room_for
+from lookalike.kernels import lookup
 
 NONE = np.empty((0, 0), np.uint32)
 
@@ -150,49 +149,3 @@ def test_a_query_with_more_candidates_than_room_gets_no_answer(near, found):
         assert answer == ((2, 3) if near == found == 3 else (expected, 0))
     if near == found == 3:
         assert hits == [[1, 0, row, 4] for row in range(3)]
-
-
-def test_matches_of_rows_equal_set_arithmetic(rng):
-    passages = [np.unique(rng.integers(0, 40, 12)) for _ in range(9)]
-    rows = [np.unique(rng.integers(0, 50, int(rng.integers(0, 20)))) for _ in range(30)]
-    distinct = np.unique(np.concatenate(passages))
-    lists = [[p for p, members in enumerate(passages) if v in members] for v in distinct]
-    table, numbers = np.zeros(256, np.uint64), np.zeros(256, np.int32)
-    spread = np.uint64(0x51ED270B9F4E5D35)
-    repeated = np.repeat(distinct, 2).astype(np.uint64)
-    out = np.empty(len(repeated), np.int32)
-    assert overlap.fill_table(repeated, spread, table, numbers, out) == len(distinct)
-    assert out.tolist() == [i // 2 for i in range(len(repeated))]
-    values, offsets = np.concatenate(rows).astype(np.uint64), np.cumsum([0, *map(len, rows)])
-    ends, sizes = np.cumsum([0, *map(len, lists)]), np.array([len(p) for p in passages])
-    flat = np.concatenate(lists).astype(np.int32)
-    known = overlap.Passages(table, numbers, ends, flat, ends[1:].copy(), np.zeros(9, np.int64), sizes, spread)
-    for contained in (False, True):
-        found, row = [], 0
-        while row < len(rows):
-            out, scratch = room_for(12), (np.zeros(9, np.int64), np.zeros(9, np.int64), np.zeros(20, np.int64))
-            row, count = overlap.match_rows(values, offsets, known, contained, 0.2, *scratch, row, out)
-            found += list(zip(*(array[:count].tolist() for array in out), strict=True))
-        expected = set()
-        for i, a in enumerate(rows):
-            for j, b in enumerate(passages):
-                both = len(np.intersect1d(a, b))
-                if both and both / (len(b) if contained else len(np.union1d(a, b))) >= 0.2:
-                    expected.add((i, j, both))
-        assert set(found) == expected and len(found) == len(expected) > 3
-
-
-def test_lists_hold_the_passages_of_each_number(rng):
-    passages = np.sort(rng.integers(0, 9, 100)).astype(np.int32)
-    numbers = rng.integers(0, 12, 100).astype(np.int32)
-    sizes, bounds, last = np.zeros(9, np.int64), np.zeros(13, np.int64), np.full(12, -1, np.int32)
-    overlap.count_lists(numbers, passages, last, sizes, bounds[1:])
-    np.cumsum(bounds, out=bounds)
-    ends, lists = bounds[:-1].copy(), np.empty(bounds[-1], np.int32)
-    last.fill(-1)
-    overlap.fill_lists(numbers, passages, last, ends, lists)
-    pairs = set(zip(numbers.tolist(), passages.tolist(), strict=True))
-    assert sizes.tolist() == [sum(p == passage for _, p in pairs) for passage in range(9)]
-    for number in range(12):
-        assert lists[bounds[number] : bounds[number + 1]].tolist() == sorted(p for n, p in pairs if n == number)
-    assert ends.tolist() == bounds[1:].tolist()

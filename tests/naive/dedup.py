@@ -3,12 +3,12 @@
 from collections import Counter
 from functools import cache
 from hashlib import blake2b
-from math import comb, cos, pi, sqrt
+from math import ceil, comb, cos, pi, sqrt
 from typing import NamedTuple
 
-from naive.crowds import Rule, by_buckets, by_fingerprints
+from naive.crowds import Rule, by_buckets, by_fingerprints, by_samples
 from naive.hamming import simhash
-from naive.hashing import K0, fold_multiply
+from naive.hashing import K0, derive, fmix64, fold_multiply
 from naive.sketches import band_keys, fast_similarity
 from naive.text import decoded, hashes
 
@@ -87,6 +87,25 @@ def resemblance(a, b):
     return common / (len(a) + len(b) - common)
 
 
+def containment(a, b):
+    """Common shingles / shingles of the second document."""
+    a, b = members_of(a), members_of(b)
+    return len(a & b) / len(b)
+
+
+def mixed(values, seed):
+    """The hashes by which shingles are sampled."""
+    (salt,) = derive(seed, "containment", 1)
+    return {fmix64(x ^ salt) >> 1 for x in values}
+
+
+def least_sampled(threshold, sample, recall):
+    """The largest number of a sample that a pair at the threshold shares with a probability of ``recall``; its mean at most."""
+    tail = [sum(comb(sample, i) * threshold**i * (1 - threshold) ** (sample - i) for i in range(j, sample + 1))
+            for j in range(sample + 1)]  # fmt: skip
+    return max(1, *(j for j in range(sample + 1) if tail[j] >= recall and j <= sample * threshold + 1e-9))
+
+
 def cosine(a, b):
     """Cosine of counts; the sums are whole numbers."""
     a, b = Counter(a), Counter(b)
@@ -95,51 +114,96 @@ def cosine(a, b):
     return min(1.0, dot / sqrt(p * q))
 
 
-def keep_order(texts, references, keep, values):
-    """Documents in keep order: references by position, the others by policy, nulls and NaN last, ties by position."""
-    policy = keep.partition(":")[0]
-    sign = -1 if policy in ("last", "longest", "largest") else 1
+def is_null(value):
+    """Whether a value is null; NaN is."""
+    return value is None or value != value
 
-    def rank(d):
-        if policy == "first" or d < references:
-            return (0, 0)
-        if policy in ("largest", "smallest"):
-            value = values[d]
-            return (1, 0) if value is None or value != value else (0, sign * levels.index(value))
-        return (0, sign * (d if policy == "last" else len(texts[d])))
 
-    present = {v for v in values or () if v is not None and v == v}
-    levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
-    return sorted(range(len(texts)), key=lambda d: (d >= references, *rank(d), d))
+def reads_as(text, value):
+    """Whether a value that a policy lists stands for one of a column: the text, or the number or truth value it reads as."""
+    if isinstance(value, str):
+        return text == value
+    if isinstance(value, bool):
+        return text == ("true" if value else "false")
+    return text.replace(".", "").lstrip("-").isdigit() and float(text) == value
+
+
+def ranks(texts, policy, columns):
+    """What a policy sorts documents by: nulls and NaN last."""
+    name, _, column = policy.partition(":")
+    if name in ("first", "last"):
+        return [0 if name == "first" else -d for d in range(len(texts))]
+    if name in ("longest", "shortest"):
+        return [len(text) * (1 if name == "shortest" else -1) for text in texts]
+    if name in ("largest", "smallest"):
+        present = {v for v in columns[column] if not is_null(v)}
+        levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
+        places = {v: levels.index(v) * (1 if name == "smallest" else -1) for v in levels}
+        return [(1, 0) if is_null(v) else (0, places[v]) for v in columns[column]]
+    listed = [text.strip() for text in column.split(",")]
+    places = [next((i for i, text in enumerate(listed) if reads_as(text, v)), len(listed)) for v in columns[name]]
+    return [(1, 0) if is_null(v) else (0, place) for v, place in zip(columns[name], places, strict=True)]
+
+
+def keep_order(texts, references, keep, columns):
+    """Documents in keep order: references by position, the others by one policy after the other, ties by position."""
+    by = [ranks(texts, policy.strip(), columns) for policy in keep.split(";")]
+    return sorted(range(len(texts)), key=lambda d: (d >= references, [each[d] for each in by] if d >= references else [], d))
+
+
+def key_of(values):
+    """What tells keys apart: the kind and the value of each part; None if one is null."""
+    if any(map(is_null, values)):
+        return None
+    return tuple(("truth" if isinstance(v, bool) else "text" if isinstance(v, str) else "number", v) for v in values)
 
 
 def dedup(
-    texts, *, references=0, keep="first", values=None, within=None, empty="keep", unit="word", width=5,
+    texts, *, references=0, keep="first", columns=None, key=None, within=None, empty="keep", unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
-    overrides=None,
+    overrides=None, measure="resemblance", floor=0, sample=32,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
-    ``values`` are those of the column that ``keep`` names, ``within`` those of that column; ``least`` comes of
-    ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some documents that
-    are no references whether they are to be kept ("keep") or removed ("remove").
+    With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
+    ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
+    comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
+    documents that are no references whether they are to be kept ("keep") or removed ("remove").
     """
     rule, overrides = rule or Rule(), overrides or {}
     sets = [shingles(text, unit, width) for text in texts]
     groups = [0 if within is None else group_of(value) for value in within or texts]
-    order = keep_order(texts, references, keep, values)
+    order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
+
+    # Keys: who represents each document that is removed by its key.
+    represents, of_key = {}, {}
+    for d in order if key else ():
+        dropped = d >= references and (overrides.get(d) == "remove" or (not sets[d] and empty == "drop"))
+        if not dropped and key_of(key[d]) is not None:
+            first = represents.setdefault(key_of(key[d]), d)
+            if first != d and d >= references:
+                of_key[d] = first
 
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        leader[d] = first.setdefault((texts[d], groups[d]), d) if sets[d] and overrides.get(d) != "remove" else d
-    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove"]
+        alone = not sets[d] or overrides.get(d) == "remove" or d in of_key
+        leader[d] = d if alone else first.setdefault((texts[d], groups[d]), d)
+    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove" and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
     # Candidates.
     k = bands * rows + (ESTIMATION_SLOTS if verify == "sketch" else 0)
-    if method == "minhash":
+    if measure == "containment":
+        held = {i: mixed(text_of[i], seed) for i in live}
+        samples = {i: sorted(held[i])[:sample] for i in live if i >= references}
+        needed = {i: least if len(samples[i]) == sample else ceil(threshold * len(samples[i]) - 1e-9) for i in samples}
+        candidates = set()
+        for value in set(group.values()):
+            same = [i for i in live if group[i] == value]
+            candidates |= by_samples({i: held[i] for i in same}, samples, needed, sample - least + 1, references, rule)
+    elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
         codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
         keys = {i: band_keys(slots[i], group[i], bands, rows) for i in live}
@@ -158,6 +222,8 @@ def dedup(
 
     # Scores.
     def score(a, b):
+        if measure == "containment":
+            return containment(text_of[a], text_of[b]) if resemblance(text_of[a], text_of[b]) >= floor else -1
         if verify == "exact":
             return (resemblance if method == "minhash" else cosine)(text_of[a], text_of[b])
         if method == "minhash":
@@ -177,6 +243,11 @@ def dedup(
         keeper[b] = max(kept, key=lambda a: (score(a, b), -a)) if kept and b >= references else b
 
     # Everybody's decision.
+    def named(d):
+        """The kept document that stands for one which is in no way dropped: itself, its set's first, or that one's keeper."""
+        i = place[leader[d]]
+        return d if d < references else order[keeper.get(i, i)]
+
     decisions = []
     for d in range(len(texts)):
         i = place[leader[d]]
@@ -186,6 +257,8 @@ def dedup(
             decisions.append(Decision("override", None, None))
         elif overrides.get(d) == "keep":
             decisions.append(Decision("kept", d, None))
+        elif d in of_key:
+            decisions.append(Decision("key", named(of_key[d]), None))
         elif not sets[d]:
             decisions.append(Decision("kept", d, None) if empty == "keep" else Decision("empty", None, None))
         elif keeper[i] != i:

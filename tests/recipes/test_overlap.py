@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 from engine_kinds import FRAMES, cut_small, frames_engine, spark_engine, spill
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import overlap as naive
 from spark_session import session
 from toy_engine import ToyEngine
 
@@ -19,72 +21,84 @@ from lookalike.files.workspace import Workspace
 from lookalike.search import passages
 
 WIDTH = 3
+MEASURES = ("containment", "resemblance", "ngram:2", "ngram:4")
+BETWEEN = st.sampled_from([" ", ", ", "  \n", "-", " \u00e9 ", "_"])
 
 
-def shingles(words):
-    return [tuple(words[i : i + WIDTH]) for i in range(max(1, len(words) - WIDTH + 1))] if words else []
+@st.composite
+def texts(draw, most=14):
+    """A text of few different words, in any case, with anything between them."""
+    tokens = draw(st.lists(st.sampled_from(["a", "b", "c", "B"]), max_size=most))
+    return "".join(word + draw(BETWEEN) for word in tokens)
 
 
-def twin(data, against, measure, threshold, passage):
-    """Return the best passage of each pair: {(i, j): (start, resemblance, containment)}, by sets."""
-    found = {}
-    for i, a in enumerate(data):
-        for j, b in enumerate(against):
-            mine, whole = set(shingles(a)), shingles(b)
-            last = max(0, len(whole) - passage) if passage else 0
-            starts = sorted({*range(0, last, max(1, passage // 2)), last}) if passage else [0]
-            for start in starts if whole else []:
-                other = set(whole[start : start + passage] if passage else whole)
-                both = len(mine & other)
-                if not both:
-                    continue
-                scores = {"resemblance": both / len(mine | other), "containment": both / len(other)}
-                if scores[measure] < threshold:
-                    continue
-                rest = next(v for k, v in scores.items() if k != measure)
-                better = (scores[measure], rest, -start)
-                if (i, j) not in found or better > found[i, j][0]:
-                    found[i, j] = better, start, scores["resemblance"], scores["containment"]
-    return {pair: values[1:] for pair, values in found.items()}
-
-
-def found_by(data, against, measure, threshold, passage, threads=1):
-    result = la.overlap(
-        [" ".join(d) for d in data], against=[" ".join(d) for d in against], measure=measure, threshold=threshold,
-        passage=passage, width=WIDTH, threads=threads,
-    )  # fmt: skip
+def found_by(data, against, threads=1, fields=0, **how):
+    """Return what the naive twin does, from a result, whose tables must agree with each other."""
+    if fields:
+        names = ["f0", *(f"f{i + 1}" for i in range(fields))]
+        against, how = [dict(zip(names, item, strict=True)) for item in against], how | {"against_text": names}
+        data = [{"text": text} for text in data]
+    result = la.overlap(data, against=against, threads=threads, **how)
     rows = result.matches.to_pylist()
     assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
-    key = [(r["id"], -r[measure]) for r in rows]
-    assert key == sorted(key), "input order, the best first"
-    short = [{"reference": i, "tokens": len(b)} for i, b in enumerate(against) if len(b) < WIDTH]
-    assert result.not_searchable.to_pylist() == short
-    return {(r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"]) for r in rows}
+    measure = "resemblance" if how["measure"] == "resemblance" else "containment"
+    assert [r["id"] for r in rows] == sorted(r["id"] for r in rows), "input order"
+    for one, other in pairwise(rows):
+        assert one["id"] < other["id"] or one[measure] >= other[measure], "the best first"
+    (told,) = result.by_benchmark.to_pylist() if against else ({"items": 0, "contaminated": 0, "documents": 0},)
+    assert told["items"] == len(against) and told["contaminated"] == len({r["reference"] for r in rows})
+    assert told["documents"] == result.overlaps.sum() and result.summary["matches"] == len(rows)
+    reasons = {r["reference"]: r["reason"] for r in result.not_searchable.to_pylist()}
+    for reason in ("empty", "short", "common") if against else ():
+        assert told[reason] == list(reasons.values()).count(reason)
+    pieces = result._listed.pieces(0, len(data)).to_pylist() if data else []
+    pieces = {i: [*batched(some)] for i, some in enumerate(pieces)}
+    shares = {(r["id"], r["reference"]): [r[f"f{i + 1}_found"] for i in range(fields)] for r in rows} if fields else {}
+    best = {
+        (r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"], r["begin"], r["end"]) for r in rows
+    }
+    return best, pieces, reasons, shares
 
 
-corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=14), max_size=6)
+def batched(values):
+    """Return values two by two."""
+    return [(values[i], values[i + 1]) for i in range(0, len(values), 2)]
 
 
-@settings(max_examples=150, deadline=None)
-@given(corpora, corpora, st.sampled_from(["containment", "resemblance"]), st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]),
-       st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([0, 1, 2, 64]), st.sampled_from([1, 3]))  # fmt: skip
-def test_matches_of_any_corpora_equal_set_arithmetic(data, against, measure, threshold, passage, long, threads):
+@settings(max_examples=300, deadline=None)
+@given(st.lists(texts(), max_size=8), st.lists(texts(), max_size=6), st.sampled_from(MEASURES),
+       st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]), st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([1, 2, 3, 6]),
+       st.sampled_from([None, 1, 2, 3]), st.sampled_from([0, 1, 2, 64]), st.sampled_from([1, 3]))  # fmt: skip
+def test_matches_of_any_corpora_equal_the_naive_twin(data, against, measure, threshold, passage, least, common, long, threads):
+    how = {"measure": measure, "passage": passage, "min_tokens": least, "common": common}
+    how |= {} if measure.startswith("ngram") else {"threshold": threshold, "width": WIDTH}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passages, "LONG", long)
-        assert found_by(data, against, measure, threshold, passage, threads) == twin(data, against, measure, threshold, passage)
+        assert found_by(data, against, threads, **how) == naive.overlap(data, against, **how)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(texts(), min_size=1, max_size=6),
+       st.lists(st.tuples(texts(), texts(4), st.lists(texts(4), max_size=3)), min_size=1, max_size=5), st.sampled_from(MEASURES),
+       st.sampled_from([None, 2]))  # fmt: skip
+def test_other_fields_are_looked_for_in_what_matches(data, against, measure, passage):
+    how = {"measure": measure, "passage": passage, "min_tokens": 2}
+    how |= {} if measure.startswith("ngram") else {"threshold": 0.5, "width": WIDTH}
+    assert found_by(data, against, fields=2, **how) == naive.overlap(data, [list(item) for item in against], **how)
 
 
 def test_what_all_references_share_is_not_gone_through():
     prompt = [f"p{i}" for i in range(16)]  # 14 shingles
-    against = [[*prompt, *(f"q{i}w{j}" for j in range(20))] for i in range(100)]
-    hashes = la.shingle([" ".join(words) for words in against], width=WIDTH)
-    known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8)
+    against = [" ".join([*prompt, *(f"q{i}w{j}" for j in range(20))]) for i in range(100)]
+    hashes = la.shingle(against, width=WIDTH)
+    known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8).lists
     assert known.hidden.tolist() == [14] * 100 and (known.list_offsets[1:] - known.scanned).sum() == 1400
-    assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).hidden.any()
-    data = [[*prompt, "own", "words"], *against[:3], [*prompt, *against[7][16:34]]]
+    assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).lists.hidden.any()
+    data = [" ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])]
     for measure in ("containment", "resemblance"):
-        found = found_by(data, against, measure, 0.8, None)
-        assert found == twin(data, against, measure, 0.8, None) and len(found) == 4
+        how = {"measure": measure, "width": WIDTH}
+        found = found_by(data, against, **how)
+        assert found == naive.overlap(data, against, **how) and len(found[0]) == 4
 
 
 def test_removal_and_annotation(tmp_path):
@@ -128,32 +142,6 @@ def test_a_question_inside_a_long_page_is_found_by_default():
     (match,) = result.matches.to_pylist()
     assert match["containment"] == 1.0 and match["resemblance"] < 0.02
     assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
-
-
-def test_reference_documents_that_cannot_be_found_inside_others_are_listed():
-    against = ["of France", QUESTION, "", None, "...", "the capital of France", "the capital of all France"]
-    result = la.overlap([PAGE, "Of FRANCE!"], against=against)
-    assert result.not_searchable.to_pylist() == [
-        {"reference": 0, "tokens": 2}, {"reference": 2, "tokens": 0}, {"reference": 3, "tokens": 0},
-        {"reference": 4, "tokens": 0}, {"reference": 5, "tokens": 4},
-    ]  # fmt: skip
-    assert result.summary == {
-        "documents": 2, "references": 7, "empty_references": 3, "short_references": 2, "overlapping": 2, "matches": 2,
-        "skipped": 0,
-    }  # fmt: skip
-    assert result.provenance["summary"] == result.summary
-    assert [m["reference"] for m in result.matches.to_pylist()] == [1, 0], "a short one is found where a document is the same"
-    wider = la.overlap([PAGE, "Of FRANCE!"], against=against, width=2)
-    assert wider.not_searchable["reference"].to_pylist() == [2, 3, 4]
-    assert {(m["id"], m["reference"]) for m in wider.matches.to_pylist()} >= {(0, 0), (0, 1), (1, 0)}
-
-
-@pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
-def test_short_reference_documents_of_all_units(unit, text, tokens):
-    result = la.overlap(
-        ["x"], against=[text, "long enough\nto be\nsearched\nfor", text], unit=unit, width=5 if unit != "line" else 3
-    )
-    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": tokens}, {"reference": 2, "tokens": tokens}]
 
 
 def write_lines(path, rows):
@@ -226,7 +214,10 @@ def test_writing_where_nothing_matches(tmp_path):
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"measure": "x"}, "measure must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
+    ({"measure": "x"}, "measure must be"), ({"measure": "ngram:"}, "such as ngram:13"), ({"measure": "ngram:0"}, "got 0"),
+    ({"measure": "ngram:13", "width": 5}, "leave out the width"), ({"measure": "ngram:13", "threshold": 0.5}, "leave out the"),
+    ({"against_text": ["a", 1]}, "list of str"), ({"against_text": ["a", "a"]}, "twice"), ({"min_tokens": 0}, "min_tokens must be"),
+    ({"common": 0}, "common must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
     ({"threshold": "0.8"}, "threshold must be a number"), ({"passage": 0}, "passage must be at least 1"),
     ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
 ])  # fmt: skip
@@ -247,8 +238,8 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
 
 def test_a_shingle_whose_hash_is_0_is_looked_up_like_any_other():
     known = passages.Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
-    rows, found, both, n = known.match(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), True, 0.5)
-    assert (rows.tolist(), found.tolist(), both.tolist(), n.tolist()) == ([0], [0], [2], [3])
+    rows, found, score = known.resembling(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), 0.5)
+    assert (rows.tolist(), found.tolist(), score.tolist()) == ([0], [0], [0.5])
 
 
 FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key
@@ -275,19 +266,21 @@ def both(tmp_path):
     words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
     data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
     more = write_lines(tmp_path / "e.jsonl", [{"text": " ".join(words[3]), "id": "e"}])
-    against = write_lines(tmp_path / "a.jsonl", [{"text": " ".join(some), "id": i} for i, some in enumerate(words[::3])])
-    return [data, more], against
+    items = [{"text": " ".join(some), "id": i, "more": [*some[:2]], "set": f"s{i % 3}"} for i, some in enumerate(words[::3])]
+    return [data, more], write_lines(tmp_path / "a.jsonl", items)
 
 
 def outcome(folder, data, against, **how):
     folder.mkdir()
-    result = la.overlap(data, against=against, id="id", against_id="id", width=2, threshold=0.5, passage=3, threads=1, **how)
+    how |= {"id": "id", "against_id": "id", "against_text": ["text", "more"], "benchmark": "set", "min_tokens": 1, "common": 60}
+    result = la.overlap(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)
     result.write(folder / "clean.jsonl")
     result.write(folder / "annotated.parquet", annotate=True)
     result.write_matches(folder / "matches.csv")
+    result.write(folder / "masked.jsonl", mask="-")
     result.report(folder / "page.html")
-    names = ("clean.jsonl", "annotated.parquet", "matches.csv")
-    told = result.matches, result.overlaps.tolist(), result.not_searchable, result.summary
+    names = ("clean.jsonl", "annotated.parquet", "matches.csv", "masked.jsonl")
+    told = result.matches, result.overlaps.tolist(), result.not_searchable, result.summary, result.by_benchmark
     return [(folder / name).read_bytes() for name in names], *told
 
 

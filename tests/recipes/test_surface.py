@@ -40,7 +40,11 @@ FUNCTIONS = {
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (la.overlap, {"inputs", "annotate", "matches", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress"}),
+    "overlap": (
+        la.overlap,
+        {"inputs", "annotate", "mask", "matches", "report", "report_texts", *OF_A_CLUSTER},
+        {"data", "progress"},
+    ),
     "lines": (la.lines, {"inputs", "listed", *OF_A_CLUSTER}, {"data", "progress"}),
     "passages": (la.passages, {"inputs", "listed", "mask", *OF_A_CLUSTER}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
@@ -161,6 +165,8 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
         "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "list_sources": 4, "slices": ("l",),
+        "key": ("a", "b"),
+        "measure": "containment", "floor": 0.2,
     }  # fmt: skip
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
         usual = vars(settings_of())
@@ -168,6 +174,8 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             given = {name: other[name]} | {"resume": {"work": "x"}, "list_sources": {"counts": True}}.get(name, {})
             given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
             given |= {"max_document": 99} if name == "on_error" else {}
+            given |= {"measure": "containment"} if name == "floor" else {}
+            given |= {"keep": "last"} if "measure" in given and function is la.dedup else {}
             with pytest.raises(ZeroDivisionError):
                 function("data", **given)
             data, settings = seen.pop()

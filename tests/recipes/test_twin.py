@@ -1,17 +1,20 @@
 """The program decides as its definition does: ``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
 
 import random
+from math import ceil, log
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.crowds import Rule
-from naive.dedup import dedup, keep_order, least_codes
+from naive.dedup import dedup, keep_order, least_codes, least_sampled
 from naive.groups import group_rules
 
 import lookalike as la
+from lookalike.theory import containment
 
-SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")
+SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine", "containment")
 
 
 def pool():
@@ -46,13 +49,18 @@ corpora = st.lists(rows, max_size=45) | st.builds(
     lambda first, n, step: [(first + i * step, i % step, i % 5) for i in range(n) if first + i * step < len(TEXTS)],
     st.integers(100, 390), st.integers(10, 100), st.integers(1, 3),
 )  # fmt: skip
+KEEP = (
+    "first", "last", "longest", "shortest", "largest:v", "smallest:v", "largest:v; longest", "shortest;smallest:v ;last", "v:b, 2.5,-1",
+    "g:a,30; v:é,B,2.5; longest", "longest; g:1,b; largest:v; first", "smallest:v;v:b;largest:v;longest;shortest",
+)  # fmt: skip
 columns = {
     "within": st.sampled_from([None, pa.array([1, 2, None, 30]), pa.array(["a", "b", None, "1"])]),
     "values": st.sampled_from([pa.array([2.5, None, float("nan"), -1.0, 2.5]), pa.array(["b", "é", None, "", "B"])]),
 }
 common = {
     "threshold": st.sampled_from([0.3, 0.5, 0.7, 0.8, 0.9, 1.0]),
-    "keep": st.sampled_from(["first", "last", "longest", "shortest", "largest:v", "smallest:v"]),
+    "keep": st.sampled_from(KEEP),
+    "key": st.sampled_from([None, None, None, "k", "k", ["k"], ["k", "v"], ["g", "k"], "v"]),
     "empty": st.sampled_from(["keep", "drop"]),
     "width": st.integers(1, 3),
     "seed": st.integers(0, 2),
@@ -83,10 +91,17 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         "id": pa.array(range(len(corpus)), pa.int64()), "text": pa.array(texts, pa.string()),
         "v": values.take(pa.array([v for *_, v in corpus], pa.int64())),
         "g": (within or values).take(pa.array([g for _, g, _ in corpus], pa.int64())),
+        "k": pa.array([(7 * text + g) % 17 or None for text, g, _ in corpus], pa.int64()),
     })  # fmt: skip
+    key, columns = chosen.pop("key", None), {name: table[name].to_pylist() for name in "vgk"}
     groups = None if within is None else table["g"].to_pylist()
     bands, plan = {}, {}
-    if chosen.get("method") != "simhash":
+    if chosen.get("measure") == "containment":
+        recall, t = chosen.pop("recall"), chosen["threshold"]
+        plan["sample"] = max(containment.SAMPLE, 0 if t == 1 else ceil(log(1 - recall) / log(1 - t)))
+        plan["least"] = least_sampled(t, plan["sample"], recall)
+        bands["recall"] = recall
+    elif chosen.get("method") != "simhash":
         banding = chosen.pop("banding")
         planned = la.plan(threshold=chosen["threshold"])
         bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
@@ -96,24 +111,27 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         [t.encode() for t in texts],
         references=references,
         within=groups,
-        values=table["v"].to_pylist(),
+        columns=columns,
+        key=None if key is None else list(zip(*(columns[name] for name in key), strict=True)),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
         **chosen,
     )
     if group is not None:
-        order = keep_order([t.encode() for t in texts], references, chosen["keep"], table["v"].to_pylist())
+        order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
         by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
         origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
         expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
         chosen |= group | {"source": "g", "counts": True, "list_sources": 2}
-    more = {} if within is None else {"within": "g"}
+    more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
     result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
-    named = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty", "override")}
+    named = {
+        d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "key", "empty", "override")
+    }
     gone = named | {d: (None, None) for d, e in enumerate(expected) if e.reason in ("group", "sources")}
     assert removed.keys() == gone.keys()
     assert removed == gone
@@ -148,6 +166,42 @@ def test_minhash(max_bucket, **chosen):
 @given(radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
 def test_simhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), method="simhash", **chosen)
+
+
+@pytest.fixture(scope="module")
+def small_samples():
+    """Documents of few words have more shingles than a sample."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containment, "SAMPLE", 4)
+        yield
+
+
+@settings(max_examples=170)
+@given(
+    recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds, **columns,
+    **common | {"verify": st.just("exact")},
+)  # fmt: skip
+def test_containment(small_samples, max_bucket, **chosen):
+    check(rule=Rule(max_bucket), measure="containment", **chosen)
+
+
+def test_containment_of_every_kind(small_samples):
+    """Excerpts are removed; samples, crowds and their heads each change what is decided here."""
+    rng = random.Random(1)
+    pages = [[f"w{rng.randrange(2000)}" for _ in range(60)] for _ in range(40)]
+    texts = [" ".join(page[b : b + n]) for page in pages for b, n in ((0, 90), (3, 9), (rng.randrange(30), 25), (9, 3))]
+    texts += [" ".join(rng.sample(page, 25) + [f"{page[0]}x{i}" for i in range(9)]) for page in pages]
+    texts += [" ".join(w if rng.random() < 0.8 else f"u{rng.randrange(40)}" for w in page) for page in pages for _ in range(5)]
+    texts += [*records(300, values=6), *texts[40:60]]
+    chosen = {"threshold": 0.7, "seed": 1, "recall": 0.9, "measure": "containment", "floor": 0}
+    found = compare(texts, 30, Rule(6), keep="longest", **chosen)
+    assert {d.reason for d in found} == {"reference", "kept", "exact", "near"}
+    plan = {"sample": 4, "least": least_sampled(0.7, 4, 0.9), "threshold": 0.7, "measure": "containment", "width": 1}
+    encoded = [text.encode() for text in texts]
+    same = {"references": 30, "keep": "longest", "rule": Rule(6), "empty": "drop"} | plan
+    assert dedup(encoded, **same) == found
+    for other in ({"rule": Rule(10**6)}, {"rule": Rule(6, heads=0)}, {"least": 4}, {"sample": 8}, {"floor": 0.5}):
+        assert dedup(encoded, **same | other) != found, other
 
 
 def records(n, values=3, common=12):
@@ -195,6 +249,23 @@ def test_overrides_decide():
     assert compare(texts, 30, Rule(10**6), overrides=gone, **chosen) == [
         e if d not in gone else ("kept", d, None) for d, e in enumerate(plain)
     ]
+
+
+def test_keys_decide():
+    """Documents are removed by the key of a kept one, a removed one, a copy and a reference; an override keeps some of them."""
+    texts = [*TEXTS, *TEXTS]
+    corpus, references = [(i, 0, 0) for i in range(len(texts))], 4
+    given = {"texts": texts, "empty": "drop", "width": 1, "threshold": 0.5, "keep": "first", "seed": 1, "banding": (8, 1)}
+    found, plain = (check(corpus, references, None, pa.array([None]), Rule(10**6), key=key, **given) for key in ("k", None))
+    of = {d: e.keeper for d, e in enumerate(found) if e.reason == "key"}
+    firsts = {(7 * d) % 17: d for d in reversed(range(len(texts))) if found[d].reason not in ("key", "empty")}
+    assert len(of) > 100 and {keeper < references for keeper in of.values()} == {True, False}
+    assert {found[firsts[7 * d % 17]].reason for d in of} >= {"reference", "kept", "near"}
+    assert sum(e != plain[d] for d, e in enumerate(found) if d not in of) > 2  # those of a key match nobody
+    some = [d for d in of if d % 2]
+    by_hand = dict.fromkeys(some, "keep")
+    spared = check(corpus, references, None, pa.array([None]), Rule(10**6), key="k", overrides=by_hand, **given)
+    assert spared == [e if d not in by_hand else ("kept", d, None) for d, e in enumerate(found)]
 
 
 def test_crowds():

@@ -69,6 +69,22 @@ def test_every_pair_of_the_page_is_one_of_the_list(listed, corpus, tmp_path, kin
     assert f"{len(known):,}" in page and ("cut by max_pairs" in page) == (kind == "max_pairs")
 
 
+def test_the_page_of_an_overlap_has_a_row_for_each_benchmark(tmp_path):
+    item = "what is the capital of the old country of France <b>"
+    items = [
+        {"q": item, "a": "x", "of": "<geo>"},
+        {"q": "no", "a": None, "of": "<geo>"},
+        {"q": "nowhere to be found", "a": "", "of": "m"},
+    ]
+    result = la.overlap([{"text": f"{i} {item}"} for i in range(4)], against=items, against_text=["q", "a"], benchmark="of",
+                        measure="ngram:7")  # fmt: skip
+    result.report(tmp_path / "page.html", title="T")
+    table = re.search(r"<h3>By benchmark</h3>.*?</table>", (tmp_path / "page.html").read_text(), re.DOTALL)[0]
+    rows = [re.findall(r">([^<>]+)</(?:bdi|td)>", row) for row in table.split("<tr>")[2:]]
+    assert rows == [["&lt;geo&gt;", "50.0%", "1", "2", "4", "0", "1"], ["m", "0.0%", "0", "1", "0", "0", "0"]]
+    assert "4 matches have" in (tmp_path / "page.html").read_text()
+
+
 def test_the_facts_are_those_of_the_list(listed, monkeypatch):
     monkeypatch.setattr(listing, "LISTED", 7)
     result = listed()

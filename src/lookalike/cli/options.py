@@ -137,7 +137,7 @@ def _option(entry: Entry, help: str) -> Decorator:
         more |= {"is_flag": True, "show_default": len(option.spelled) > 0}
     else:
         least, integers = option.least, entry.type in (int, int | None)
-        kind: Any = float if entry.type is float else str
+        kind: Any = float if entry.type in (float, float | None) else str
         kind = (click.IntRange(least, option.most) if least is not None else click.INT) if integers else kind
         more |= {
             "type": _TYPES.get(name) or (click.Choice(words) if words else kind),

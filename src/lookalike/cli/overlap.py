@@ -10,11 +10,13 @@ from typing import Any
 import click
 
 from ..settings.option import READ
-from ..settings.options import OPENING, OverlapOptions
+from ..settings.options import OPENING
+from ..settings.overlap import OverlapOptions
 from . import options
 from .messages import say
 
 SHOWN = 5  # reference documents that are named
+BENCHMARKS = 20  # that are named
 
 
 @click.command(cls=options.Command, short_help="Find documents that contain those of another corpus.")
@@ -23,25 +25,28 @@ SHOWN = 5  # reference documents that are named
 @options.of_job(OverlapOptions)
 @options.writing
 @options.own("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
+@options.own("--mask", default=None, metavar="TEXT", help="Write every row, with TEXT in place of what is in the other corpus.")
 @options.own("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
 @options.reporting
 @options.quiet
 @options.as_json
 @options.on_a_cluster
 def overlap(
-    inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, matches: str | None,
-    quiet: bool, as_json: bool, report: str | None, report_texts: str, master: str | None, conf: tuple[str, ...],
-    engine: str | None, **given: Any,
+    inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
+    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, master: str | None,
+    conf: tuple[str, ...], engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 
-    The search is exact. With -o, the documents that contain none are written or, with --annotate, all documents. A document of
-    the other corpus with fewer words than --width matches only documents of exactly these words; the summary counts these.
+    The search is exact. With -o, the documents that contain none are written or, with --annotate or --mask, all documents. A
+    document of the other corpus with fewer words than --width is found if all of it is in a document.
 
     Examples:
 
     \b
-        lookalike overlap train/*.parquet --against eval.jsonl --against-text question -o clean/
+        lookalike overlap train/*.parquet --against evals/ -o clean/
+        lookalike overlap train/ --against qa.jsonl --against-text question --against-text answer --mask '' -o masked/
+        lookalike overlap train/ --against evals/ --measure ngram:13 --json
         lookalike overlap train/ --against books/ --passage 50 --matches matches.csv
     """
     from ..engines.memory import Memory
@@ -56,6 +61,8 @@ def overlap(
 
     if annotate and output is None:
         raise ParameterError("--annotate adds columns to the output: name it with -o")
+    if mask is not None and output is None:
+        raise ParameterError("--mask changes what is written: name an output with -o")
     if output is not None and matches is not None and os.path.realpath(output) == os.path.realpath(matches):
         raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
     if "-" in inputs and "-" in against:
@@ -88,33 +95,42 @@ def overlap(
             again = overlap_command(result.provenance["parameters"], named, len(against))
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
-            result.write(output, annotate=annotate, force=force)
+            result.write(output, annotate=annotate, mask=mask, force=force)
         if matches is not None:
             result.write_matches(matches, force=force)
     beside = is_stdout(output) or is_stdout(matches)  # rows are printed there
     found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
+    benchmarks = result.by_benchmark.to_pylist()
     if as_json:
-        click.echo(json.dumps(found | {"not_searchable": missed, "output": output, "report": report}), err=beside)
+        told = found | {"by_benchmark": benchmarks, "not_searchable": missed, "output": output, "report": report}
+        click.echo(json.dumps(told), err=beside)
     if as_json or quiet:
         return
-    tell = partial(say, err=beside)
+    tell, parameters = partial(say, err=beside), result.provenance["parameters"]
     tell(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
-    what = f"{given['measure']} >= {given['threshold']:g}, exact"
-    tell(f"  overlapping  {found['overlapping']:>12,}   ({what}; {counted(found['matches'], 'pair')})")
+    least = parameters["threshold"]
+    what = f"{parameters['measure']} >= {least:g}" if least else parameters["measure"]
+    tell(f"  overlapping  {found['overlapping']:>12,}   ({what}, exact; {counted(found['matches'], 'pair')})")
+    tell(f"  contaminated {found['contaminated_references']:>12,}   (reference documents that a document contains)")
     if found["skipped"]:
         tell(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
     if missed:
-        shingling = result.provenance["parameters"]["shingling"]
-        least = counted(shingling["width"], {"char": "character"}.get(shingling["unit"], shingling["unit"]))
+        unit = {"char": "character"}.get(parameters["shingling"]["unit"], parameters["shingling"]["unit"])
         tell(
-            f"  not searchable {len(result.not_searchable):>10,}   (reference documents: {found['empty_references']:,} empty; "
-            f"{found['short_references']:,} shorter than {least}, found only if a document is the same: lower --width)"
+            f"  not judged   {len(result.not_searchable):>12,}   (reference documents: {found['empty_references']:,} empty; "
+            f"{found['short_references']:,} shorter than {counted(parameters['min_tokens'], unit)} (--min-tokens); "
+            f"{found['common_references']:,} of common phrases (--common))"
         )
         tell(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
+    if len(benchmarks) > 1 or not isinstance(parameters["against_text"], str):
+        for row in sorted(benchmarks, key=lambda row: -row["share"])[:BENCHMARKS]:
+            others = [f"{row[name]:,} {name.replace('_', ' ', 1)}" for name in row if name.startswith("with_")]
+            parts = [f"{row['contaminated']:,} of {row['items']:,} contaminated ({row['share']:.1%})", *others]
+            tell(f"  {row['benchmark']}: {', '.join(parts)}; in {counted(row['documents'], 'document')}")
     for path in (output, matches, report):
         if path is not None and not is_stdout(path):
             tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:
-        say("there is no reference document that a longer document could contain", err=True)
+        say("there is no reference document that could be found", err=True)
     if output is None and matches is None and report is None:
         say("nothing was written (no -o, no --matches)", err=True)

@@ -128,6 +128,14 @@ def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
         raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
 
 
+def document_keys(columns: Sequence[list[bytes]]) -> list[bytes]:
+    """Return, of the keys of some columns, what tells documents apart by all of them; no bytes where one is a null."""
+    if len(columns) == 1:
+        return columns[0]
+    rows = zip(*columns, strict=True)
+    return [b"".join(len(key).to_bytes(8) + key for key in row) if all(row) else b"" for row in rows]
+
+
 def column_texts(source: Split, batch: Batch, column: str) -> pa.Array:
     """Return the values of a column as text; null is the empty text, as tables on the disk have no null texts."""
     values = batch.others[column]

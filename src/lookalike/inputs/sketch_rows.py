@@ -18,7 +18,7 @@ from ..files.urls import AnyPath
 from ..formats.split import Split
 from ..text.texts import Texts
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import check_values
+from ..values.tables import KEY, check_values
 
 DESCRIPTION = "sketches.json"
 ROWS = "_sketches"
@@ -28,7 +28,8 @@ TEXT = "text"
 _MOST = 1 << 62
 _TYPES = {
     "position": [pa.int64()], "number": [pa.int64()], "bytes": [pa.int64()], "digest": [pa.binary(16)],
-    "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()], TEXT: [pa.large_binary()],
+    KEY: [pa.binary(16)], "within": [pa.binary(16)], "id": [pa.string(), pa.large_string()], "id_is_text": [pa.bool_()],
+    TEXT: [pa.large_binary()],
 }  # fmt: skip
 _WIDE = ("keys", "code", "estimate")  # bytes, as many as the settings of a job say
 
@@ -86,6 +87,7 @@ class SavedRows:
         names = schema.names
         needed = ["position", "number", "bytes", "digest", "keys", *(["id", "id_is_text"] if self.saved.id is not None else [])]
         needed += ["within"] if self.saved.settings.get("within") is not None else []
+        needed += [KEY] if self.saved.settings.get("key") is not None else []
         needed += [TEXT] if self.origin is None else []
         for name, kind in zip(names, schema.types, strict=True):
             wide = name in _WIDE and pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0

@@ -37,7 +37,10 @@ class Audit:
 
     def __init__(self, decisions: Rows, sources: Sequence[Split], settings: Settings) -> None:
         if settings.finder.score != "resemblance":
-            raise ParameterError("an audit measures the recall of minhash; simhash looks for pairs within its radius only")
+            raise ParameterError(
+                f"an audit measures the recall of resemblances by minhash, not that of {settings.finder.score}"
+                + ("" if settings.method == "minhash" else ": simhash looks for pairs within its radius only")
+            )
         if settings.within is not None and any(is_saved(split) and not split.places for split in sources):
             raise ParameterError(
                 "an audit reads the groups (--within, within=) of all documents again, which is not possible for saved "
@@ -88,12 +91,12 @@ class Audit:
         }  # fmt: skip
 
     def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents are kept, references included, and which (copies, overridden) say nothing of the recall."""
+        """Return which documents are kept, references included, and which set aside: copies, overridden, by key."""
         kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
         overrides = [name for name in ("override",) if name in self._decisions.schema.names]
         for batch in self._decisions.select(["reason", *overrides]).batches():
             kept.append(of_reason(batch, "kept", "reference"))
-            aside.append(of_reason(batch, "exact"))
+            aside.append(of_reason(batch, "exact", "key"))
             if overrides:
                 aside[-1] |= to_numpy(batch.column("override").is_valid())
         return np.concatenate(kept), np.concatenate(aside)
@@ -131,8 +134,8 @@ class Audit:
 
         def work(piece: Piece) -> tuple[Int64Array, Int64Array, NDArray[np.float64]]:
             first, some, groups = piece
-            rows, passage, both, sizes = passages.match(*self._hashing.hashes(some), False, threshold)
-            number, score = passages.document[passage], both / (sizes + passages.sizes[passage] - both)
+            rows, passage, score = passages.resembling(*self._hashing.hashes(some), threshold)
+            number = passages.document[passage]
             if within is not None and groups is not None:
                 same = np.fromiter((within[d] == groups[r] for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
                 rows, number, score = rows[same], number[same], score[same]

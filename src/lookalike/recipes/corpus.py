@@ -16,7 +16,7 @@ from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.read import Reading
 from ..results.overlap import Corpus
-from ..settings.options import OverlapOptions
+from ..settings.overlap import OverlapOptions
 from ..settings.repeats import LinesOptions, PassagesOptions
 from ..settings.settings import available_threads
 from ..steps.totals import of_inputs
@@ -58,13 +58,18 @@ def read_corpus(
         raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
     for split in splits:
         split.check_unchanged()
+    return made, corpus_of(engine, made, splits, reading)
+
+
+def corpus_of(engine: Engine, rows: Table, splits: Sequence[Split], reading: Reading) -> Corpus:
+    """Return what documents are called, if ids are unique."""
     texts = False
     if reading.id is not None:
-        check_ids(engine, made, splits, reading)
-        texts = any(to_numpy(batch.column(0)).any() for batch in made.select(["id_is_text"]).batches())
-    sizes = engine.fold(made.select(["position"]), of_inputs(len(splits)))[0]
+        check_ids(engine, rows, splits, reading)
+        texts = any(to_numpy(batch.column(0)).any() for batch in rows.select(["id_is_text"]).batches())
+    sizes = engine.fold(rows.select(["position"]), of_inputs(len(splits)))[0]
     labels = Labels.of(splits, reading.id is not None, not texts)
-    return made, Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
+    return Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
 
 
 def by_order(rows: Table, name: str, n: int) -> Int64Array:

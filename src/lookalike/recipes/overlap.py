@@ -10,32 +10,36 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ..engines.engine import Table
 from ..engines.memory import FLOOR, Memory
 from ..errors import InputDataError, ParameterError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
-from ..results.overlap import Matches, OverlapResult
-from ..results.rows import collect
-from ..search.passages import Passages
+from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
+from ..search.items import DistinctTexts, SoughtTexts
 from ..settings.limits import check_on_error, limit_of
 from ..settings.option import check_values, front_door
-from ..settings.options import OPENING, OverlapOptions
+from ..settings.options import OPENING
+from ..settings.overlap import OverlapOptions
 from ..settings.settings import available_threads
-from ..steps.overlap import hash_references, hashed_schema, match_documents, matched_schema
+from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
+from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
-from ..text.texts import from_arrow_array
-from ..values.arrays import number
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrays import number, whole
+from ..values.arrow import strings, to_arrow
 from ..wording import counted
-from .corpus import by_order, job_engine, read_corpus
+from .corpus import by_order, corpus_of, job_engine, read_corpus
 from .progress import Following, no_progress, shown
+from .references import ReferenceReader, References
 
 MATCHED = "matched"
-SHINGLE_BYTES = 80  # of a reference document, while the table of all is made
+SHINGLE_BYTES = 96  # of a reference document, while the table of all is made
+WORDS = 4  # words of the shortest reference document that is judged
+COMMON, SHARE = 10, 1000  # documents that a shingle may be in; one of so many
+ANY = 1e-300  # a threshold that one shingle reaches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,24 +49,59 @@ class OverlapSettings(OverlapOptions):
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""
         check_values(self)
-        if not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
+        if self.kind == "ngram":
+            if self.threshold is not None:
+                raise ParameterError(f"{self.measure} matches from one n-gram on: leave out the threshold, or use containment")
+            if self.width not in (None, self.shingling.width):
+                raise ParameterError(f"{self.measure} says how many tokens count: leave out the width; got {self.width}")
+        elif self.threshold is not None and not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
             raise ParameterError(f"threshold must be a number in (0, 1]; got {self.threshold!r}")
+        if isinstance(self.against_text, (list, tuple)) and not all(isinstance(name, str) for name in self.fields):
+            raise ParameterError(f"against_text must be a str or a list of str; got {self.against_text!r:.60}")
+        if len(set(self.fields)) < len(self.fields):
+            raise ParameterError(f"against_text names a field twice: {', '.join(self.fields)}")
         check_on_error(self.on_error)
-        _ = self.shingling
+
+    @cached_property
+    def kind(self) -> str:
+        """What matches: containment, resemblance or ngram."""
+        kind, _, n = self.measure.partition(":")
+        if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit()):
+            return kind
+        raise ParameterError(f"measure must be containment, resemblance or ngram:N, such as ngram:13; got {self.measure!r}")
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """The fields of reference documents, the first of which decides what matches; none: as of the documents."""
+        return [self.against_text] if isinstance(self.against_text, str) else list(self.against_text or ())
 
     @cached_property
     def shingling(self) -> Shingling:
         """What a shingle is."""
-        return Shingling(unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case)
+        width = whole("the N of ngram:N", int(self.measure[6:]), 1, 1 << 20) if self.kind == "ngram" else self.width
+        return Shingling(unit=self.unit, width=width, normalization=self.normalization, fold_case=self.fold_case)
+
+    @property
+    def least(self) -> float:
+        """The least share of shingles of a reference document."""
+        return ANY if self.kind == "ngram" else 0.8 if self.threshold is None else float(self.threshold)
+
+    @property
+    def shortest(self) -> int:
+        """The tokens of the shortest reference document that is judged."""
+        width = int(self.shingling.width or 0)
+        if self.kind == "resemblance":
+            return 1
+        return self.min_tokens or (min(WORDS, width) if self.unit == "word" else width)
 
     def to_dict(self, against: Sequence[Split]) -> dict[str, Any]:
         """Return what a result depends on, for provenance."""
-        said = {
-            name: getattr(self, name)
-            for name in ("measure", "threshold", "passage", "text", "id", "against_text", "against_id")
-        }
-        more = {"encoding_errors": self.encoding_errors, "against": [source.identity() for source in against]}
-        return said | {"threshold": float(self.threshold), "shingling": self.shingling.to_dict()} | more
+        names = ("measure", "passage", "text", "id", "against_id", "benchmark", "encoding_errors")
+        said = {name: getattr(self, name) for name in names} | {"threshold": None if self.kind == "ngram" else self.least}
+        more = {"against_text": self.fields[0] if len(self.fields) == 1 else self.fields, "min_tokens": self.shortest}
+        return said | more | {"common": self.common, "shingling": self.shingling.to_dict()} | {
+            "against": [source.identity() for source in against]
+        }  # fmt: skip
 
 
 @front_door(OverlapSettings)
@@ -88,11 +127,17 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     -----
     Exact: every shingle of ``data`` is looked up, by a hash under a key that is drawn for the run, so that nobody can write a
     text that seems to contain what it does not (see ``key`` of ``lookalike.shingle``, also for chance). A reference document of
-    fewer tokens than ``width`` is one shingle, itself, which no longer document has: the result lists these as
-    ``not_searchable``; a smaller width finds them. Memory: up to 80 bytes per shingle of ``against`` (160 with passages), for
-    which half of ``memory`` beyond the least is set aside. What grows with ``data``, ids and matches, goes to the disk where it
-    does not fit, but for the matches of some 4 MB of text, which are held. Time: linear in both corpora, but a shingle that
-    many documents of both have in common costs one step for each pair of them.
+    fewer tokens than ``width`` matches if all its tokens are in the document in a row; one of fewer than ``min_tokens`` is not
+    judged, nor one without a shingle that is not ``common``: the result lists these as ``not_searchable``. Memory: up to 96
+    bytes per shingle of ``against`` (192 with passages), for which half of ``memory`` beyond the least is set aside. What grows
+    with ``data``, ids and matches, goes to the disk where it does not fit, but for the matches of some 4 MB of text, which are
+    held. Time: linear in both corpora, but a shingle that many documents of both have in common costs one step for each pair of
+    them.
+
+    A shingle is *common* if more than ``common`` documents have it, not counting those that match a reference document (or
+    passage) that has it, and have more than 8 words, in several shingles, of it; with n-grams all documents count. (For other
+    units than words: ``width`` shingles or more.) A match must reach the threshold twice: by all shingles of the reference
+    document, and by those of them that are not common.
 
     Examples
     --------
@@ -100,7 +145,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     >>> page = "so he asked what is the capital of the old country of France and they laughed"
     >>> found = la.overlap([page, "else"], against=["What is the capital of the old country of France?"])
     >>> found.matches.to_pylist()
-    [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0}]
+    [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0, 'begin': 12, 'end': 60}]
     """
     cap = Memory.wanted(settings.memory)
     limit = limit_of(settings.max_document, settings.on_error, cap)
@@ -113,31 +158,40 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     others = [replace(source, limit=replace(limit, skip=False, leave=False), threads=threads) for source in others]
     workspace, given = Workspace(), settings
     settings = _named(settings, sources, others)
-    if settings.text == settings.against_text:
+    if settings.text in settings.fields:
         _check_apart(sources, others)
-    strict = settings.encoding_errors == "strict"
-    hashing: Any = {"shingling": settings.shingling, "key": os.urandom(16), "strict": strict}
     ours = Reading(
         text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
-    theirs = replace(ours, text=str(settings.against_text), id=settings.against_id, skip=False, prefix="against-")
+    theirs = replace(ours, text=settings.fields[0], id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
         report = Following(said or no_progress, "matching", MATCHED)
-        engine, (sources, others) = job_engine(data, given, [sources, others], cap, workspace, report)
-        hashed, named = read_corpus(engine, others, theirs, partial(hash_references, **hashing), hashed_schema, "references")
-        references, known = _known(hashed, settings.passage, settings.threshold, cap)
+        engine, (sources,) = job_engine(data, given, [sources], cap, workspace, report)
+        references, search = _sought(others, theirs, settings, cap)
+        named = corpus_of(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
-        match = partial(
-            match_documents, passages=known, measure=settings.measure, threshold=settings.threshold, **hashing
-        )  # fmt: skip
-        matched, documents = read_corpus(engine, sources, ours, match, matched_schema, MATCHED)
-    short = references.filter(to_arrow(to_numpy(references["tokens"]) < int(settings.shingling.width or 0)))
-    not_searchable = pa.table({"reference": named.ids(short), "tokens": short["tokens"]})
-    rows = engine.rank(matched, ("position",), 0)
-    counts = by_order(rows, "n", documents.n)
+        step = partial(match_documents, search=search)
+        matched, documents = read_corpus(engine, sources, ours, step, matched_schema, MATCHED)
+        most = settings.common or max(COMMON, documents.n // SHARE)
+        counts = engine.fold(matched.select(["outside"]), outside(search.sought.passages.n_shingles))
+        commonplace = (counts > most) & (settings.kind != "resemblance")
+        judge = partial(judge_documents, search=search, commonplace=commonplace, items=references.items)
+        judged = engine.store(engine.map(matched, judge, judged_schema(matched.schema)), "judged")
+    texts = search.sought.passages.document
+    told = engine.fold(judged.select(["n", "matches", "also"]), of_benchmarks(texts, references.items))
+    not_searchable = _not_searchable(references, named, search, commonplace)
+    rows = engine.rank(judged, ("position",), 0)
+    n = by_order(rows, "n", documents.n)
     skipped = by_order(rows, "skipped", documents.n) if ours.skip else np.zeros(documents.n, np.bool_)
-    listed = Matches(engine, rows, documents, named, references, known, int(counts.sum()), settings.passage is None)
-    return OverlapResult(listed, counts > 0, skipped.astype(np.bool_), not_searchable, settings.to_dict(others), workspace)
+    listed = Matches(
+        engine, rows, documents, named, references.rows, search.sought.passages, references.items, settings.fields[1:],
+        int(n.sum()), settings.passage is None,
+    )  # fmt: skip
+    benchmarks = by_benchmark(references.benchmarks, references.items, told, not_searchable, settings.fields[1:])
+    return OverlapResult(
+        listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks, settings.to_dict(others),
+        workspace,
+    )  # fmt: skip
 
 
 def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence[Split]) -> OverlapSettings:
@@ -147,7 +201,7 @@ def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence
     if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
     id = own_id(sources) if id is None else id
-    text = settings.text if settings.against_text is None else settings.against_text
+    text = settings.fields or [settings.text]
     return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, engine=None, progress=None)
 
 
@@ -161,18 +215,44 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
         )
 
 
-def _known(hashed: Table, passage: int | None, threshold: float, memory: Memory) -> tuple[pa.Table, Passages]:
-    """Return the reference documents in their order, and their passages."""
-    each = SHINGLE_BYTES * (1 if passage is None else 2)
-    count = sum(int(to_numpy(batch.column(0)).sum()) for batch in hashed.select(["shingles"]).batches())
-    if count * each > memory.free // 2:
-        raise ParameterError(
-            f"the {counted(count, 'shingle')} of the reference documents need {(FLOOR + 2 * count * each) / 1e6:,.0f} MB of "
-            f"memory; the cap is {memory.cap / 1e6:,.0f} MB: raise --memory (memory=), or divide the reference documents"
-        )
-    rows = collect(hashed)
-    if (np.diff(to_numpy(rows["position"])) < 0).any():
-        rows = rows.sort_by("position")
-    texts = from_arrow_array(rows["hashes"].combine_chunks())
-    values = texts.data[texts.offsets[0] : texts.offsets[-1]].view(np.uint64)
-    return rows.drop_columns(["hashes"]), Passages.of(values, (texts.offsets - texts.offsets[0]) >> 3, passage, threshold)
+def _sought(others: Sequence[Split], reading: Reading, settings: OverlapSettings, memory: Memory) -> tuple[References, Search]:
+    """Read the reference documents; return these, and what is looked for."""
+    shingling, key, least, inside = settings.shingling, os.urandom(16), settings.shortest, settings.kind != "resemblance"
+    texts, more = DistinctTexts(least, least > 1), DistinctTexts(1, False)
+    each = SHINGLE_BYTES * (1 if settings.passage is None else 2)
+
+    def check() -> None:
+        count = texts.n_values + more.n_values
+        if count * each > memory.free // 2:
+            raise ParameterError(
+                f"the {counted(count, 'shingle')} read of the reference documents so far need "
+                f"{(FLOOR + 2 * count * each) / 1e6:,.0f} MB of memory; the cap is {memory.cap / 1e6:,.0f} MB: raise --memory "
+                "(memory=), or divide the reference documents"
+            )
+
+    reader = ReferenceReader(
+        reading=reading, fields=settings.fields[1:], benchmark=settings.benchmark, hashing=KeyedHashes(shingling, key),
+        texts=texts, others=more, check=check,
+    )  # fmt: skip
+    references, width, most = reader.read(others), int(shingling.width or 0), settings.least
+    search = Search(
+        sought=SoughtTexts.of(texts, width, settings.passage, most, inside),
+        others=SoughtTexts.of(more, width, None, most) if settings.fields[1:] else None,
+        shingling=shingling, key=key, strict=reading.encoding_errors == "strict", measure=settings.kind, threshold=most,
+    )  # fmt: skip
+    return references, search
+
+
+def _not_searchable(references: References, named: Corpus, search: Search, commonplace: NDArray[np.bool_]) -> pa.Table:
+    """Return the reference documents that nothing can match, and why."""
+    known = search.sought.passages
+    sums = np.concatenate([[0], np.cumsum(~commonplace[known.lists.members])])
+    rare = sums[known.lists.bounds[1:]] - sums[known.lists.bounds[:-1]]
+    left = np.bincount(known.document, rare, len(references.items.of_text.sizes)) > 0
+    wrong = np.flatnonzero((references.text < 0) | ~np.append(left, True)[references.text])
+    tokens = references.tokens[wrong]
+    reasons = np.where(tokens == 0, "empty", np.where(references.text[wrong] < 0, "short", "common"))
+    return pa.table({
+        "reference": named.ids(references.rows.take(to_arrow(wrong))), "tokens": to_arrow(tokens),
+        "reason": strings(reasons.tolist()), "row": to_arrow(wrong),
+    })  # fmt: skip

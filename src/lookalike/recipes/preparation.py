@@ -125,8 +125,9 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
 def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -> Reading:
     """Return what is read of each document."""
     return Reading(
-        text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
-        carried=settings.carried, encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
+        text=settings.text, id=settings.id, priorities=settings.keep_order.priorities, order_by=settings.order_by,
+        key=settings.key_columns, within=settings.within, carried=settings.carried,
+        encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
         skip=leaves_out(splits), free=added_columns(settings, n_references > 0),
     )  # fmt: skip
 

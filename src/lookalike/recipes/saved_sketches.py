@@ -27,6 +27,7 @@ from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_place
 from ..inputs.texts import PIECE_BYTES, TextReader
+from ..settings.option import entries
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
 from ..steps.totals import TEXT_IDS, of_inputs
@@ -54,7 +55,8 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
     folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
     for one in folders:
         settings = _with_plan_of(settings, one)
-        changed = differences(one.settings, sketching_of(settings))
+        theirs = {name: value for name, value in one.settings.items() if name != "key" or name in entries(type(settings))}
+        changed = differences(theirs, sketching_of(settings))
         if changed:
             raise ParameterError(
                 f"{one.name} holds sketches that were made with other settings: {'; '.join(changed[:5])}: pass the old ones, "
@@ -84,7 +86,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     """Return settings with the bands and rows of saved sketches, where none were chosen."""
     chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
-    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
+    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify", "measure"))
     geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
     if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
         return settings

@@ -16,11 +16,15 @@ from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
+from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
 from ..settings.settings import Settings
+from ..steps.containment import hold as hold_samples
+from ..steps.containment import look, sampled_keys, share, vouch_samples
 from ..steps.crowds import (
     CODE_HEADS,
     MARKS,
+    VOUCHED,
     code_counts,
     couple,
     hold,
@@ -31,23 +35,32 @@ from ..steps.crowds import (
     sharing,
     shingle_counts,
 )
-from ..steps.exact import exact
+from ..steps.exact import by_key, exact, keyless, led, not_by_key
 from ..steps.links import HEADS, bucket, near
 from ..steps.override import Overriding
-from ..steps.pairs import cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import MEMBERS, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
-from ..steps.totals import N_ROWS, REFERENCES
+from ..steps.totals import N_ROWS, REFERENCES, N
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, LEADERS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
+from ..values.tables import (
+    COUPLES,
+    HOLDERS,
+    HOLDING,
+    KEY,
+    LEADERS,
+    LEADERS_AND_KEYS,
+    LINKS,
+    LOOKING,
+    PAIRS,
+    PREFIXES,
+    SHARED,
+    SOURCE_BITS,
+)
 from .checks import check_ids, check_kinds, check_overrides
 
 FINGERPRINT_BITS = 64
-POLICIES = {
-    "first": ("position",), "last": ("-position",), "longest": ("-bytes", "position"), "shortest": ("bytes", "position"),
-    "largest": ("-priority", "position"), "smallest": ("priority", "position"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +78,7 @@ class Searching:
     limit: int | None = None  # how many pairs are wanted
     threads: int = 1
     overrides: Overrides | None = None
+    drop: bool = False  # empty documents have no keys, as they are dropped
 
     @classmethod
     def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
@@ -79,11 +93,11 @@ class Searching:
         )
         return cls(
             method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
-            by=POLICIES[settings.keep.partition(":")[0]],
+            by=settings.keep_order.by,
             max_bucket=settings.max_bucket if reaching or not every_pair else None,
             reaching=settings.threshold if reaching else None,
             least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
-            overrides=settings.overrides,
+            overrides=settings.overrides, drop=settings.empty == "drop",
         )  # fmt: skip
 
 
@@ -95,7 +109,7 @@ class Searched:
     sketches: Table
     leaders: Table
     live: Table
-    crowded: Table
+    crowded: Table  # with the column recall where the method knows it
     pairs: Table
     totals: NDArray[Any]  # see ``steps.totals.documents``
     counts: NDArray[Any]  # crowded documents by code: see ``code_counts``
@@ -134,8 +148,7 @@ def search(
     lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading)
-    if reading.priority is not None:
-        check_kinds(engine, made, splits, reading.priority)
+    check_kinds(engine, made, splits, reading)
     if overrides is not None:
         check_overrides(engine, made, splits, overrides, reading)
     sketches = engine.rank(made, settings.by, reading.boundary)
@@ -143,13 +156,38 @@ def search(
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
-    same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
+    of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
+    rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
+    same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
     leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
+    if of_keys is not None:
+        leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
+    if isinstance(settings.method, ContainmentMethod):
+        n_keys = settings.method.sample * (int(totals[N]) - (0 if settings.method.either else boundary))
+        found, crowded = _sampled(engine, live, documents, settings, n_keys, boundary)
+        counts, n_links = np.zeros((0, 0), np.int32), 0
+        pairs = _cut(engine, live, found, settings, boundary)
+    else:
+        pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
+
+
+def _of_keys(engine: Engine, sketches: Table, boundary: int, drop: bool) -> Table:
+    """Return who represents each document that is removed by its key, as leaders."""
+    without = engine.map(sketches.select(["order", "empty", KEY]), partial(keyless, boundary=boundary, drop=drop), MEMBERS)
+    having = engine.join(sketches, without, "order", "anti").select([KEY, "order"])
+    same = engine.meet(having, KEY, "order")
+    return engine.store(engine.map(same, partial(by_key, boundary=boundary), LEADERS), "leaders-of-keys")
+
+
+def _with_keys(engine: Engine, leaders: Table, of_keys: Table, boundary: int) -> Table:
+    """Add the documents that are removed by their keys to copies, each with the leader of who represents it."""
+    schema = LEADERS_AND_KEYS
+    followed = engine.map(engine.join(of_keys, leaders, "leader", "left"), partial(led, boundary=boundary), schema)
+    return engine.store(engine.union(engine.map(leaders, not_by_key, schema), followed), "leaders-and-keys")
 
 
 def _candidates(
@@ -172,6 +210,14 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
+    n_links = count_rows(engine, links) if settings.limit is not None else 0
+    return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
+
+
+def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundary: int) -> Table:
+    """Return the pairs to compare: each link once, and only those that can match."""
+    codes = settings.method.n_codes
+    grouped = [name for name in ("within",) if name in live.schema.names]
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
@@ -182,8 +228,24 @@ def _candidates(
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
-    n_links = count_rows(engine, links) if settings.limit is not None else 0
-    return engine.store(engine.map(both, cutting, PAIRS), "pairs"), crowded, counts, n_links
+    return engine.store(engine.map(both, cutting, PAIRS), "pairs")
+
+
+def _sampled(
+    engine: Engine, live: Table, documents: Table, settings: Searching, n_keys: int, boundary: int
+) -> tuple[Table, Table]:  # fmt: skip
+    """Return the links of documents that share enough of a sample, and the recall of those where crowds lower it."""
+    method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
+    assert isinstance(method, ContainmentMethod)
+    first = 0 if method.either else boundary  # references are looked into, but look for none
+    bits = engine.fold(live.select(["order", "keys", *grouped]), sampled_keys(n_keys, first))
+    texts = engine.join(live.select(["order", "empty", *grouped]), documents, "order", "inner")
+    holding = partial(hold_samples, bits=bits, method=method, shingling=settings.shingling, first=first)
+    looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary)
+    held = engine.map(engine.meet(engine.map(texts, holding, HOLDING), "key", "holder"), looking, LOOKING)
+    shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
+    links = engine.store(shared, "links")
+    return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

@@ -42,7 +42,7 @@ def command_of(
     given = {
         name: getattr(settings, name)
         for name, entry in options.items()
-        if entry.option.repeats and getattr(settings, name) != entry.default
+        if entry.option.repeats and getattr(settings, name) != (settings.usual_keep if name == "keep" else entry.default)
     }
     given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
     if settings.permutations is not None:
@@ -70,9 +70,11 @@ def command_of(
 def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
     """Return the command that repeats an overlap, from its parameters; a call of Python where no command can."""
     given = {**settings, **settings["shingling"]}
-    known = ("measure", "threshold", "passage", "text", "id", "against_text", "against_id", "encoding_errors", "unit", "width",
-             "normalization", "fold_case")  # fmt: skip
-    given = {name: given[name] for name in known if given[name] is not None and (name != "fold_case" or not given[name])}
+    if given["threshold"] is None:
+        del given["width"]  # n-grams say it
+    known = ("measure", "threshold", "passage", "text", "id", "against_text", "against_id", "benchmark", "min_tokens", "common",
+             "encoding_errors", "unit", "width", "normalization", "fold_case")  # fmt: skip
+    given = {name: given[name] for name in known if given.get(name) is not None and (name != "fold_case" or not given[name])}
     names = [short(identity["name"], 300) for identity in identities]
     if any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities):
         words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
@@ -90,7 +92,7 @@ def _command(job: str, names: list[str], n_references: int, given: dict[str, Any
         option = "--" + name.replace("_", "-")
         if name == "fold_case":
             words.append("--keep-case")
-        elif name == "glob" and not isinstance(value, str):
+        elif name in ("glob", "against_text") and not isinstance(value, str):
             words += [word for pattern in value for word in (option, pattern)]
         else:
             words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]

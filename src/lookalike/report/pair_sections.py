@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .samples import Samples, short
 from .sections import OPENED, flat, share
 
 _ANCHORED = "if these are right, the others, which are at least as similar, most likely are too."
+_BENCHMARKS = 40  # that are shown
 _CAUTION = "Before you use this list:"
 _DUPLICATES = {"yes": "Duplicate", "yes_key": "d", "no": "Not a duplicate"}
 
@@ -159,6 +161,24 @@ def _groups(scored: ScoredPairs, facts: PairFacts, samples: Samples) -> dict[str
     return {"list": shown, "how": f"{len(shown):,} documents, those in most {words['scored']}."}
 
 
+def _benchmarks(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the table of benchmarks in section 7; nothing where there are none."""
+    if not rows:
+        return {}
+    shown = sorted(rows, key=lambda row: -row["share"])[:_BENCHMARKS]
+    names = ["contaminated", "items", "documents", *(name for name in rows[0] if name.startswith("with_"))]
+    unjudged = [f"{row['empty'] + row['short'] + row['common']:,}" for row in shown]
+    cells = [[share(row["contaminated"], row["items"]), *(f"{row[name]:,}" for name in names)] for row in shown]
+    return {
+        "columns": ["share", *(name.replace("_", " ", 1) for name in names), "not judged"],
+        "rows": [
+            {"name": short(row["benchmark"]), "cells": [*some, n]} for row, some, n in zip(shown, cells, unjudged, strict=True)
+        ],
+        "how": f"{len(shown):,} of {len(rows):,} benchmarks, those of which the largest share of items is in documents. Not "
+        "judged: items that are empty, too short, or made of common phrases.",
+    }
+
+
 def _sources(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:
     """Section 7."""
     names = [short(source.identity()["name"]) for source in scored.sources]
@@ -175,6 +195,8 @@ def _sources(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:
     words = WORDS[scored.job]
     return {
         "alarms": [],
+        "benchmarks": _benchmarks(scored.benchmarks),
+        "slices": [],
         "columns": ["documents", f"in {words['scored']}", "share"],
         "rows": rows,
         "how": f"{len(rows):,} of {len(names):,} sources, those with most documents in {words['scored']}.",

@@ -90,12 +90,17 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
     ]
     if s.removed_by_override:
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
+    if s.by_key:
+        tiles.insert(3, (f"{s.by_key:,}", "removed by key"))
     if s.reference:
         tiles.insert(1, (f"{s.reference:,}", "reference documents"))
     if s.audit is not None and s.audit["recall"] is not None:
         tiles.append((f"{s.audit['recall']:.4f}", f"recall measured ({s.audit['low']:.4f} to {s.audit['high']:.4f})"))
     rests = "exact, computed from the texts" if s.verified_by == "exact" else "estimated, from sketches of the texts"
-    other = [(s.empty_dropped, "have no token"), (s.removed_by_override, "overrides remove")]
+    other = [
+        (s.empty_dropped, "have no token"), (s.removed_by_override, "overrides remove"),
+        (s.by_key, "have the key of another document"),
+    ]  # fmt: skip
     left_out = f" {_left_out(s)}." if s.documents_skipped else ""
     why = " or ".join(f"that {what}" for n, what in other if n)
     but = f", except those {why}" if why else ""
@@ -258,8 +263,9 @@ def warnings(told: Contents) -> list[str]:
     if s.verified_by != "exact":
         out.append("Removals rest on estimates: some documents below the threshold are removed, and some above it are kept.")
     if s.recall_vouched < s.recall_planned - WARNED:
+        what = "too many sampled shingles" if s.score == "containment" else "a bucket"
         out.append(
-            f"{counted(s.crowded, 'document')} share a bucket with more than {told.settings.max_bucket} others, usually "
+            f"{counted(s.crowded, 'document')} share {what} with more than {told.settings.max_bucket} others, usually "
             "because of boilerplate, and were compared with some of them only: recall at the threshold is "
             f"at least {s.recall_vouched:.3f} on average; {s.recall_planned:.3f} was planned."
         )

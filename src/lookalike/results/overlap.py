@@ -15,22 +15,26 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..engines.engine import Engine, Table
 from ..files.workspace import Workspace
+from ..formats.cuts import Cuts
 from ..formats.split import Split
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.ids import Labels
 from ..inputs.read import Reading
+from ..search.items import Items
 from ..search.passages import Passages
+from ..steps.batches import batch_of
 from ..steps.ids import at_positions
-from ..steps.overlap import MATCH, matches_of
+from ..steps.overlap import MATCH, also_in, expanded, matches_of, pieces_of
 from ..text.shingle import Shingling
 from ..values import Int64Array
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import Brief, counted
 from .rows import collect
 from .scored_pairs import ScoredPairs, Scores
 
-ADDED = ("overlap_with", "overlap_passage", "resemblance", "containment")
+ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
+"""What annotation adds, by the columns of matches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -60,42 +64,52 @@ class Corpus:
 class Matches:
     """The matches of an overlap as rows, in the order of the documents, the best first.
 
-    ``rows`` are ranked by position, ``references`` in their order and one chunk, ``whole``: these were matched as a whole.
+    ``rows`` are ranked by position, ``references`` in their order and one chunk, ``fields`` those looked for beside the first;
+    ``whole``: references were matched as a whole.
     """
 
     def __init__(
-        self, engine: Engine, rows: Table, documents: Corpus, theirs: Corpus, references: pa.Table, passages: Passages, n: int,
-        whole: bool,
+        self, engine: Engine, rows: Table, documents: Corpus, theirs: Corpus, references: pa.Table, passages: Passages,
+        items: Items, fields: Sequence[str], n: int, whole: bool,
     ) -> None:  # fmt: skip
-        self._engine, self._table, self._n, self._whole = engine, rows, n, whole
-        self.documents, self.theirs, self._references = documents, theirs, references
+        self._engine, self._table, self._items, self._n, self._whole = engine, rows, items, n, whole
+        self.documents, self.theirs, self._references, self._fields = documents, theirs, references, fields
         self._document, self._start = passages.document, passages.start
-        self.schema = self._rows(rows.schema.empty_table(), np.empty(0, np.int64), np.empty(0, MATCH)).schema
+        none, nobody = np.empty(0, np.int64), batch_of(rows.schema, *(pa.nulls(0, field.type) for field in rows.schema))
+        self.schema = self._rows(nobody, none, none, none).schema
 
     def __len__(self) -> int:
         """Return the number of matches."""
         return self._n
 
-    def _found(self) -> Iterator[tuple[pa.RecordBatch, Int64Array, NDArray[Any]]]:
-        """Yield documents with matches, in their order: rows, how many matches each has, the matches."""
+    def _expanded(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, Int64Array, Int64Array, Int64Array]]:
+        """Yield (documents, match, document, item) of those documents that have matches."""
+        there = to_numpy(batch["n"]) > 0
+        return expanded(batch if there.all() else batch.filter(to_arrow(there)), self._document, self._items)
+
+    def _found(self) -> Iterator[tuple[pa.RecordBatch, Int64Array, Int64Array, Int64Array]]:
+        """Yield all matches, in the order of the documents."""
         ordered = self._table if self._engine.joins_in_place else self._engine.meet(self._table, None, "order")
         for batch in ordered.batches():
-            yield from _matched(batch)
+            yield from self._expanded(batch)
 
-    def _rows(self, documents: pa.Table | pa.RecordBatch, counts: Int64Array, found: NDArray[Any]) -> pa.Table:
-        owner = to_arrow(np.repeat(np.arange(len(counts)), counts))
-        return pa.table({
-            "id": self.documents.ids(documents).take(owner),
-            "reference": self.theirs.ids(self._references.take(to_arrow(self._document[found["passage"]]))),
+    def _rows(self, documents: pa.RecordBatch, which: Int64Array, rows: Int64Array, item: Int64Array) -> pa.Table:
+        found = matches_of(documents)[1][which]
+        columns = {
+            "id": self.documents.ids(documents).take(to_arrow(rows)),
+            "reference": self.theirs.ids(self._references.take(to_arrow(item))),
             "passage": to_arrow(self._start[found["passage"]], np.full(len(found), self._whole)),
-            "resemblance": np.ascontiguousarray(found["resemblance"]),
-            "containment": np.ascontiguousarray(found["containment"]),
-        })  # fmt: skip
+        }
+        columns |= {name: np.ascontiguousarray(found[name]) for name in (MATCH.names or ())[1:]}
+        if self._fields:
+            shares = self._items.shares(rows, item, also_in(documents))
+            columns |= {f"{name}_found": to_arrow(one, np.isnan(one)) for name, one in zip(self._fields, shares, strict=True)}
+        return pa.table(columns)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Make the rows and yield them."""
-        for documents, counts, found in self._found():
-            yield from self._rows(documents, counts, found).to_batches()
+        for found in self._found():
+            yield from self._rows(*found).to_batches()
 
     def table(self) -> pa.Table:
         """Return all rows."""
@@ -103,8 +117,8 @@ class Matches:
 
     def scores(self, measure: str) -> Scores:
         """Yield (reference document, document, score) of all matches."""
-        for documents, counts, found in self._found():
-            yield self._document[found["passage"]], np.repeat(to_numpy(documents["order"]), counts), found[measure]
+        for documents, which, rows, item in self._found():
+            yield item, to_numpy(documents["order"])[rows], matches_of(documents)[1][measure][which]
 
     def called(self, references: Int64Array, rows: Int64Array) -> list[Any]:
         """Return the ids of some reference documents, and of some documents."""
@@ -116,22 +130,44 @@ class Matches:
         theirs = self.theirs.ids(self._references.take(to_arrow(references))).to_pylist()
         return [*theirs, *(known[position] for position in wanted.tolist())]
 
+    def _some(self, begin: int, end: int) -> pa.Table:
+        """Return the documents from ``begin`` to ``end``."""
+        return collect(self._table.slice(begin, end)).sort_by("order").combine_chunks()
+
     def best(self, begin: int, end: int) -> tuple[Int64Array, pa.Table]:
         """Return (documents from ``begin`` to ``end`` that have matches, ascending; the best match of each)."""
-        rows, tables = [np.empty(0, np.int64)], [self.schema.empty_table()]
-        for documents, counts, found in _matched(collect(self._table.slice(begin, end)).sort_by("order").combine_chunks()):
-            rows.append(to_numpy(documents["order"]))
-            tables.append(self._rows(documents, np.ones_like(counts), found[np.cumsum(counts) - counts]))
-        return np.concatenate(rows), pa.concat_tables(tables)
+        orders, tables = [np.empty(0, np.int64)], [self.schema.empty_table()]
+        for batch in self._some(begin, end).to_batches():
+            for documents, which, rows, item in self._expanded(batch):
+                first = np.unique(rows, return_index=True)[1]
+                orders.append(to_numpy(documents["order"]))
+                tables.append(self._rows(documents, which[first], rows[first], item[first]))
+        return np.concatenate(orders), pa.concat_tables(tables)
+
+    def pieces(self, begin: int, end: int) -> pa.ListArray:
+        """Return the pieces of documents from ``begin`` to ``end`` that references have: begin, end, ... in bytes."""
+        return pa.concat_arrays([pieces_of(batch) for batch in self._some(begin, end).to_batches()])
 
 
-def _matched(rows: pa.Table | pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, Int64Array, NDArray[Any]]]:
-    """Yield those documents that have matches: rows, how many matches each has, the matches."""
-    for batch in rows.to_batches() if isinstance(rows, pa.Table) else [rows]:
-        counts = to_numpy(batch["n"])
-        if counts.any():
-            names = [name for name in batch.schema.names if name != "matches"]
-            yield batch.select(names).filter(to_arrow(counts > 0)), counts[counts > 0], matches_of(batch)
+def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: pa.Table, fields: Sequence[str]) -> pa.Table:
+    """Return what was found of each benchmark, from what ``of_benchmarks`` counts and the rows that were not searched for."""
+    n, m = len(items.benchmark), items.n_benchmarks
+
+    def of_items(chosen: NDArray[np.bool_]) -> Int64Array:
+        return np.bincount(items.benchmark[chosen], minlength=m)
+
+    rows, reasons, contaminated = to_numpy(missed["row"]), np.array(missed["reason"].to_pylist(), object), found[:n] > 0
+    columns: dict[str, Any] = {"benchmark": strings(names), "items": of_items(np.ones(n, np.bool_))}
+    for reason in ("empty", "short", "common"):
+        left = np.zeros(n, np.bool_)
+        left[rows[reasons == reason]] = True
+        columns[reason] = of_items(left)
+    columns |= {"contaminated": of_items(contaminated), "documents": found[n : n + m]}
+    columns["share"] = columns["contaminated"] / np.maximum(columns["items"], 1)
+    for number, name in enumerate(fields):
+        begin = n + m + number * n
+        columns[f"with_{name}"] = of_items(found[begin : begin + n] > 0)
+    return pa.table({name: to_arrow(column) if isinstance(column, np.ndarray) else column for name, column in columns.items()})
 
 
 class OverlapResult(Brief):
@@ -142,10 +178,16 @@ class OverlapResult(Brief):
     matches : pyarrow.Table
         ``id, reference`` (int64 if all ids of that corpus are integers, otherwise strings), ``passage`` (int64; the first
         shingle of the passage in the reference document, from 0; null without ``passage``), ``resemblance, containment``
-        (float64): the best passage of each pair of documents, in input order, best first.
+        (float64): the best passage of each pair of documents, in input order, best first; ``begin, end`` (int64): the longest
+        piece of the document that is in that passage, in bytes of the text. Of several fields also ``choices_found``
+        (float64), named after each but the first: the share of its texts that the document has.
+    by_benchmark : pyarrow.Table
+        ``benchmark, items``; ``empty, short, common``: items that were not judged; ``contaminated``: items that a document
+        contains; ``documents``: documents that contain one; ``share``: contaminated items per item. Of several fields also
+        ``with_answer``, named after each but the first: contaminated items of which a document has all of that field too.
     not_searchable : pyarrow.Table
-        ``reference, tokens``: the reference documents that no longer document can contain, since they have fewer tokens than
-        the width. One without tokens matches nothing; one with some matches only documents of exactly these tokens.
+        ``reference, tokens, reason``: the reference documents that nothing can match: "empty" ones have no token, "short" ones
+        fewer than ``min_tokens``, and of "common" ones all shingles are common.
     overlaps : ndarray of bool, shape (n_documents,)
         Which documents overlap with a reference document.
     n_documents, n_references : int
@@ -154,11 +196,11 @@ class OverlapResult(Brief):
 
     def __init__(
         self, listed: Matches, overlaps: NDArray[np.bool_], skipped: NDArray[np.bool_], not_searchable: pa.Table,
-        parameters: dict[str, Any], workspace: Workspace,
+        benchmarks: pa.Table, parameters: dict[str, Any], workspace: Workspace,
     ) -> None:  # fmt: skip
         self._listed, self._skipped, self._parameters = listed, skipped, parameters
         self._workspace = workspace  # tables of an engine may be in its folder, which goes with it
-        self.overlaps, self.not_searchable = overlaps, not_searchable
+        self.overlaps, self.not_searchable, self.by_benchmark = overlaps, not_searchable, benchmarks
         self.n_documents, self.n_references = listed.documents.n, listed.theirs.n
 
     def _facts(self) -> dict[str, str]:
@@ -175,13 +217,14 @@ class OverlapResult(Brief):
 
     @property
     def summary(self) -> dict[str, int]:
-        """Counts: documents, references, empty_references, short_references, overlapping, matches, skipped (too large)."""
-        short = int((to_numpy(self.not_searchable["tokens"]) > 0).sum())
+        """Counts: documents, references, empty_references, short_references, common_references, contaminated_references,
+        overlapping, matches, skipped (too large)."""
+        names = {"empty_references": "empty", "short_references": "short", "common_references": "common",
+                 "contaminated_references": "contaminated"}  # fmt: skip
         return {
             "documents": self.n_documents,
             "references": self.n_references,
-            "empty_references": len(self.not_searchable) - short,
-            "short_references": short,
+            **{name: int(to_numpy(self.by_benchmark[column]).sum()) for name, column in names.items()},
             "overlapping": int(self.overlaps.sum()),
             "matches": len(self._listed),
             "skipped": int(self._skipped.sum()),
@@ -211,54 +254,66 @@ class OverlapResult(Brief):
 
         write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
 
-    def write(self, output: str | Path, *, annotate: bool = False, force: bool = False) -> None:
-        """Write the documents that overlap with none; with ``annotate`` all, with the best match of each.
+    def write(
+        self, output: str | Path, *, annotate: bool = False, mask: str | None = None, force: bool = False
+    ) -> None:  # fmt: skip
+        """Write the documents that overlap with none; with ``annotate`` all, with the best match of each; with ``mask`` all,
+        with this text in place of each piece that a reference document has.
 
-        Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written.
+        Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written. A piece is made of
+        shingles that begin less than twice the width apart, at least one of them not common.
         """
         selections, documents = [], self._listed.documents
-        written = ~self._skipped if annotate else ~(self._skipped | self.overlaps)
+        written = ~self._skipped if annotate or mask is not None else ~(self._skipped | self.overlaps)
         for source, begin, end in zip(documents.sources, documents.starts[:-1], documents.starts[1:], strict=True):
 
             def added(first: int, last: int, begin: int = int(begin)) -> pa.Table:
                 rows, best = self._listed.best(begin + first, begin + last)
                 place = np.full(last - first, -1, np.int64)
                 place[rows - begin - first] = np.arange(len(rows))
-                return best.drop_columns(["id"]).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
+                return best.select(list(ADDED.values())).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
+
+            def pieces(first: int, last: int, begin: int = int(begin)) -> pa.ListArray:
+                return self._listed.pieces(begin + first, begin + last)
 
             if annotate:
                 source.check_free(list(ADDED))
+            cuts = None if mask is None else Cuts(column=self._parameters["text"], ranges=pieces, replacement=mask)
             errors = self._parameters["encoding_errors"]
-            selections.append(Selection(source, written[begin:end], added if annotate else None, errors))
+            selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
     def _scored(self) -> ScoredPairs:
         """Return the matches as a report reads them; their left sides are the reference documents."""
         parameters, s, n = self._parameters, self.summary, self.n_references
+        threshold = parameters["threshold"] or 0.0
+        score = parameters["measure"] if threshold else "containment"
         shingling = {name: parameters["shingling"][name] for name in ("unit", "width", "normalization", "fold_case")}
         documents, theirs, listed = self._listed.documents, self._listed.theirs, self._listed
 
         def pairs() -> Scores:
-            for left, right, score in listed.scores(parameters["measure"]):
-                yield left, right + n, score
+            for left, right, found in listed.scores(score):
+                yield left, right + n, found
 
         def reading(name: str) -> Reading:
-            return Reading(text=parameters[name], encoding_errors=parameters["encoding_errors"])
+            text = parameters[name] if isinstance(parameters[name], str) else parameters[name][0]
+            return Reading(text=text, encoding_errors=parameters["encoding_errors"])
 
         passages = parameters["passage"] is not None
         return ScoredPairs(
-            job="overlap", score=parameters["measure"], threshold=parameters["threshold"], total=s["matches"], pairs=pairs,
+            job="overlap", score=score, threshold=threshold, total=s["matches"], pairs=pairs,
             ids=lambda rows: listed.called(rows[rows < n], rows[rows >= n] - n),
-            found=lambda score: float(score >= parameters["threshold"]), sources=[*theirs.sources, *documents.sources],
+            found=lambda score: float(score >= threshold), sources=[*theirs.sources, *documents.sources],
             starts=np.concatenate([theirs.starts[:-1], n + documents.starts]), n_references=len(theirs.sources),
             readings=(reading("against_text"), reading("text")), shingling=Shingling(**shingling),
             settings={name: value for name, value in parameters.items() if name != "against"},
             facts=[("documents", f"{s['documents']:,}"), ("reference documents", f"{s['references']:,}")],
             left_out=[
                 ("references without any token", s["empty_references"], "they match nothing"),
-                ("references shorter than a shingle", s["short_references"], "they match documents of exactly these words"),
+                ("references too short to judge", s["short_references"], f"of fewer than {parameters['min_tokens']} tokens"),
+                ("references of common phrases", s["common_references"], "all their shingles are in many other documents"),
                 ("documents left out", s["skipped"], "too large or unreadable: neither compared nor written"),
             ],
-            chosen=None, seconds={},
+            chosen=None, seconds={}, benchmarks=self.by_benchmark.to_pylist(),
             warnings=["References were cut into passages; the texts are shown as a whole."] if passages else [],
         )  # fmt: skip

@@ -41,6 +41,7 @@ class ScoredPairs:
     chosen: Settings | None  # where they are those of ``dedup`` and ``pairs``
     seconds: dict[str, float]
     warnings: list[str]
+    benchmarks: Sequence[dict[str, Any]] = ()  # what was found of each, where references are items of some
 
     def source_of(self, rows: Int64Array) -> Int64Array:
         """Return the number of the source of each row."""

@@ -57,7 +57,7 @@ class Summary:
         Up to three removed near-duplicates with the lowest scores: the document, the one kept for it, the score, and whether
         the kept one is a reference document.
     score : str
-        The kind of score: "resemblance" or "cosine".
+        The kind of score: "resemblance", "containment" or "cosine".
     found_by : str
         How candidates were found.
     seconds : dict of str to float
@@ -72,6 +72,8 @@ class Summary:
         Documents that were left out: larger than ``max_document``, or unreadable.
     removed_by_override, kept_by_override : int
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
+    by_key : int
+        Documents that were removed because an earlier one has their ``key``.
     spared, removed_with_group, removed_by_sources : int
         Documents that stay by ``at_most`` beside the kept one, counted in ``kept``; that are removed by ``drop_all``, though no
         other stands for them, and by ``min_sources``.
@@ -110,6 +112,7 @@ class Summary:
     documents_skipped: Count = 0
     removed_by_override: Count = 0
     kept_by_override: Count = 0
+    by_key: Count = 0
     spared: Count = 0
     removed_with_group: Count = 0
     removed_by_sources: Count = 0
@@ -147,6 +150,8 @@ class Summary:
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'exact' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
+        if self.by_key:
+            lines.append(f"  removed by key            {self.by_key:>12,}")
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
@@ -191,10 +196,11 @@ class Summary:
             pairs += " (of identical texts, one stands for all)"
         if not self.crowded:
             return [f"recall at the threshold: {self.recall_planned:.4f}, higher above it ({self.found_by}); {pairs}"]
+        where = "with crowded shingles" if self.score == "containment" else "in crowded buckets"
         return [
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
             f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
-            f"  {counted(self.crowded, 'document')} in crowded buckets: they share so much text with many others, usually",
+            f"  {counted(self.crowded, 'document')} {where}: they share so much text with many others, usually",
             f"  boilerplate, that they were compared with some of these only ({CROWDS})",
         ]
 
@@ -205,6 +211,7 @@ def as_html(s: Summary) -> str:
         ("documents", f"{s.documents:,}"),
         ("exact duplicates removed", f"{s.exact_duplicates:,}"),
         ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
+        *([("removed by key", f"{s.by_key:,}")] if s.by_key else []),
         ("kept", f"<b>{s.kept:,}</b>"),
         ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
     ]
@@ -256,6 +263,7 @@ def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]
         "empty_dropped": found["empty"],
         "documents_skipped": found["skipped"],
         "removed_by_override": found["override"],
+        "by_key": found["key"],
         "spared": found["spared"],
         "removed_with_group": found["group"],
         "removed_by_sources": found["sources"],

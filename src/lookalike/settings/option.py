@@ -34,6 +34,7 @@ class Kind:
 
 
 Number = Annotated[float, Kind("float", Real, "a number")]
+MaybeNumber = Annotated[float | None, Kind("float", Real, "a number or None")]
 Whole = Annotated[int, Kind("int", Integral, "an integer")]
 MaybeWhole = Annotated[int | None, Kind("int", Integral, "an integer or None")]
 Seed = Annotated[int | str, Kind('int in [0, 2^64) or "random"', Integral, 'an integer or "random"')]

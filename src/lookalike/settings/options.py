@@ -61,8 +61,7 @@ class InputOptions:
     format: Annotated[MaybeWord, Option(
         doc="Overrides the suffix of a file.",
         help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.",
-        group=READ,
+        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.", group=READ,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
@@ -142,10 +141,19 @@ class SearchOptions(TextOptions):
     """What jobs take that look for near-duplicates."""
 
     threshold: Annotated[Number, Option(
-        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) of near-duplicates.',
-        help="Minimum resemblance of near-duplicates; with simhash, minimum cosine.",
+        doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) or other ``measure`` of matches.',
+        help="Minimum resemblance of near-duplicates, or containment; with simhash, minimum cosine.",
         range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
+    measure: Annotated[Word, Option(
+        doc="Containment is the share of a document's shingles that one before it in keep order has; for ``pairs``, of either.",
+        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has (finds excerpts).",
+        choices=("resemblance", "containment"), recorded="given", sketched=True,
+    )] = "resemblance"  # fmt: skip
+    floor: Annotated[Number, Option(
+        doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
+        help="With containment, the least resemblance of a match.",
+    )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
         doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With "
         '``verify="sketch"`` about half of it remains; with "simhash", ``radius`` determines it instead.',
@@ -228,14 +236,24 @@ class SearchOptions(TextOptions):
 class DedupOptions:
     """What deduplication takes beside what a search does."""
 
-    keep: Annotated[Word, Option(
-        doc="Which of several near-duplicates to keep: first, last, longest, shortest (in bytes of text), largest:COLUMN or "
-        "smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by instant, text by its "
-        "UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in one column are "
-        "refused, and so are times with a time zone beside others without.",
-        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.",
+    keep: Annotated[MaybeWord, Option(
+        doc="Which of several near-duplicates to keep: first (default), last, longest (default for containment), shortest (in "
+        "bytes of text), largest:COLUMN, "
+        "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
+        '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
+        "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
+        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
+        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
+        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.  "
+        "[default: first; for containment, longest]",
         metavar="POLICY", recorded="always",
-    )] = "first"  # fmt: skip
+    )] = None  # fmt: skip
+    key: Annotated[Words, Option(
+        doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
+        "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
+        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. A document without "
+        "a value is compared by text alone. Can be repeated.", metavar="COLUMN", repeated=True, recorded="given", sketched=True,
+    )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
@@ -296,40 +314,6 @@ class EngineOptions:
         "does not depend on it.  [default: local]",
         group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class OverlapOptions(EngineOptions, TextOptions):
-    """What the search for documents that contain others takes."""
-
-    against: Annotated[Any, Option(
-        doc="The reference documents, like the data; they are held in memory as shingles, while the data are read once.",
-        group=READ, range="like data", repeats=False,
-    )] = field(repr=False, compare=False)  # fmt: skip
-    against_text: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds the text; default: ``text``.",
-        help="Column or field of the other corpus that holds the text.  [default: as --text]", group=READ, metavar="COLUMN",
-    )] = None  # fmt: skip
-    against_id: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a "
-        "list of texts, text files). The empty string means none: reference documents are then named by file and row.",
-        help="Column or field of the other corpus that holds a unique id, '' for none.  [default: as --id]", group=READ,
-        metavar="COLUMN",
-    )] = None  # fmt: skip
-    measure: Annotated[Word, Option(
-        doc="What must reach the threshold. Containment is the share of the reference document's (or passage's) shingles that "
-        "the document has too, so that a test question inside a long page is found. Resemblance is the number of shingles in "
-        "common divided by the number in the union: it finds only documents of about the same length.",
-        help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided by the "
-        "shingles in the union.", choices=("containment", "resemblance"),
-    )] = "containment"  # fmt: skip
-    threshold: Annotated[Number, Option(
-        doc="The least of the measure.", help="Minimum of the measure.", range="float in (0, 1]", spelled=("-t", "--threshold"),
-    )] = 0.8  # fmt: skip
-    passage: Annotated[MaybeWhole, Option(
-        doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
-        help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N",
-    )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.keep_order import KeepOrder
 from ..inputs.overrides import Overrides, read_overrides
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
@@ -23,8 +25,7 @@ from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
 
-KEEP_POLICIES = ("first", "last", "longest", "shortest")
-_DERIVED = {"shingling", "sketch", "bits"}  # of what sketches depend on
+_DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
 
 def available_threads() -> int:
@@ -48,13 +49,16 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if isinstance(self.seed, str) and self.seed == RANDOM:
             object.__setattr__(self, "seed", self._drawn_seed())
         check_values(self)
-        if isinstance(self.glob, (list, tuple)):
-            object.__setattr__(self, "glob", self.glob[0] if len(self.glob) == 1 else tuple(self.glob) or None)
-        policy, _, column = self.keep.partition(":")
-        if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
-            raise ParameterError(
-                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
-            )
+        for name in ("glob", "key"):
+            given = getattr(self, name)
+            if isinstance(given, (list, tuple)):
+                alone = len(given) == 1 and isinstance(given[0], str)
+                object.__setattr__(self, name, given[0] if alone else tuple(given) or None)
+        if self.keep is None:
+            object.__setattr__(self, "keep", self.usual_keep)
+        _ = self.keep_order
+        if not all(isinstance(name, str) and name for name in self.key_columns):
+            raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
         self._check_groups()
@@ -62,6 +66,9 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
+        if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
+            raise ParameterError(f"floor, which is for measure containment, must be in [0, 1]; got {self.floor}")
+        object.__setattr__(self, "floor", float(self.floor))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
@@ -104,7 +111,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         -------
         Settings
         """
-        if self.method != "minhash":
+        if self.method != "minhash" or self.measure != "resemblance":
             return replace(self, threshold=threshold)
         slots = self.plan.permutations - self.plan.estimation_slots
         return replace(self, threshold=threshold, permutations=slots, bands=self.plan.bands, rows=self.plan.rows)
@@ -143,6 +150,17 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """What of web pages is compared: "main" or "all" text; empty: texts are none."""
         return ("all" if self.boilerplate else "main") if self.html else ""
 
+    @cached_property
+    def keep_order(self) -> KeepOrder:
+        """What keep order follows."""
+        assert self.keep is not None
+        return KeepOrder.of(self.keep)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of which equal values make documents one."""
+        return () if self.key is None else (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
     @property
     def group_rules(self) -> GroupRules:
         """What becomes of whole groups."""
@@ -154,9 +172,14 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
 
     @property
-    def keep_column(self) -> str | None:
-        """The column that the keep policy orders by, if it does."""
-        return self.keep.partition(":")[2] or None
+    def usual_keep(self) -> str:
+        """The keep policy where none is chosen: what contains others is mostly longer."""
+        return "longest" if self.measure == "containment" and not self.either else "first"
+
+    @property
+    def either(self) -> bool:
+        """Whether it does not matter which of two documents is in the other."""
+        return False
 
     def lasting(self) -> Self:
         """Return the settings without what only the call needs; a result that keeps them does not keep that."""
@@ -175,6 +198,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             said["overrides"] = self.overrides.to_dict()
         if self.method == "simhash":
             return said | {"method": "simhash", "radius": self.radius, "bits": 64}
+        if self.measure == "containment":
+            return said | {"method": self.method, "max_bucket": self.max_bucket} | self.finder.plan_dict()
         if self.method != "minhash":
             names = ("method", "radius", "permutations", "bands", "rows", "max_bucket")
             return said | {name: getattr(self, name) for name in names}
@@ -193,6 +218,7 @@ class PairSettings(PairOptions, Settings):
     """The settings of a list of pairs, which removes nothing."""
 
     keep: str = field(init=False, default="first")
+    key: str | Sequence[str] | None = field(init=False, default=None)
     evidence: str = field(init=False, default="keepers")
     empty: str = field(init=False, default="keep")
     overrides: Overrides | None = field(init=False, default=None)
@@ -207,6 +233,11 @@ class PairSettings(PairOptions, Settings):
     drop_all: bool = field(init=False, default=False)
     min_sources: int | None = field(init=False, default=None)
     slices: Any = field(init=False, default=None)
+
+    @property
+    def either(self) -> bool:
+        """Whether it does not matter which of two documents is in the other: pairs have no keep order."""
+        return True
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list depends on, for provenance."""

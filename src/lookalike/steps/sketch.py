@@ -18,12 +18,13 @@ from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
-from ..values.tables import COLUMN, SKETCHES, WITHIN_BYTES
-from .batches import Batches, as_words
+from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
+from .batches import Batches, as_words, flags
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
-_PASSED_ON = ("id", "id_is_text", "priority", "order_by", "skipped", "unit", "place")
+_PASSED_ON = ("id", "id_is_text", "order_by", "skipped", "unit", "place")
+_WORD = pa.binary(16)
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
 _Hashes = tuple[UInt64Array, Int64Array]
 
@@ -34,10 +35,11 @@ def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = Fal
     keys = pa.list_(pa.int64(), method.n_keys)
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
-    fields += [field for field in documents if field.name in _PASSED_ON or field.name.startswith(COLUMN)]
+    passed = ("priority", COLUMN)
+    fields += [field for field in documents if field.name in _PASSED_ON or field.name.startswith(passed)]
     if overridden:
         fields.append(OVERRIDE)
-    return pa.schema([*fields, *([pa.field("within", pa.binary(16))] if "within" in documents.names else [])])
+    return pa.schema([*fields, *(pa.field(name, _WORD) for name in (KEY, "within") if name in documents.names)])
 
 
 def sketch(
@@ -89,9 +91,25 @@ def _sketched(
         "within": _fixed(withins),
         "override": to_arrow(override),
     }
+    if KEY in schema.names:
+        columns[KEY] = _fixed(_keys(piece, key, override))
     return pa.RecordBatch.from_arrays(
         [columns[name] if name in columns else piece.column(name) for name in schema.names], schema=schema
     )
+
+
+def _keys(piece: pa.RecordBatch, key: bytes, override: NDArray[np.int32]) -> UInt64Array:
+    """Return keyed digests of the keys of documents, zeros for those that have none."""
+    keys = from_arrow_array(piece.column(KEY))
+    digests = np.empty((len(piece), 2), np.uint64)
+    digest_documents(keys.data, keys.offsets, _NOT_WITHIN, digest_secret(key, "keys"), digests)
+    none = np.diff(keys.offsets) == 0
+    if len(override):
+        none |= override < 0
+    if "skipped" in piece.schema.names:
+        none |= flags(piece, "skipped")
+    digests[none] = 0
+    return digests
 
 
 def _groups(piece: pa.RecordBatch, key: bytes) -> tuple[UInt64Array, UInt64Array]:
@@ -148,7 +166,7 @@ def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
     return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])
 
 
-SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", "within", "id", "id_is_text")
+SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", KEY, "within", "id", "id_is_text")
 """Columns of sketches that are saved."""
 
 

@@ -99,3 +99,29 @@ def _replaced(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     offsets = texts.offsets - texts.offsets[0]
     offsets[1:] += np.cumsum(growth)
     return Texts(data, offsets)
+
+
+def original_places(texts: Texts, form: str, row: int, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return where in a text is what begins and ends somewhere in its normal form: characters that changed count as a whole."""
+    text = texts.row(row).decode("utf-8", "surrogateescape")
+    pages, kinds, *_ = character_tables()
+    flag = folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    known = kinds[pages[points >> 7].astype(np.int64) * 128 + (points & 127)].astype(np.int64)
+    cuts = np.flatnonzero((known & flag == 0) & (known >> 8 == 0))  # what comes before cannot change these
+    cuts = np.unique(np.concatenate([[0], cuts, [len(text)]]))
+    ours = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    ours[(points >= 0xDC80) & (points < 0xDD00)] = 1  # bytes that are no UTF-8
+    theirs = ours.copy()
+    for place in np.flatnonzero((np.diff(cuts) > 1) | (known[cuts[:-1]] & flag > 0)).tolist():
+        begin, end = cuts[place : place + 2].tolist()
+        part = text[begin:end].encode("utf-8", "surrogateescape")
+        changed = normalized(Texts(np.frombuffer(part, np.uint8), np.array([0, len(part)])), form)[0].row(0)
+        same = 0  # bytes at the front that stay
+        while begin < end and changed[same : (after := same + int(ours[begin]))] == part[same:after]:
+            same, begin = after, begin + 1
+        if begin < end:
+            ours[begin:end], theirs[begin:end] = 0, 0
+            ours[begin], theirs[begin] = len(part) - same, len(changed) - same
+    ours, theirs = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (ours, theirs))
+    return ours[np.searchsorted(theirs, begins, side="right") - 1], ours[np.searchsorted(theirs, ends)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import EncodingError, ParameterError
 from ..hashing import digest_secret, secret_words
-from ..kernels import digests, vocabulary
+from ..kernels import digests, overlap, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
@@ -97,22 +97,47 @@ class KeyedHashes:
         self._shingling = shingling
         self._points, self._secret = digest_secret(key, "tokens of shingles"), shingle_secret(key)
 
+    def rows(self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False) -> Iterator[TokenRows]:
+        """Yield the tokens of some rows after the other: see ``token_rows``."""
+        return token_rows(self._shingling, self._points, texts, name_row, strict)
+
+    def values(self, offsets: Int64Array, keys: UInt64Array, out: UInt64Array) -> Int64Array:
+        """Write the shingle hashes of rows of tokens, of which there is at most one each; return where those of rows begin."""
+        width, found = self._shingling.width, np.empty_like(offsets)
+        assert width is not None
+        digests.hash_keys(keys, offsets, width, self._secret, scratch("tokens", len(keys), np.uint64), found, out)
+        return found
+
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
     ) -> tuple[UInt64Array, Int64Array]:
         """Return what ``Shingling.hashes`` returns, and raise what it raises: (values with repeats, offsets)."""
-        width = self._shingling.width
-        assert width is not None
         out, ends, done = scratch("values", texts.n_bytes // 4, np.uint64), [np.zeros(1, np.int64)], 0
-        for offsets, keys in token_rows(self._shingling, self._points, texts, name_row, strict):
+        for offsets, keys in self.rows(texts, name_row, strict):
             if len(out) < done + len(keys):
                 fewer, out = out, scratch("values", 2 * (done + len(keys)), np.uint64)
                 out[:done] = fewer[:done]
-            found = np.empty_like(offsets)
-            digests.hash_keys(keys, offsets, width, self._secret, scratch("tokens", len(keys), np.uint64), found, out[done:])
-            ends.append(found[1:] + done)
+            ends.append(self.values(offsets, keys, out[done:])[1:] + done)
             done = int(ends[-1][-1])
         return out[:done], np.concatenate(ends)
+
+    def begun(self, offsets: Int64Array, keys: UInt64Array, pairs: bool) -> UInt64Array:
+        """Return what rows of tokens begin with: see ``kernels.overlap``."""
+        out = np.empty(len(offsets) - 1, np.uint64)
+        overlap.begin_texts(keys, offsets, self._secret, pairs, out)
+        return out
+
+    def short(
+        self, offsets: Int64Array, keys: UInt64Array, lengths: Int64Array, pairs: bool, known: UInt64Array
+    ) -> tuple[Int64Array, UInt64Array]:
+        """Return (tokens, hashes) of what may be short texts in rows of tokens: see ``kernels.overlap``."""
+        room, count = len(keys) // 4 + 64, 1 << 62
+        while count > room:
+            room = room if count == 1 << 62 else count
+            places, out = np.empty(room, np.int64), np.empty(room, np.uint64)
+            tokens = scratch("tokens", len(keys) + 1, np.uint64)
+            count = overlap.hash_short(keys, offsets, self._secret, lengths, pairs, known, tokens, places, out)
+        return places[:count], out[:count]
 
 
 def _name_row(first_row: int, row: int) -> str:

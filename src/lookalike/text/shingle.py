@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels.hashing import digest_rows
+from ..kernels.places import token_places
 from ..kernels.scratch import scratch
 from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
 from .texts import Texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
@@ -183,6 +184,25 @@ class Shingling:
         shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, character_tables(),
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
+
+    def places(self, texts: Texts, offsets: Int64Array, wanted: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return where some tokens begin and end in their texts, in bytes.
+
+        Parameters
+        ----------
+        texts : Texts
+        offsets, wanted : ndarray of int64
+            The numbers of the tokens of each text, from 0, ascending: those of text i from ``offsets[i]`` on.
+        """
+        folded, unit, block = self.normalized(texts), UNITS.index(self.unit), np.empty(128, np.uint8)
+        places = np.empty((2, len(wanted)), np.int64)
+        for row in range(len(texts)):
+            some, (begin, end) = slice(*offsets[row : row + 2].tolist()), folded.offsets[row : row + 2].tolist()
+            where = folded.data, begin, end, unit, self.fold_case, character_tables(), block, wanted[some]
+            token_places(*where, *places[:, some])
+            if folded is not texts and texts.row(row) != folded.row(row):
+                places[:, some] = original_places(texts, self.normalization, row, *places[:, some])
+        return places[0], places[1]
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""

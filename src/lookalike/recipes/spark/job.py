@@ -187,15 +187,10 @@ def _check_files(splits: Sequence[Split]) -> None:
 def _check_columns(frame: FrameInput, settings: Settings) -> None:
     """Check that a data frame has the columns that are wanted, and ids of a type that can be kept."""
     kinds, order_by = dict(frame.frame.dtypes), settings.order_by
-    wanted = {
-        "text": settings.text,
-        "id": settings.id,
-        "order_by": order_by,
-        "keep": settings.keep_column,
-        "within": settings.within,
-        "source": settings.source,
-    }
-    for option, name in [*wanted.items(), *(("slices", name) for name in settings.slices or ())]:
+    wanted = [("text", settings.text), ("id", settings.id), ("order_by", order_by), ("within", settings.within)]
+    wanted += [("keep", priority.column) for priority in settings.keep_order.priorities]
+    wanted += [*(("key", name) for name in settings.key_columns), ("source", settings.source)]
+    for option, name in [*wanted, *(("slices", name) for name in settings.slices or ())]:
         if name is not None and name not in kinds:
             raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
     if kinds[settings.text] not in ("string", "binary"):

@@ -1,0 +1,66 @@
+"""Where tokens are in a text, whatever its normal form: each has the token that is there, and nothing else."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+from conftest import JIT_OFF
+from naive.text import collapsed, fold, pieces
+
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_bytes
+
+ALPHABET = [
+    *"abAZ09_-.\n\t éßİŉΐ漢字かがカ゛ไทยｶﾞ½ﬁ™…\u0301\u0323\u3099\u1fef\u212b\u2028\x85한한ﷺ", "e\u0301", "c\u0327\u0301", b"\xff", b"\xe3\x81",
+    "plain words and more 12 of_them " * 9,
+]  # fmt: skip
+
+
+def texts(rng, n):
+    for _ in range(n):
+        some = [ALPHABET[i] for i in rng.integers(0, len(ALPHABET), rng.integers(0, 120))]
+        yield b"".join(one if isinstance(one, bytes) else one.encode() for one in some)
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
+@pytest.mark.parametrize("form", ["none", "NFC", "NFKC"])
+@pytest.mark.parametrize("fold_case", [True, False])
+def test_a_place_holds_its_token(rng, unit, form, fold_case):
+    shingling, made = (
+        Shingling(unit=unit, width=1, normalization=form, fold_case=fold_case),
+        [*texts(rng, 8 if JIT_OFF else 150)],
+    )
+    where = from_bytes(made)
+    offsets = shingling.hashes(where)[1]
+    begins, ends = shingling.places(where, offsets, np.concatenate([np.arange(n) for n in np.diff(offsets)]))
+    for data, first, last in zip(made, offsets[:-1], offsets[1:], strict=True):
+        text = data.decode("utf-8", "surrogateescape")
+        text = "".join("\ufffd" if 0xDC80 <= ord(c) < 0xDD00 else c for c in text)
+        normal = text if form == "none" or unit == "byte" else unicodedata.normalize(form, text)
+        wanted = pieces(normal, unit, fold_case) if unit != "byte" else list(data)
+        assert len(wanted) == last - first and (np.diff(begins[first:last]) >= 0).all()
+        for token, begin, end in zip(wanted, begins[first:last], ends[first:last], strict=True):
+            here = data[begin:end].decode("utf-8", "surrogateescape") if unit != "byte" else ""
+            plain = "".join("\ufffd" if 0xDC80 <= ord(c) < 0xDD00 else c for c in here)
+            changed = form != "none" and unicodedata.normalize(form, plain) != plain
+            plain = unicodedata.normalize(form, plain) if form != "none" else plain
+            if unit == "byte":
+                assert data[begin:end] == bytes([token])
+            elif unit == "char":
+                assert token in fold(plain, fold_case) or token == collapsed(f"a{plain}a", False)[1:-1]
+            elif changed:
+                assert token in "".join(pieces(plain, unit, fold_case))
+            else:
+                assert pieces(plain, unit, fold_case) == [token]
+
+
+def test_some_places_are_those_of_all(rng):
+    made, shingling = [*texts(rng, 60)], Shingling(width=1)
+    where = from_bytes(made)
+    sizes = np.diff(shingling.hashes(where)[1])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    all_of_them = shingling.places(where, offsets, np.concatenate([np.arange(n) for n in sizes]))
+    chosen = [np.flatnonzero(rng.random(n) < 0.05) for n in sizes]
+    some = shingling.places(where, np.cumsum([0, *map(len, chosen)]), np.concatenate(chosen))
+    for found, known in zip(some, all_of_them, strict=True):
+        assert found.tolist() == known[np.concatenate([first + c for first, c in zip(offsets, chosen, strict=False)])].tolist()
