@@ -47,6 +47,7 @@ _HOMES = {
     "ProbMinHash": "sketches.weighted",
     "Result": "results.result",
     "SetSketch": "sketches.set_sketch",
+    "Seen": "recipes.seen",
     "Settings": "settings.settings",
     "Shingles": "values",
     "Shingling": "text.shingle",
@@ -58,6 +59,7 @@ _HOMES = {
     "WeightedSets": "values",
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
+    "changes": "results.changes",
     "dedup": "recipes.dedup",
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
@@ -121,7 +123,9 @@ if TYPE_CHECKING:
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
     from .recipes.passages import passages
+    from .recipes.seen import Seen
     from .recipes.spark.result import SparkResult
+    from .results.changes import changes
     from .results.result import Result
     from .search.banding import BandingIndex
     from .search.exhaustive import nearest, pairs_above

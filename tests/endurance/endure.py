@@ -27,11 +27,11 @@ tracebacks, crashes and hangs. *Refused* ended in an error that says what to do,
 | what | cases | how they ended | lost |
 |---|---|---|---|
 """
-KILLS, FAULTS, FUZZED = 1000, 1000, {"inputs": 10_000, "stores": 90_000, "commands": 10_000}
+KILLS, FAULTS, FUZZED = 1200, 1000, {"inputs": 10_000, "stores": 90_000, "commands": 10_000}
 PARTS = 4  # of the slowest kind, so that all processes have work
 NAMES = {
     "job": "jobs, resumed", "output": "outputs", "index": "a persistent index", "fingerprints": "a file of fingerprints",
-    "sketches": "saved sketches",
+    "sketches": "saved sketches", "weeks": "weeks of dedup --seen",
 }  # fmt: skip
 FUZZ = {"inputs": "fuzzed inputs and settings", "stores": "damaged files of our own", "commands": "fuzzed command lines"}
 ROWS = [*(f"killed: {name}" for name in NAMES.values()), *FUZZ.values(), "failing calls of the operating system"]

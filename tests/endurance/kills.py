@@ -21,12 +21,13 @@ import jobs
 import sabotage
 from arena import EXCUSED, LOST, REFUSED, Arena, LostError
 from cases import Lasting, Output, Prints, Sketches
+from weeks import Weeks
 
 import lookalike as la
 
 SAY = 100  # kills, after which it says how many there were
 POWER = 0.4  # share of kills that lose the power
-SHARES = {"job": 0.35, "output": 0.25, "index": 0.3, "fingerprints": 0.07, "sketches": 0.03}
+SHARES = {"job": 0.35, "output": 0.25, "index": 0.3, "fingerprints": 0.07, "sketches": 0.03, "weeks": 0.2}
 OUTPUTS = ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder", "deep/er/folder", "deep/er/o.jsonl")
 INDEXES = (  # kind, whether texts are kept, additions that are there before
     ("minhash", False, 0),
@@ -46,6 +47,7 @@ def make_cases(folder, kinds):
         "index": lambda: [Lasting(*settings, seed) for seed, settings in enumerate(INDEXES)],
         "fingerprints": lambda: [Prints(there) for there in (0, 1, 5)],
         "sketches": lambda: [Sketches()],
+        "weeks": lambda: [Weeks(folder)],
     }
     return {kind: made[kind]() for kind in kinds}
 

@@ -3,7 +3,7 @@
 import os
 from contextlib import contextmanager
 
-from lookalike.files import arrays, atomic, disk, layout
+from lookalike.files import arrays, atomic, disk, layout, publication
 from lookalike.formats import writers
 from lookalike.index import manifest
 
@@ -39,6 +39,11 @@ def early_acknowledgement():
     layout.write_section.__globals__["os"] = _NoSync()
 
 
+def no_journal():
+    """What appears together is not written down before."""
+    publication._write = lambda folder, journal: None
+
+
 class _NoSync:
     """The module ``os`` without its fsync."""
 
@@ -47,4 +52,7 @@ class _NoSync:
         return (lambda file: None) if name == "fsync" else getattr(os, name)
 
 
-WAYS = {"in-place": in_place, "no-sync": no_sync, "no-folder-sync": no_folder_sync, "no-section-sync": early_acknowledgement}
+WAYS = {
+    "in-place": in_place, "no-sync": no_sync, "no-folder-sync": no_folder_sync, "no-section-sync": early_acknowledgement,
+    "no-journal": no_journal,
+}  # fmt: skip

@@ -32,7 +32,15 @@ def test_nothing_is_lost(n):
     assert {line.split()[0] for line in said.splitlines()} >= {"index", "job", "output"}
 
 
+def test_weeks_go_on():
+    """Outputs and what was seen appear together, and six weeks end as if nothing had happened."""
+    code, said = kills("--kills", 10, "--seed", 0, "--kind", "weeks")
+    assert code == 0, said
+    assert "nothing was lost" in said
+
+
 @pytest.mark.parametrize(("way", "kinds", "said"), [
+    ("no-journal", ["weeks"], "steps others are there"),
     ("in-place", ["output", "index"], "neither the old nor the new|damaged|not the manifest|missing"),
     ("no-sync", ["index", "output"], "damaged|not the manifest|not a file of|neither|cut short"),
     pytest.param("no-folder-sync", ["index"], "documents are missing|No such file", marks=pytest.mark.slow),

@@ -16,6 +16,7 @@ NUMBERS = ("0", "1", "-1", "0.5", "1.0", "0.9999999999", "2", "7", "64", "nan", 
            "99999999999999999999999", "-0.0", "1e3", "8")  # fmt: skip
 SIZES = ("0", "1", "-5GB", "500MB", "1GB", "1e400", "nan", "4 GiB", "GB", "", "10000000000000GB", "1.5.5GB", "512MiB")
 NAMES = ("text", "id", "n", "nope", "", "keep", "duplicate_of", "text,id", "te\nxt", "'", "\x1b[31m", "é", "x" * 300)
+WINDOWS = ("n:2", "n:2d", "id:1", "nope:1", ":1", "n:", "n", "n:-1", "n:nan", "n:1e400", "n:99999999999999999999w", "")
 POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "largest:", "largest", "largest:nope", "smallest:text", "", "best", "n:1,2; longest", "n:", "n:1;;last", "last; n:1",
             "largest:id:n")  # fmt: skip
 
@@ -49,13 +50,13 @@ def values_for(name: str) -> tuple[str, ...]:
     """What an option may be given."""
     if name in ("output", "matches", "listed", "report", "save", "save_sketches"):
         return OUTPUTS
-    if name in ("against", "source", "overrides", "trust"):
+    if name in ("against", "source", "overrides", "trust", "seen"):
         return PATHS
     if name == "work":
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
     if name in ("text", "id", "within", "key", "against_text", "against_id", "glob"):
         return (*NAMES, "*.txt", "**", "/abs/*", "[")
-    return {"keep": POLICIES, "memory": SIZES}.get(name, NUMBERS)
+    return {"keep": POLICIES, "memory": SIZES, "window": WINDOWS}.get(name, NUMBERS)
 
 
 def given_for(r: Random, parameter, odd: bool) -> list[str]:
@@ -63,8 +64,12 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     if parameter.param_type_name == "argument":
         if parameter.name == "path":  # of an index
             return [r.choice(["new", "notes", "a.jsonl", "", "nope"]) if odd else "ix"]
-        if parameter.name == "job":  # a saved result
+        if parameter.name in ("job", "before", "now"):  # a saved result
             return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix"]) if odd else "job"]
+        if parameter.name == "folder":  # of generations
+            return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix", "seen/000001"]) if odd else "seen"]
+        if parameter.name == "name":
+            return [r.choice(["nope", "", "..", "\x1b[31m"]) if odd else "000001"]
         if parameter.name == "id":
             return [r.choice(["nope", "", "d", "-1", "\x1b[31m"]) if odd else r.choice(["d1", "d4"])]
         if parameter.name == "ids":
@@ -81,7 +86,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
         return [option, r.choice(choices)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "window": "n:2", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
 
 
@@ -124,6 +129,18 @@ class Commands:
         self.commands = list(commands())
         os.environ["XDG_CACHE_HOME"], os.environ["XDG_STATE_HOME"] = str(folder / "cache"), str(folder / "state")
         self._call(["dedup", str(folder / "a.jsonl"), "--id", "id", "--save", str(folder / "job")])
+        self._call(
+            [
+                "dedup",
+                str(folder / "b.csv"),
+                "--seen",
+                str(folder / "seen"),
+                "-o",
+                str(folder / "kept.jsonl"),
+                "--window",
+                "n:2",
+            ]
+        )
         self._call(["index", "create", str(folder / "ix"), "--keep-text"])
         self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])
 
@@ -144,7 +161,7 @@ class Commands:
         r = Random(seed)
         words, command = r.choice(self.commands)
         line = arguments(r, words, command)
-        sound = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "ix" not in path.parts}
+        sound = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not {"ix", "seen"} & {*path.parts}}
         here = Path.cwd()
         os.chdir(folder)
         try:
@@ -154,7 +171,7 @@ class Commands:
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
         if "--json" in line and code == 0:
-            for said in out.splitlines() if words in (["groups"], ["show"]) else [out]:
+            for said in out.splitlines() if words in (["groups"], ["show"], ["seen", "list"]) else [out]:
                 json.loads(said)
         outputs = {folder / word for word in line} | {folder / f"{word}_lookalike.json" for word in line}
         for path, data in sound.items():

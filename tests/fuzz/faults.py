@@ -190,6 +190,29 @@ def saved_scenario(source: Path) -> Scenario:
     return Scenario(lambda folder: folder, act, state, act)
 
 
+def seen_scenario(source: Path) -> Scenario:
+    """A week added to a folder of what was seen: its output and its generation are both there, or neither."""
+
+    def add(folder: Path, name: str) -> None:
+        with la.Seen(folder / "seen") as seen:
+            result = seen.add(source / name, folder / name, la.Settings(id="id", threads=1))
+            if result is not None:
+                result.close()
+
+    def prepare(folder: Path) -> Path:
+        add(folder, "a.jsonl")
+        return folder
+
+    def state(folder: Path) -> tuple[list[str], bytes | None]:
+        with la.Seen(folder / "seen") as seen:
+            assert not seen.check(), seen.check()
+            names = [one.name for one in seen.generations]
+        path = folder / "b.jsonl"
+        return names, path.read_bytes() if path.exists() else None
+
+    return Scenario(prepare, lambda folder: add(folder, "b.jsonl"), state, lambda folder: add(folder, "b.jsonl"))
+
+
 def asking_scenario() -> Scenario:
     """An index opened, asked, checked and exported: the answers are right, or there are none."""
     wanted = [f"b{i}" for i in range(20)]
@@ -229,6 +252,7 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
         "sketch": sketch_scenario(),
         "saved result": saved_scenario(source),
         "index asked": asking_scenario(),
+        "seen": seen_scenario(source),
     }
     for name in ("", "i.jsonl.zst", "i.csv.gz", "i.parquet"):
         found[f"input {name or 'folder'}"] = input_scenario(source, name)

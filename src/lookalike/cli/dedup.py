@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import LookalikeError
 from ..settings.group_options import GroupOptions
-from ..settings.option import RUN
+from ..settings.option import READ, RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
 from .messages import say, say_all, say_seed
+
+if TYPE_CHECKING:
+    from ..files.publication import Publication
 
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
@@ -24,6 +29,14 @@ from .messages import say, say_all, say_seed
 @options.writing
 @options.own("--save-sketches", default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
+@options.own("--seen", default=None, metavar="DIR",
+             help="Compare with all that earlier jobs with this option kept, and add what is written to -o.")  # fmt: skip
+@options.own("--generation", default=None, metavar="NAME",
+             help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
+             "[default: the last one's number plus one]")  # fmt: skip
+@options.own("--window", group=READ, default=None, metavar="COLUMN:SPAN",
+             help="For --seen: how far earlier inputs may be below the newest value of COLUMN, such as date:90d (d, w, h) or "
+             "year:2.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
@@ -45,7 +58,8 @@ def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, save_sketches: str | None, save: str | None,
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
     as_json: bool, master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
-    against: tuple[str, ...] | None, engine: str | None, **given: Any,
+    against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None, window: str | None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -61,7 +75,7 @@ def dedup(
         lookalike dedup notes/ --glob '*.{md,txt}' --keep longest
         lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
-        lookalike dedup week48/ --against seen/ --save-sketches seen/week48 -o clean/week48     # every week; see the how-to
+        lookalike dedup crawl/2024-10/ --seen seen/ -o fresh/2024-10     # every month: only what is new
         lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
@@ -76,12 +90,13 @@ def dedup(
     from ..settings.settings import Settings, check_saving
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
+    from .seen import open_seeing
 
     work, against = given["work"], against or ()
     limits = dict(fail_if_removed)
     given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
     how = {name: given[name] for name in OPENING}
-    if save_sketches is not None:
+    if save_sketches is not None or seen is not None:
         check_saving(Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]))
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
@@ -95,16 +110,26 @@ def dedup(
         texts=report_texts,
         done=written_before(work, (output, report, save, save_sketches)) if work and given["resume"] else (),
     )  # fmt: skip
-    if output is not None:
+    seeing = open_seeing(seen, generation, window, outputs, given, engine)
+    if output is not None and seeing is None:
         check_where(output, outputs.may_replace(output))
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
-    if save_sketches is not None:
+    if save_sketches is not None or seen is not None:
         check_common(given["ignore_common"])
     ignored = given["ignore"] or ()
-    outputs.check(sources, references or [], [work, given["overrides"], *ignored], given["html"])
     given["ignore"] = open_sources(ignored) if ignored else None
+    if seeing is not None:
+        references = seeing.begin(sources, references or (), Settings(**given))
+        outputs, files = seeing.outputs, outputs
+        if references is None:
+            if as_json:
+                click.echo(json.dumps(files.to_dict() | seeing.to_dict()))
+            elif not quiet:
+                say(f"{output} is what this job wrote; {seeing}")
+            return
+    outputs.check(sources, references or [], [work, given["overrides"], seen, *ignored], given["html"])
     if output is not None and engine != "spark":
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if dry_run:
@@ -113,24 +138,37 @@ def dedup(
         show(engine, [*(references or []), *sources], given, duplicates, family, as_json)
         return
     with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
-        result = run(sources, against=references, engine=runs, progress=said, **given)
+        result = run(sources, against=references or None, engine=runs, progress=said, **given)
         leaves.noted = result.note
-
-        def guard() -> None:
-            if limits:
-                before = [path for path in (report, save) if path is not None]
-                over = over_limits(result.summary.slices, limits)
-                check_removed(result.by_input(), limits.get("", 1.0), work is not None, outputs.feeding, before, over)
 
         if audit is not None:
             said("auditing", 0)
             result.audit(audit, seed=int(result.settings.seed))
-        outputs.write(result, lambda: repeated(result.settings, against, inputs), said, leaves, guard)
+
+        def write(together: Publication | None = None) -> str | None:
+            def guard() -> None:
+                if not limits:
+                    return
+                before = [path for path in (outputs.report, outputs.save) if path is not None]
+                over = over_limits(result.summary.slices, limits)
+                try:
+                    check_removed(result.by_input(), limits.get("", 1.0), work is not None, outputs.feeding, before, over)
+                except LookalikeError:
+                    if together is not None:  # what people judge the job by
+                        together.publish()
+                    raise
+
+            more = [word for name, value in (("--seen", seen), ("--window", window)) if value for word in (name, value)]
+            command = partial(repeated, result.settings, against, inputs, more=more)
+            return outputs.write(result, command, said, leaves, guard, together)
+
+        write() if seeing is None else seeing.publish(result, write, leaves)
         summary, settings = result.summary, result.settings
         result.close()
     beside = is_stdout(output)  # documents are printed there
     if as_json:
-        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict()), err=beside)
+        added = {} if seeing is None else seeing.to_dict()
+        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict() | added), err=beside)
     if as_json or quiet:
         return
     say_all(str(summary), err=beside)
@@ -138,7 +176,9 @@ def dedup(
     for path in outputs.paths:
         unread = summary.skipped["files"] if path == output and means_folder(path) else 0
         say(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
-    if not outputs.paths and not beside:
+    if seeing is not None:
+        say(str(seeing), err=beside)
+    if not outputs.paths and output is None:
         way = "--annotate writes only with -o: add -o annotated.jsonl" if given["annotate"] else (
             "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
         say(f"nothing was written (no -o); {way}", err=True)

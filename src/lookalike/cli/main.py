@@ -15,6 +15,7 @@ from ..errors import LookalikeError, ParameterError
 from ..wording import printable
 from .compare import compare
 from .dedup import dedup
+from .diff import diff
 from .formats import formats
 from .groups import groups
 from .index import index
@@ -25,6 +26,7 @@ from .overlap import overlap
 from .pairs import pairs
 from .passages import passages
 from .plan import plan
+from .seen import seen
 from .serve import serve
 from .show import show
 from .tune import tune
@@ -44,7 +46,9 @@ def program() -> None:
     """
 
 
-for command in (dedup, groups, show, pairs, overlap, lines, passages, index, serve, mcp, compare, plan, tune, formats, warmup):
+for command in (
+    dedup, groups, show, diff, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
+):  # fmt: skip
     program.add_command(command)
 
 

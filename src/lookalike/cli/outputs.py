@@ -17,6 +17,7 @@ from ..inputs.sketches import files_of_saved
 from ..wording import counted, printable
 
 if TYPE_CHECKING:
+    from ..files.publication import Publication
     from ..formats.split import Split
     from ..results.result import Result
     from ..settings.settings import Settings
@@ -72,12 +73,18 @@ def check_page(report: str | None) -> None:
         raise ParameterError("--report writes one HTML file, not to standard output; got -: name a file, such as report.html")
 
 
-def repeated(settings: Settings, against: Sequence[str], inputs: Sequence[str], job: str = "dedup") -> str:
-    """Return the command that repeats a job, with inputs as they were named: folders, globs, "-"."""
+def repeated(
+    settings: Settings, against: Sequence[str], inputs: Sequence[str], job: str = "dedup", more: Sequence[str] = ()
+) -> str:
+    """Return the command that repeats a job, with inputs as they were named (folders, globs, "-") and more options."""
+    import shlex
+
     from ..files.names import shown
     from ..report.inputs import command_of
 
-    return command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
+    command = command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
+    before, comment, rest = command.partition("  # and ")
+    return f"{shlex.join([before, *more]) if not more else before + ' ' + shlex.join(more)}{comment}{rest}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,16 +168,24 @@ class Outputs:
         said: Callable[[str, int], None],
         leaves: Leaves,
         guard: Callable[[], None],
-    ) -> None:
-        """Write everything: first what people judge the job by, last what programs go on with."""
+        together: Publication | None = None,
+    ) -> str | None:
+        """Write everything: first what people judge the job by, last what programs go on with; return where the documents are.
 
-        def put(path: str | None, what: str, write: Callable[..., None], **more: Any) -> None:
+        What is to appear ``together`` has other names until then.
+        """
+
+        def put(path: str | None, what: str, write: Callable[..., None], **more: Any) -> str | None:
             if path is None:
-                return
+                return None
             said(what, 0)
+            if together is not None:
+                write(hidden := together.place(path, self.may_replace(path)), **more)
+                return hidden
             leaves.writing(path)
             write(path, force=self.may_replace(path), **more)
             leaves.written(path)
+            return path
 
         if self.report is not None:
             put(self.report, "writing the report", result.report, texts=self.texts, command=command())
@@ -178,10 +193,11 @@ class Outputs:
             put(self.save, "saving", result.save)
         guard()
         first = None if is_stdout(self.output) else self.output
-        put(first, "writing", result.write, annotate=self.annotate, attributes=self.attributes)
+        documents = put(first, "writing", result.write, annotate=self.annotate, attributes=self.attributes)
         put(self.save_sketches, "saving sketches", result.save_sketches)
         if first is None:  # the pipe may break
             put(self.output, "writing", result.write, annotate=self.annotate)
+        return documents
 
 
 def check_removed(

@@ -121,7 +121,7 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
 
     No disk and no store is asked about the others.
     """
-    found = [name for name in names if trusted is None or any(_is_in(name, place) for place in trusted)]
+    found = [name for name in names if trusted is None or is_trusted(name, trusted)]
     if not found:
         raise InputDataError(
             f"{shown(folder)}: you did not save it on this machine, or your state folder (XDG_STATE_HOME) is another one, so "
@@ -129,6 +129,11 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
             "folder that it is in: --trust PATH (trust=)"
         )
     return found
+
+
+def is_trusted(name: str, trusted: Sequence[AnyPath]) -> bool:
+    """Tell whether a path is in a place that its user named."""
+    return any(_is_in(name, place) for place in trusted)
 
 
 def _is_in(name: str, place: AnyPath) -> bool:

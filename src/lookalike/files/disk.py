@@ -29,7 +29,6 @@ from .streams import compressed
 from .urls import check_on_disk, check_writable
 
 SIDECAR = "_lookalike.json"  # where an output says how it was made: beside it, or in its folder
-_AT_ONCE = 8  # files that are synced at a time
 
 
 def check_output(
@@ -140,11 +139,10 @@ def check_apart(
 
 def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     """Return what tells a file from others whatever its name, or None where there is none."""
-    try:
+    with suppress(OSError, ValueError):
         status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return None
 
 
 def _recorded(folder: Path) -> list[str] | None:
@@ -189,7 +187,7 @@ def check_folder(path: Path) -> None:
         )
 
 
-def _remove_recorded(folder: Path) -> None:
+def remove_recorded(folder: Path) -> None:
     """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
     ours = {*(_recorded(folder) or [])} - {SIDECAR}
     inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
@@ -213,7 +211,7 @@ def recover(path: Path) -> None:
             os.rename(old, path)
             sync_folder(path.parent)
         else:
-            _remove_recorded(old)
+            remove_recorded(old)
 
 
 class NewFolder:
@@ -279,7 +277,7 @@ class NewFolder:
         """Bring everything to the disk, each file and each folder once."""
         from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk does several at once in the time of one
+        with ThreadPoolExecutor(8) as pool:  # the disk does several at once in the time of one
             for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
                 pass
         for folder in self._folders:
@@ -312,6 +310,12 @@ def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
         folder = NewFolder(temporary, target=path)
         yield folder
         folder.sync()
+        take_place(temporary, path, replace)
+
+
+def take_place(temporary: Path, path: Path, replace: bool) -> None:
+    """Give a folder that is whole its name; see ``atomic_directory``."""
+    with ExitStack() as held:
         old: list[Path] = []
         try:
             while True:
@@ -343,4 +347,4 @@ def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
             raise
         sync_folder(path.parent)
         for earlier in old:
-            _remove_recorded(earlier)
+            remove_recorded(earlier)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,12 +17,13 @@ from msgspec import Meta, Struct
 
 from ..errors import InputDataError, ParameterError
 from ..files.atomic import reporting
-from ..files.descriptions import Count, FileName, check_trusted, damaged, places_named, read_description
+from ..files.descriptions import Count, Description, FileName, check_trusted, damaged, places_named, read_description
 from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
 from ..files.inputs import asked, entries_in
 from ..files.names import shown, suffix_of
 from ..files.places import NO_DEVICE, Place, place_of
+from ..files.publication import JOURNAL
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
 from ..files.streams import why
@@ -33,7 +34,7 @@ from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
 from ..formats.split import Inputs, Split
-from .sketch_rows import DESCRIPTION, ROWS, Saved, SavedRows, is_saved
+from .sketch_rows import DESCRIPTION, GENERATIONS, ROWS, Saved, SavedRows, is_saved
 from .texts import SAVED
 
 FORMAT = 1
@@ -84,7 +85,7 @@ class _Settings(Struct):
     rows: _Slots | None = None
 
 
-class _Sketches(Struct):
+class Sketches(Struct):
     """What the description of saved sketches says."""
 
     secret: str
@@ -151,7 +152,7 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
         if (folder / DESCRIPTION).is_file():
             return [folder]
         entries = sorted(folder.iterdir()) if folder.is_dir() else []
-        inside = [entry for entry in entries if not entry.name.startswith(".")]
+        inside = [entry for entry in entries if not entry.name.startswith(".") and entry.name != GENERATIONS]
         found = [entry for entry in inside if (entry / DESCRIPTION).is_file()]
     except (OSError, ValueError):
         return []
@@ -162,18 +163,30 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
                 f"{shown(folder / old[1])} is missing: a run was killed that was about to replace it; run that again, or "
                 f"rename {shown(entry)} to {shown(old[1])}"
             )
+    if any(entry.name == JOURNAL for entry in entries):
+        raise InputDataError(
+            f"{shown(folder)}: a job was killed while it published its outputs; to finish it, run: lookalike seen list "
+            f"{shown(folder)}"
+        )
     if found and len(found) < len(inside):
         raise mixed(folder, found[0].name, next(entry for entry in inside if entry not in found).name)
     return found
 
 
-def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str | None = None) -> list[Split]:
-    """Return the documents of a folder as inputs, one for each input that they came from."""
+def described_in(folder: AnyPath) -> Description[Sketches]:
+    """Return the description of a folder of saved sketches."""
     path = folder / DESCRIPTION
     try:
-        described = read_description(path, _Sketches, FORMAT, "saved sketches")
+        return read_description(path, Sketches, FORMAT, "saved sketches")
     except OSError as error:
         raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}") from None
+
+
+def open_saved(
+    folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str | None = None, old: Container[int] = ()
+) -> list[Split]:
+    """Return the documents of a folder as inputs, one for each input that they came from; ``old`` ones do not count."""
+    path, described = folder / DESCRIPTION, described_in(folder)
     if checksum not in (None, described.checksum):  # before any place that it names is looked at
         raise InputDataError(
             f"{shown(path)}: these sketches are not those that the result was made with, so the texts can be others; run dedup "
@@ -186,10 +199,10 @@ def open_saved(folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str
         files=tuple((file.name, file.rows) for file in said.files),
     )  # fmt: skip
     _check_files(saved, said)
-    return list(_splits(saved, said.inputs, None if described.own else trusted))
+    return list(_splits(saved, said.inputs, None if described.own else trusted, old))
 
 
-def _check_files(saved: Saved, said: _Sketches) -> None:
+def _check_files(saved: Saved, said: Sketches) -> None:
     """Check that the files of a folder are there, as long as they were, and have a row for each document."""
     done = 0
     try:
@@ -205,16 +218,20 @@ def _check_files(saved: Saved, said: _Sketches) -> None:
         raise damaged(saved.path(DESCRIPTION), "the inputs have not as many documents as the files have rows")
 
 
-def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None) -> Iterator[Split]:
-    """Yield the inputs of a folder, each with its rows; of a job that kept nothing, one without rows."""
-    if not inputs:
+def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None, old: Container[int]) -> Iterator[Split]:
+    """Yield the inputs of a folder, each with its rows; where none counts, one without rows."""
+    counting = [one for number, one in enumerate(inputs) if number not in old]
+    if not counting:
         yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None))
-    names = dict.fromkeys(file.path for one in inputs for file in one.files or ())
+    names = dict.fromkeys(file.path for one in counting for file in one.files or ())
     for name in names:
         check_trusted(saved.folder, [name], trusted)
     begin, paths = 0, {name: path_of(name) for name in names}
     known = _statuses(list(paths.values()))
-    for one in inputs:
+    for number, one in enumerate(inputs):
+        if number in old:
+            begin += one.rows
+            continue
         end, origin = begin + one.rows, None
         places: tuple[Place, ...] = ()
         if one.files is not None:
@@ -293,7 +310,7 @@ def _inside(folder: Url) -> list[Url]:
             first, _, rest = entry.url.key.removeprefix(f"{folder.key}/").partition("/")
             names.setdefault(first, set()).add(rest)
     found = [name for name, held in names.items() if DESCRIPTION in held]
-    visible = (name for name in names if not name.startswith(".") and name not in found)
+    visible = (name for name in names if not name.startswith(".") and name not in (*found, GENERATIONS))
     others = [name for name in visible if not _is_unfinished(names[name])]
     if found and others:
         raise mixed(folder, found[0], others[0])

@@ -175,13 +175,18 @@ def _open_workspace(splits: list[Split], n_references: int, settings: Settings) 
     """Open the folder of a job that is to survive a crash, or a place in memory."""
     identities = [split.identity() for split in splits]
     if settings.work is not None:
-        for split, identity in zip(splits, identities, strict=True):
-            if identity["name"] == "in memory" or identity.keys() & {"in_memory", "read_once"}:
-                raise ParameterError(
-                    "a work folder is for inputs that can be read again after a crash: files, not values in memory, "
-                    f"pipes or standard input; got {split.name}: save it to a file, or do without a work folder"
-                )
+        check_repeatable(splits, identities, "a work folder")
     return Workspace(settings.work, identity_of(splits, n_references, settings), settings.resume)
+
+
+def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any]], what: str) -> None:
+    """Refuse inputs that a job which is run again could not read again."""
+    for split, identity in zip(splits, identities, strict=True):
+        if identity["name"] == "in memory" or identity.keys() & {"in_memory", "read_once"}:
+            raise ParameterError(
+                f"{what} is for inputs that can be read again after a crash: files, not values in memory, pipes or standard "
+                f"input; got {split.name}: save it to a file, or do without {what}"
+            )
 
 
 def expected_of(splits: Sequence[Split], text: str) -> tuple[int, int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,16 +17,16 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.descriptions import encoded
-from ..files.disk import SIDECAR
-from ..files.folder import Folder, Unfinished, folder_of
+from ..files.disk import SIDECAR, NewFolder
+from ..files.folder import Folder, Unfinished, folder_of, parquet_file
 from ..files.job import differences
 from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
-from ..files.urls import is_inside
+from ..files.urls import AnyPath, is_inside
 from ..formats.split import Columns, Split
 from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
-from ..inputs.sketches import FORMAT, described_place
+from ..inputs.sketches import FORMAT, described_in, described_place
 from ..inputs.texts import PIECE_BYTES, TextReader
 from ..settings.option import entries
 from ..settings.settings import Settings
@@ -36,9 +37,13 @@ from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from .search import Searched
 
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
 GROUP_ROWS = 1 << 13
 Files = list[dict[str, Any]]
 _GEOMETRY = ("permutations", "bands", "rows")
+_MERGED = ("secret", "settings", "text", "id")  # of descriptions, what must agree in folders that are merged
 
 
 def sketching_of(settings: Settings) -> dict[str, Any]:
@@ -71,7 +76,7 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
                 f"{one.name} and {folders[0].name} were saved by jobs that knew nothing of each other, and by such sketches "
                 "copies cannot be told: save the second by a job against the first"
             )
-    return settings, _secret_of(folders[0]) if folders else None
+    return settings, secret_of(folders[0].folder, folders[0].token) if folders else None
 
 
 def check_common(ignore_common: float | None) -> None:
@@ -83,12 +88,12 @@ def check_common(ignore_common: float | None) -> None:
         )
 
 
-def _secret_of(saved: Saved) -> bytes:
+def secret_of(folder: AnyPath, token: str) -> bytes:
     """Return the secret of a folder."""
-    secret = read_secret(saved.folder)
-    if secret is None or token_of(secret) != saved.token:
+    secret = read_secret(folder)
+    if secret is None or token_of(secret) != token:
         raise InputDataError(
-            f"{shown(saved.path(SECRET))}: missing, damaged, not readable, or another one: without it sketches are of no use"
+            f"{shown(folder / SECRET)}: missing, damaged, not readable, or another one: without it sketches are of no use"
         )
     return secret
 
@@ -197,25 +202,25 @@ class Saving:
 
 def write_rows(saving: Saving, rows: Table, new: Unfinished) -> Files:
     """Write rows, which come in the order of positions, to a file; return what it is."""
-    import pyarrow.parquet as pq  # here, for what is not needed to start
-
     name, n_rows = new.apart(ROWS, "00000.parquet"), 0
     batches = rows.batches()
     schema = rows.schema
     if saving.texts:
         batches = _with_texts(saving, rows)
         schema = schema.append(pa.field(TEXT, pa.large_binary()))
-    saved = kept_sketches_schema(schema)
-    with (
-        new.file(name) as stream,
-        pq.ParquetWriter(
-            stream, saved, compression="zstd", compression_level=1, use_dictionary=False, write_page_checksum=True
-        ) as writer,
-    ):
+    with new.file(name) as stream, _rows_writer(stream, kept_sketches_schema(schema)) as writer:
         for batch in kept_sketches(batches):
             writer.write_batch(batch, GROUP_ROWS)
             n_rows += len(batch)
     return [{"name": name, "rows": n_rows, "bytes": (new.path / name).stat().st_size}]
+
+
+def _rows_writer(stream: Any, schema: pa.Schema) -> pq.ParquetWriter:
+    import pyarrow.parquet as pq  # here, for what is not needed to start
+
+    return pq.ParquetWriter(
+        stream, schema, compression="zstd", compression_level=1, use_dictionary=False, write_page_checksum=True
+    )
 
 
 def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
@@ -240,3 +245,49 @@ def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
             schema = some.schema.append(pa.field(TEXT, pa.large_binary()))
             yield pa.RecordBatch.from_arrays([*some.columns, text_column(texts)], schema=schema)
             done, place = done + len(texts), place + len(texts)
+
+
+def merge(folders: Sequence[Path], new: NewFolder) -> None:
+    """Write the sketches of several folders, in their order, to one that jobs are run against with the same result."""
+    every = [described_in(folder) for folder in folders]
+    said = [one.said for one in every]
+    for folder, one in zip(folders, said, strict=True):
+        changed = [d for name in _MERGED for d in differences(said[0][name], one[name], name)]
+        if changed:
+            raise ParameterError(
+                f"{shown(folder)} cannot be merged with {shown(folders[0])}, which was saved with other settings: "
+                f"{'; '.join(changed[:5])}"
+            )
+    files = _merged_rows(
+        [folder / file.name for folder, one in zip(folders, every, strict=True) for file in one.typed.files], new
+    )
+    write_secret(new.path, secret_of(folders[0], every[0].typed.secret))
+    new.files.append(SECRET)
+    inputs = [one for some in said for one in some["inputs"]]
+    with new.file(SIDECAR) as stream:
+        described = {"lookalike": __version__, "merged": [folder.name for folder in folders], "inputs": inputs}
+        stream.write(json.dumps(described | {"files": sorted([*new.files, DESCRIPTION])}, indent=2).encode() + b"\n")
+    told = said[0] | {
+        "lookalike": __version__,
+        "text_ids": any(one["text_ids"] for one in said),
+        "files": files,
+        "inputs": inputs,
+    }
+    with new.file(DESCRIPTION) as stream:
+        stream.write(encoded(told, own=all(one.own for one in every)))
+
+
+def _merged_rows(paths: Sequence[AnyPath], new: NewFolder) -> Files:
+    """Copy rows to as few files as there are kinds of columns in a row; return what they are."""
+    files: Files = []
+    opened = [parquet_file(path, checked=True) for path in paths]
+    for number, (schema, some) in enumerate(groupby(opened, lambda file: file.schema_arrow)):
+        name, n_rows = new.apart(ROWS, f"{number:05}.parquet"), 0
+        with new.file(name) as stream, _rows_writer(stream, schema) as writer:
+            for file in some:
+                for group in range(file.num_row_groups):
+                    table = file.read_row_group(group, use_threads=False)
+                    writer.write_table(table, GROUP_ROWS)
+                    n_rows += len(table)
+        files.append({"name": name, "rows": n_rows, "bytes": (new.path / name).stat().st_size})
+    return files

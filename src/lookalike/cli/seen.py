@@ -1,0 +1,201 @@
+"""``lookalike seen``, and what ``dedup --seen`` does beside a job."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import LookalikeError, ParameterError
+from ..wording import counted
+from . import options
+from .messages import say
+
+if TYPE_CHECKING:
+    from ..files.publication import Publication
+    from ..formats.split import Inputs, Split
+    from ..recipes.seen import Seen
+    from ..results.result import Result
+    from ..settings.settings import Settings
+    from .outputs import Leaves, Outputs
+
+folder = click.argument("folder", metavar="SEEN", type=click.Path())
+
+
+class Seeing:
+    """A job that is run against everything seen, and adds to it."""
+
+    def __init__(self, seen: Seen, name: str | None, window: str | None, outputs: Outputs) -> None:
+        self._seen, self._name, self._window, self.outputs = seen, name, window, outputs
+        self._adds = False
+
+    def begin(self, sources: Sequence[Split], others: Sequence[Split], settings: Settings) -> Inputs | None:
+        """Return the references of the job; None if it has run before, what it wrote is there, and nothing is left of it."""
+        from pathlib import Path
+
+        from ..files.workspace import unfinished_job
+        from ..formats.split import Inputs
+        from ..formats.writers import check_output
+        from ..recipes.turns import turn_of
+
+        outputs, seen = self.outputs, self._seen
+        self._turn = turn_of(seen.folder, seen.generations, sources, settings, self._window, others)
+        self._name = self._turn.name(self._name)
+        if self._turn.job is not None and not outputs.force:
+            report, save = (None if path and os.path.lexists(path) else path for path in (outputs.report, outputs.save))
+            wrote = outputs.output is not None and self._turn.has_written(outputs.output)
+            self.outputs = replace(outputs, report=report, save=save, output=None if wrote else outputs.output)
+            left = settings.resume and settings.work is not None and unfinished_job(Path(settings.work)) is not None
+            if wrote and not left and not self.outputs.paths:
+                return None
+        self._adds = self._turn.job is None and outputs.output is not None
+        if self.outputs.output is not None:
+            check_output(self.outputs.output, outputs.force)
+        references = Inputs([*self._turn.references(self._seen.trusted), *others])
+        self._turn.check(self._name, references, self.outputs.paths)
+        return references
+
+    def publish(self, result: Result, write: Callable[[Publication], str | None], leaves: Leaves) -> None:
+        """Write everything, and let it appear together with what the job adds."""
+        from ..files.publication import Publication
+
+        with Publication(self._seen.folder) as together:
+            output = write(together)
+            if self._adds and self._name is not None and output is not None:
+                self._turn.remember(together, result, self._name, output)
+            leaves.said = f"whatever is not there yet appears when you run: lookalike seen list {self._seen.folder}"
+            together.publish()
+        for path in self.outputs.paths:
+            leaves.written(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` says of it."""
+        known = self._adds or self._turn.job is not None
+        return {"generation": self._name if known else None, "added": self._adds}
+
+    def __str__(self) -> str:
+        """Say what was added."""
+        if self._turn.job is not None:
+            return f"{self._seen.folder} has the generation {self._name} of this job; nothing was added"
+        return (
+            f"added: generation {self._name} of {self._seen.folder}"
+            if self._adds
+            else f"nothing was added to {self._seen.folder}"
+        )
+
+
+def open_seeing(
+    seen: str | None, name: str | None, window: str | None, outputs: Outputs, given: Mapping[str, Any], engine: str | None
+) -> Seeing | None:
+    """Open what a job is told with ``--seen``, until the command ends; None: nothing."""
+    if seen is None:
+        if name is not None or window is not None:
+            raise ParameterError("--generation and --window are for --seen")
+        return None
+    from ..files.urls import as_url
+    from ..formats.writers import is_stdout
+    from ..recipes.seen import Seen
+
+    output = outputs.output or ""
+    if engine == "spark" or outputs.save_sketches is not None or is_stdout(output) or as_url(output, ask=False) is not None:
+        raise ParameterError(
+            "--seen writes files and folders on one machine, and saves sketches itself: on a cluster, on an object store, and "
+            "for -o -, use --against and --save-sketches"
+        )
+    if given["seed"] == "random":
+        raise ParameterError("--seen compares sketches of all jobs, which need the same --seed: pass a number, not random")
+    found = click.get_current_context().with_resource(Seen(seen, trust=given["trust"]))
+    _say_recovered(found)
+    return Seeing(found, name, window, outputs)
+
+
+def _say_recovered(seen: Seen) -> None:
+    if seen.recovered is not None:
+        how = (
+            "finished: its outputs and its generation are there" if seen.recovered else "undone: it had not written everything"
+        )
+        say(f"{seen.folder}: a job that was killed is {how}", err=True)
+
+
+@click.group(short_help="What dedup --seen has seen: list, check, forget, merge.")
+def seen() -> None:
+    """What 'dedup --seen' has seen: a folder of generations, one from each job.
+
+    Each of these commands finishes first what a job has left that was killed while its outputs appeared.
+    """
+
+
+def _opened(path: str, read: bool = False) -> Seen:
+    """Open a folder that is there, until the command ends."""
+    from ..recipes.seen import Seen
+
+    if not os.path.isdir(path):
+        raise ParameterError(f"{path}: no such folder")
+    found = click.get_current_context().with_resource(Seen(path, read=read))
+    _say_recovered(found)
+    return found
+
+
+@seen.command("list", short_help="List the generations.")
+@folder
+@options.as_json_lines
+def list_(folder: str, as_json: bool) -> None:
+    """List the generations: their names, documents, bytes of sketches, when they were written, and their inputs."""
+    from datetime import UTC, datetime
+
+    found = _opened(folder, read=True).generations
+    for one in found:
+        written = datetime.fromtimestamp(one.written, UTC).isoformat(timespec="seconds")
+        told = {
+            "name": one.name,
+            "documents": one.documents,
+            "bytes": one.bytes,
+            "written": written,
+            "inputs": list(one.inputs),
+        }
+        more = f" and {len(one.inputs) - 1:,} more" if len(one.inputs) > 1 else ""
+        size = f"{counted(one.documents, 'document')}, {one.bytes:,} bytes"
+        line = f"{one.name}  {size}, written {written}, from {', '.join(one.inputs[:1]) or 'no input'}{more}"
+        click.echo(json.dumps(told)) if as_json else say(line)
+    if not as_json:
+        total = sum(one.documents for one in found)
+        say(f"{counted(len(found), 'generation')}, {counted(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
+
+
+@seen.command(short_help="Merge all generations into one.")
+@folder
+def compact(folder: str) -> None:
+    """Merge all generations into one, named as the last. Later jobs decide as before.
+
+    Outputs of the jobs that made them cannot be made again after that.
+    """
+    found = _opened(folder)
+    n = found.compact()
+    say(f"merged {n:,} generations into {found.generations[-1].name}" if n else "nothing to merge")
+
+
+@seen.command(short_help="Remove a generation.")
+@folder
+@click.argument("name")
+def forget(folder: str, name: str) -> None:
+    """Remove a generation. Later jobs are not compared with it any more; nothing else changes."""
+    _opened(folder).forget(name)
+    say(f"removed: {name}")
+
+
+@seen.command(short_help="Look for damage.")
+@folder
+@options.trust
+def check(folder: str, trust: tuple[str, ...]) -> None:
+    """Read all generations, and look whether the inputs that they need are as they were. Exit with status 1 if not."""
+    found = _opened(folder, read=True)
+    problems = found.check()
+    for problem in problems:
+        say(problem)
+    if problems:
+        raise LookalikeError(f"{counted(len(problems), 'generation')} of {len(found.generations):,} cannot be used as they are")
+    say(f"{counted(len(found.generations), 'generation')}, no damage found")

@@ -1,0 +1,267 @@
+"""A folder of everything that earlier jobs kept: a generation of saved sketches from each, and an account of the jobs.
+
+The account says of each generation which job made it: a digest of its inputs, its settings, the generations before it, and a
+digest of what it wrote. So a job that comes again is known: it adds nothing, and what it wrote is made again only if it is
+missing. What a job writes, its generation and the new account appear together (``files.publication``), the account last; one
+process at a time may write. Generations are ordered by name, and a new one must come last.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from ..errors import InputDataError, LookalikeError, OutputError, ParameterError
+from ..files.atomic import lock_at_once, make_folders, reporting
+from ..files.descriptions import places_named
+from ..files.disk import atomic_directory
+from ..files.names import shown
+from ..files.publication import Publication, recover
+from ..files.urls import check_on_disk
+from ..formats.memory import as_sources
+from ..formats.writers import check_before, check_output, is_stdout
+from ..inputs.generations import Account, generations_in
+from ..inputs.sketches import Trusted, as_references, described_in, open_saved
+from ..results.result import Result
+from ..settings.option import entries
+from ..settings.options import OPENING
+from ..settings.settings import Settings
+from .dedup import dedup
+from .preparation import on_spark
+from .saved_sketches import merge
+from .turns import turn_of, write_accounts
+
+LOCK = ".lookalike_lock"
+
+
+class Seen:
+    """Everything that earlier jobs kept, in a folder of generations, which one process at a time can add to.
+
+    ``add`` is what ``lookalike dedup --seen`` does: it compares documents with all generations, writes those that stay, and
+    adds a generation of their sketches. Both appear together or not at all, whenever the process is killed: opening the folder
+    finishes, or undoes, what a killed process left. A call that is repeated adds nothing.
+
+    Parameters
+    ----------
+    folder : str or path
+        On a disk; it is made if it is missing. Folders that ``Result.save_sketches`` wrote into it are generations, too.
+    trust : path or sequence of paths
+        As for ``dedup``, and for places that an unfinished job of somebody else names.
+    read : bool, default False
+        Only read: the folder must be there, and another process may be adding to it.
+
+    Attributes
+    ----------
+    generations : list of Generation
+        By name, each with ``name``, ``documents``, ``bytes``, ``written`` (seconds since 1970) and ``inputs`` (names).
+    recovered : bool or None
+        Whether the job that a killed process left was finished (True) or undone (False); None: there was none.
+
+    Raises
+    ------
+    OutputError
+        If another process has opened the folder, or it cannot be written.
+    InputDataError
+        If it holds something else, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, lookalike as la
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "monday.txt").write_text("the quick brown fox jumps over the lazy dog")
+    >>> with la.Seen(folder / "seen") as seen:
+    ...     print(seen.add([folder / "monday.txt"], folder / "new"))
+    ...     print(seen.add([folder / "monday.txt"], folder / "new"))
+    <Result: 1 document, 1 kept, threshold 0.8>
+    None
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, trust: Trusted = (), read: bool = False) -> None:
+        check_on_disk(
+            folder,
+            "where nothing is renamed, so that outputs and generations cannot appear together: name a folder on this machine, "
+            "or use --against and --save-sketches (against=, save_sketches)",
+        )
+        self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
+        self.recovered: bool | None = None
+        if read and not self.folder.is_dir():
+            raise InputDataError(f"{shown(self.folder)}: no folder of generations")
+        self._made = not self.folder.exists()
+        self._unlock = self._locked(read)
+        try:
+            if self._unlock is not None:
+                self.recovered = recover(self.folder, self.trusted)
+            self.generations = generations_in(self.folder)
+        except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
+            self.close()
+            raise
+
+    def _locked(self, read: bool) -> weakref.finalize[..., Any] | None:
+        """Lock the folder against other processes; a reader does without while another one adds to it, or if none ever has."""
+        path = self.folder / LOCK
+        if read and not (path.exists() and os.access(path, os.W_OK)):
+            return None
+        with reporting(path):
+            make_folders(self.folder)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+            unlock = weakref.finalize(self, os.close, lock)
+            if lock_at_once(lock) and path.exists() and os.path.samestat(os.fstat(lock), os.stat(path)):
+                return unlock
+        unlock()
+        if read:
+            return None
+        raise OutputError(f"{shown(self.folder)}: another process is using this folder; try again when it is done")
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Unlock the folder."""
+        self.close()
+
+    def close(self) -> None:
+        """Unlock the folder; remove it if it was made, and nothing was added."""
+        if self._unlock is not None and self._unlock.alive:
+            if self._made and os.listdir(self.folder) == [LOCK]:
+                (self.folder / LOCK).unlink()
+                self.folder.rmdir()
+            self._unlock()
+
+    @contextmanager
+    def _publishing(self) -> Iterator[Publication]:
+        with Publication(self.folder) as together:
+            yield together
+        self.generations = generations_in(self.folder)
+
+    def _accounts(self) -> list[Account]:
+        return [one.account for one in self.generations if one.account is not None]
+
+    def add(
+        self, data: Any, output: str | Path, settings: Settings | None = None, *, generation: str | None = None,
+        window: str | None = None, force: bool = False,
+    ) -> Result | None:  # fmt: skip
+        """Compare documents with all generations, write those that stay, and add a generation of them.
+
+        Parameters
+        ----------
+        data : path or list of paths
+            Files, as ``dedup`` takes them.
+        output : str or path
+            As for ``Result.write``, but no standard output; with ``annotate=True`` all rows are written.
+        settings : Settings, optional
+            Those of ``dedup``: ``la.Settings(text="body", id="url")``. References (``against``) are compared with, too.
+        generation : str, optional
+            Name of the new generation, which must come after the last one in alphabetical order; default: the number at the
+            end of that one's name plus one, ``000001`` for the first.
+        window : str, optional
+            A column and how far back earlier documents count: ``date:90d`` (days; ``w`` weeks, ``h`` hours), ``year:2`` (in the
+            numbers of the column). An input of a generation counts if its newest value is not further below the newest value of
+            ``data``, or is not known, because it was added without this column.
+        force : bool, default False
+            Replace an existing output.
+
+        Returns
+        -------
+        Result or None
+            An open result; None if this job has run before, and what it wrote is there.
+
+        Raises
+        ------
+        ParameterError, InputDataError, OutputError
+            As ``dedup`` and ``Result.write`` do; also if data are in memory or are read from a pipe; if the same inputs were
+            added with other settings; if what a job wrote is to be made again, and a generation before it is gone.
+        """
+        settings = settings or Settings()
+        if is_stdout(output) or on_spark(data, settings):
+            raise ParameterError("what is seen is written to a file or a folder, by one machine")
+        how: Any = {name: getattr(settings, name) for name in OPENING}
+        sources = as_sources(data, **how)
+        others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
+        turn = turn_of(self.folder, self.generations, sources, settings, window, others)
+        if not force and turn.has_written(output):
+            return None
+        check_output(output, force)
+        name = turn.name(generation)
+        references = [*turn.references(self.trusted), *others]
+        turn.check(name, references, [output])
+        check_before(output, sources, references, [self.folder])
+        given: Any = {name: getattr(settings, name) for name in entries(Settings)} | {"against": references or None}
+        result = dedup(sources, **given)
+        with self._publishing() as together:
+            hidden = together.place(output, force)
+            result.write(hidden, annotate=settings.annotate)
+            if turn.job is None:
+                turn.remember(together, result, name, hidden)
+            together.publish()
+        return result
+
+    def forget(self, name: str) -> None:
+        """Remove a generation: later jobs are not compared with it, and may add its inputs again.
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        ParameterError
+            If there is no such generation.
+        """
+        if name not in {one.name for one in self.generations}:
+            names = ", ".join(one.name for one in self.generations) or "none"
+            raise ParameterError(f"{shown(self.folder)} has no generation {shown(name)}; it has: {names}")
+        with self._publishing() as together:
+            write_accounts(together, self.folder, [one for one in self._accounts() if one.name != name])
+            together.publish([name])
+
+    def compact(self) -> int:
+        """Merge all generations into one, named as the last: later jobs decide as before.
+
+        Returns
+        -------
+        int
+            How many were merged; 0 if there are fewer than two.
+
+        Raises
+        ------
+        ParameterError
+            If they were saved with different settings.
+        """
+        every = self.generations
+        if len(every) < 2:
+            return 0
+        with self._publishing() as together:
+            folder = Path(together.place(every[-1].folder, replace=True))
+            with atomic_directory(folder, replace=False) as new:
+                merge([one.folder for one in every], new)
+            accounts = self._accounts()
+            columns = dict.fromkeys(column for one in accounts for column in one.newest)
+            newest = {column: [value for one in every for value in one.newest(column)] for column in columns}
+            jobs = [job for one in accounts for job in one.jobs]
+            write_accounts(together, self.folder, [Account(every[-1].name, described_in(folder).checksum, jobs, newest)])
+            together.publish([one.name for one in every[:-1]])
+        return len(every)
+
+    def check(self) -> list[str]:
+        """Read all generations, and return what is wrong with them; nothing: they are whole.
+
+        Returns
+        -------
+        list of str
+            Files that are missing, damaged or changed, and inputs that later jobs could not read again.
+        """
+        found = []
+        for one in self.generations:
+            try:
+                for split in open_saved(one.folder, self.trusted):
+                    for _ in split.data.batches():
+                        pass
+            except LookalikeError as error:
+                found.append(str(error))
+        return found

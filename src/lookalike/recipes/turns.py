@@ -1,0 +1,135 @@
+"""A job that is run against a folder of generations, before it runs: whether it has run before, and against what it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputDataError, OutputError, ParameterError
+from ..files.atomic import atomic_file
+from ..files.job import differences
+from ..files.names import shown
+from ..files.publication import Publication
+from ..files.urls import AnyPath, is_inside, path_of
+from ..formats.split import Inputs, Split
+from ..formats.writers import is_stdout
+from ..inputs.generations import Account, Generation, Job, digest_of_output, encoded_accounts, next_name
+from ..inputs.sketch_rows import GENERATIONS
+from ..inputs.sketches import described_in, open_saved
+from ..inputs.window import Window
+from ..results.result import Result
+from ..settings.settings import Settings
+from ..settings.settings import check_saving as check_settings
+from .preparation import check_repeatable
+from .saved_sketches import check_saving
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Turn:
+    """What distinguishes a job, the generations that it is run against, and what is known of it if it has run before."""
+
+    folder: Path
+    sources: Sequence[Split]
+    settings: Settings
+    window: Window | None
+    inputs: str
+    parameters: dict[str, Any]
+    before: Sequence[Generation]
+    job: Job | None
+
+    def name(self, wanted: str | None) -> str:
+        """Return the name of the generation that it adds, or has added."""
+        return self.job.generation if self.job else next_name(self.before[-1].name if self.before else None, wanted)
+
+    def has_written(self, output: str | os.PathLike[str]) -> bool:
+        """Tell whether an output is there that this job wrote; refuse another one."""
+        if self.job is None or is_stdout(output) or not os.path.lexists(output):
+            return False
+        if digest_of_output(output) == self.job.output:
+            return True
+        raise OutputError(
+            f"{shown(output)} exists, and is not what this job wrote when it added {self.job.generation}; pass --force "
+            "(force=True) to replace it, or choose another name"
+        )
+
+    @cached_property
+    def newest(self) -> list[float | None]:
+        """The newest value of each input."""
+        settings = self.settings
+        return self.window.newest(self.sources, settings.text, settings.encoding_errors) if self.window else []
+
+    def check(self, name: str, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
+        """Check that its generation can be saved, and that nothing that is written meets what was seen."""
+        for output in outputs:
+            if is_inside(path_of(output), self.folder):
+                raise OutputError(
+                    f"{shown(output)} is inside {shown(self.folder)}, which holds generations only; choose another name"
+                )
+        check_saving(self.folder / name, self.job is not None, self.sources, references, self.settings.html, outputs)
+
+    def references(self, trusted: Sequence[AnyPath]) -> Inputs:
+        """Return what was seen before as inputs."""
+        if self.job is not None and self.job.before != [one.checksum for one in self.before]:
+            raise InputDataError(
+                f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
+                "merged, removed or replaced"
+            )
+        oldest = self.window.oldest(self.newest) if self.window else None
+        found: list[Split] = []
+        for one in self.before:
+            newest = one.newest(self.window.column) if self.window is not None else []
+            old = {i for i, value in enumerate(newest) if value is not None and oldest is not None and value < oldest}
+            found += open_saved(one.folder, trusted, old=old)
+        return Inputs(found)
+
+    def remember(self, together: Publication, result: Result, name: str, output: str) -> None:
+        """Write the generation of a job, and the account of it, to appear with its output."""
+        folder = together.place(self.folder / name)
+        result.save_sketches(folder)
+        described = described_in(Path(folder))
+        newest: dict[str, list[float | None]] = {}
+        if self.window is not None:
+            known = dict(zip((split.name for split in self.sources), self.newest, strict=True))
+            newest[self.window.column] = [known[one.name] for one in described.typed.inputs]
+        before = [one.checksum for one in self.before]
+        job = Job(name, self.inputs, self.parameters, before, digest_of_output(output))
+        accounts = [one.account for one in self.before if one.account is not None]
+        write_accounts(together, self.folder, [*accounts, Account(name, described.checksum, [job], newest)])
+
+
+def write_accounts(together: Publication, folder: Path, accounts: list[Account]) -> None:
+    """Write the account of generations, to appear last."""
+    with atomic_file(Path(together.place(folder / GENERATIONS, replace=True))) as stream:
+        stream.write(encoded_accounts(accounts))
+
+
+def turn_of(
+    folder: Path, generations: Sequence[Generation], sources: Sequence[Split], settings: Settings, window: str | None,
+    others: Sequence[Split] = (),
+) -> Turn:  # fmt: skip
+    """Return a job with some settings; ``others`` are references beside what was seen."""
+    check_settings(settings)
+    identities = [split.identity() for split in (*others, *sources)]
+    check_repeatable(sources, identities[len(others) :], "a folder of what was seen (--seen)")
+    inputs = sha256(json.dumps(identities, sort_keys=True).encode()).hexdigest()
+    parameters = json.loads(json.dumps(settings.to_dict() | {"window": window}))
+    before, job = generations, None
+    for number, one in enumerate(generations):
+        for known in one.jobs:
+            if known.inputs == inputs:
+                before, job = generations[:number], known
+    if job is not None and (changed := differences(job.parameters, parameters)):
+        raise ParameterError(
+            f"these inputs were added to {shown(folder)} before, as {job.generation}, with other settings: "
+            f"{'; '.join(changed[:5])}: pass the old ones, or run seen forget first"
+        )
+    return Turn(
+        folder=folder, sources=sources, settings=settings, window=None if window is None else Window.of(window), inputs=inputs,
+        parameters=parameters, before=before, job=job,
+    )  # fmt: skip

@@ -1,0 +1,204 @@
+"""``dedup --seen`` and ``lookalike seen``."""
+
+import gc
+import json
+import os
+import shutil
+import threading
+
+import pyarrow.parquet as pq
+import pytest
+from cli.commands import run
+from weekly import weeks, written
+
+import lookalike as la
+from lookalike.files import publication
+
+HOW = ("-t", "0.6", "--width", 1, "--id", "id")
+
+
+@pytest.fixture
+def crawl(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, table in enumerate(weeks(1)):
+        (tmp_path / f"w{number}").mkdir()
+        written(table, tmp_path / f"w{number}", "p")
+    return tmp_path
+
+
+def week(capsys, number, *more):
+    return run(capsys, "dedup", f"w{number}", *HOW, "--seen", "seen/", "-o", f"fresh/w{number}/", *more)
+
+
+def everything(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_week_after_week(crawl, capsys):
+    code, out, _ = week(capsys, 0)
+    assert code == 0 and out.endswith("written: fresh/w0/\nadded: generation 000001 of seen\n")
+    kept = pq.read_metadata("seen/000001/sketches-00000.parquet").num_rows
+    code, out, _ = week(capsys, 1, "--generation", "2024-10", "--json", "--quiet")
+    found = json.loads(out)
+    assert code == 0 and found["reference"] == kept and (found["generation"], found["added"]) == ("2024-10", True)
+    before = everything(crawl)
+    code, out, _ = week(capsys, 1)
+    assert (
+        code == 0
+        and out == "fresh/w1/ is what this job wrote; seen has the generation 2024-10 of this job; nothing was added\n"
+    )
+    code, out, _ = week(capsys, 1, "--json")
+    assert code == 0 and json.loads(out) == {
+        "output": "fresh/w1/", "report": None, "saved": None, "sketches": None, "generation": "2024-10", "added": False,
+    }  # fmt: skip
+    assert week(capsys, 1, "--quiet") == (0, "", "")
+    shutil.rmtree(crawl / "fresh" / "w1")
+    code, out, _ = week(capsys, 1)
+    assert code == 0 and out.endswith("written: fresh/w1/\nseen has the generation 2024-10 of this job; nothing was added\n")
+    assert everything(crawl) == before
+
+
+def test_without_an_output_nothing_is_added(crawl, capsys):
+    code, out, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen")
+    assert code == 0 and "nothing was added to seen" in out and "nothing was written (no -o)" in err
+    assert not (crawl / "seen").exists()
+    code, out, _ = run(capsys, "dedup", "w0", *HOW, "--seen", "seen", "-o", "fresh/w0", "--dry-run")
+    assert code == 0 and "the steps:" in out and not (crawl / "seen").exists()
+
+
+def test_what_people_look_at_appears_with_it(crawl, capsys):
+    """And is made again where it is missing, from the same generations."""
+    pytest.importorskip("jinja2", reason="the extra report is not installed")
+    week(capsys, 0)
+    more = ("--report", "page.html", "--save", "judged")
+    code, out, _ = week(capsys, 1, *more)
+    assert code == 0 and all(f"written: {name}\n" in out for name in ("fresh/w1/", "page.html", "judged"))
+    assert "--seen seen/" in (crawl / "page.html").read_text()
+    assert week(capsys, 1, *more)[0] == 0
+    (crawl / "page.html").unlink()
+    before = everything(crawl)
+    code, out, _ = week(capsys, 1, *more)
+    assert code == 0 and "written: page.html\n" in out and "judged" not in out
+    assert {path: data for path, data in everything(crawl).items() if path.name != "page.html"} == before
+    decisions = la.Result.load("judged").decisions
+    week(capsys, 1, "--save", "again")
+    assert la.Result.load("again").decisions.equals(decisions)
+
+
+def test_too_many_removals(crawl, capsys):
+    """The saved result appears, the documents do not, and nothing counts as seen."""
+    code, _, err = week(capsys, 0, "--save", "judged", "--fail-if-removed", "0.01")
+    assert code == 1 and "fresh/w0/ was not written" in err and "judged was written" in err
+    assert (crawl / "judged" / "result.json").exists() and not (crawl / "fresh").exists()
+    assert not (crawl / "seen").exists()
+    code, _, err = week(capsys, 0, "--save", "judged")
+    assert code == 1 and "judged exists; pass --force" in err
+    assert week(capsys, 0, "--save", "judged", "--force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-o", "-"], "--seen writes files and folders on one machine, and saves sketches itself"),
+        (["-o", "fresh", "--engine", "spark"], "use --against and --save-sketches"),
+        (["-o", "fresh", "--save-sketches", "other"], "saves sketches itself"),
+        (["-o", "seen/fresh"], "seen/fresh is inside seen, which holds generations only"),
+        (["-o", "w0/fresh"], "is inside the input folder w0"),
+        (["-o", "fresh", "--report", "fresh/page.html"], "fresh/page.html is, or is inside, the output fresh"),
+        (["-o", "s3://lake/fresh"], "on an object store, and for -o -, use --against and --save-sketches"),
+        (["-o", "fresh", "--seed", "random"], "pass a number, not random"),
+        (["-o", "fresh.nope"], "unrecognized suffix .nope"),
+    ],
+    ids=range(9),
+)
+def test_what_is_refused_before_any_work(words, said, crawl, capsys):
+    before = sorted(crawl.rglob("*"))
+    code, out, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen", *words)
+    assert code in (1, 2) and not out and said in err
+    assert sorted(crawl.rglob("*")) == before
+
+
+def test_options_that_are_for_it(crawl, capsys):
+    for words in (["--generation", "x"], ["--window", "date:9d"]):
+        code, _, err = run(capsys, "dedup", "w0", *words)
+        assert code == 2 and "--generation and --window are for --seen" in err
+    os.mkfifo(crawl / "pipe.jsonl")
+    threading.Thread(target=(crawl / "pipe.jsonl").write_text, args=['{"text": "a text"}'], daemon=True).start()
+    code, _, err = run(capsys, "dedup", "pipe.jsonl", "--seen", "seen", "-o", "x.jsonl")
+    assert code == 2 and "not values in memory, pipes or standard input" in err
+
+
+def test_two_at_a_time(crawl, capsys):
+    week(capsys, 0)
+    with la.Seen("seen"):
+        code, _, err = week(capsys, 1)
+        assert code == 1 and err == "error: seen: another process is using this folder; try again when it is done\n"
+        assert run(capsys, "seen", "list", "seen")[0] == 0
+        assert run(capsys, "seen", "compact", "seen")[0] == 1
+    assert week(capsys, 1)[0] == 0
+
+
+def test_other_references_too(crawl, capsys):
+    code, out, _ = week(capsys, 0, "--against", "w1")
+    assert code == 0 and "against" in out
+    assert "nothing was added" in week(capsys, 0, "--against", "w1")[1]
+    code, _, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen", "-o", "other")
+    assert code == 1 and "is both an input and a reference (its sketches are in seen/000001)" in err
+
+
+def test_list_check_forget_and_compact(crawl, capsys):
+    for number in range(3):
+        week(capsys, number)
+    code, out, _ = run(capsys, "seen", "list", "seen", "--json")
+    listed = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and [one["name"] for one in listed] == ["000001", "000002", "000003"]
+    assert listed[0]["inputs"] == ["w0/p-0.parquet", "w0/p-1.parquet"] and listed[0]["documents"] > 5
+    code, out, _ = run(capsys, "seen", "list", "seen")
+    assert code == 0 and out.splitlines()[0].endswith("from w0/p-0.parquet and 1 more") and "3 generations" in out
+    assert run(capsys, "seen", "check", "seen") == (0, "3 generations, no damage found\n", "")
+    assert run(capsys, "seen", "forget", "seen", "000002") == (0, "removed: 000002\n", "")
+    assert run(capsys, "seen", "compact", "seen") == (0, "merged 2 generations into 000003\n", "")
+    assert run(capsys, "seen", "compact", "seen") == (0, "nothing to merge\n", "")
+    (crawl / "w0" / "p-0.parquet").unlink()
+    code, out, err = run(capsys, "seen", "check", "seen")
+    assert code == 1 and "p-0.parquet: cannot be read" in out and err.startswith("error: 1 generation of 1 cannot be used")
+    for words in (["list", "nope"], ["forget", "seen", "nope"], ["compact", "w0/p-1.parquet"]):
+        assert run(capsys, "seen", *words)[0] == 2
+
+
+def test_a_job_with_a_work_folder_goes_on(crawl, capsys, monkeypatch):
+    """Killed before or after its output has appeared, it leaves nothing for the next week."""
+    more = ("--work", "job", "--resume", "--quiet")
+    week(capsys, 0, *more)
+    publish = publication.Publication.publish
+    for late in (False, True):
+
+        def stop(*given, late=late):
+            if late:
+                publish(*given)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr(publication.Publication, "publish", stop)
+            assert week(capsys, 1, *more)[0] == 130
+        gc.collect()  # whose lock ends with a process
+        assert (crawl / "job" / "job.json").exists() and (crawl / "fresh" / "w1").exists() is late
+    assert week(capsys, 1, *more)[:2] == (0, "") and not any((crawl / "job").iterdir())
+    assert week(capsys, 2, *more)[0] == 0
+
+
+def test_any_command_finishes_what_was_killed(crawl, capsys, monkeypatch):
+    week(capsys, 0)
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(publication, "_finish", stop)
+        code, _, err = week(capsys, 1)
+    assert code == 130 and "whatever is not there yet appears when you run: lookalike seen list seen" in err
+    assert not (crawl / "fresh" / "w1").exists()
+    code, out, err = run(capsys, "seen", "list", "seen")
+    assert code == 0 and "2 generations" in out
+    assert err == "seen: a job that was killed is finished: its outputs and its generation are there\n"
+    assert "nothing was added" in week(capsys, 1)[1]

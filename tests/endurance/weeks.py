@@ -1,0 +1,93 @@
+"""Six weeks of ``la.Seen``, and the merging of what they add, killed and gone on with until they are through."""
+
+import os
+import random
+import shutil
+
+from arena import LostError
+from cases import Case, remains, whole
+from jobs import write_inputs
+
+import lookalike as la
+from lookalike.files import workspace
+from lookalike.files.publication import JOURNAL
+
+OUTPUTS = ("out/0", "out/1.jsonl", "out/2.parquet", "out/3.csv.gz", "other/4", "out/5.jsonl")
+HOW = la.Settings(id="id", threads=1)
+
+
+class Weeks(Case):
+    """A week after another, and then all are merged; the progress is how much of this is done.
+
+    After each kill the folder is opened, as any command does: by then the weeks that are done have their outputs and their
+    generations, the others have neither, and nothing else is there.
+    """
+
+    rounds = 8
+
+    def __init__(self, folder):
+        workspace.new_secret = lambda: b"known to a test."  # so that two runs save the same bytes
+        source = folder / "weeks"
+        source.mkdir()
+        texts = [line for name in write_inputs(source) for line in open(name)]
+        random.Random(3).shuffle(texts)
+        self.inputs = []
+        for week in range(len(OUTPUTS)):
+            (source / str(week)).mkdir()
+            for part in range(2):
+                rows = texts[2 * week + part :: 2 * len(OUTPUTS)]
+                (source / str(week) / f"{part}.jsonl").write_text("".join(rows))
+            self.inputs.append(str(source / str(week)))
+        here, root = os.getcwd(), folder / "undisturbed"
+        root.mkdir()
+        self.wanted = []
+        for done in range(len(OUTPUTS) + 2):
+            self.wanted.append(self._state(root))
+            self._step(root, done)
+        os.chdir(here)
+        shutil.rmtree(root)
+
+    def _step(self, root, done):
+        os.chdir(root)
+        with la.Seen("seen") as seen:
+            if done < len(OUTPUTS):
+                result = seen.add(self.inputs[done], OUTPUTS[done], HOW)
+                if result is not None:
+                    result.close()
+            elif done == len(OUTPUTS):
+                seen.compact()
+
+    @staticmethod
+    def _state(root):
+        """All files but the lock."""
+        return {name: data for name, data in whole(root).items() if not name.endswith("_lock")}
+
+    def act(self, root, progress, say):
+        """Do all of it from the beginning: what is done stays as it is."""
+        for done in range(progress and progress - 1, len(OUTPUTS) + 1):
+            self._step(root, done)
+            if done >= progress:
+                say(b".")
+
+    def judge(self, root, progress, ended):
+        """What was acknowledged is there, and perhaps one step more; nothing else."""
+        least = progress + len(ended.heard)
+        if ended.code == 3:
+            raise LostError(f"refused: {ended.last}")
+        os.chdir(root)
+        if (root / "seen").exists():
+            la.Seen("seen").close()
+        found = self._state(root)
+        done = [step for step in range(least, len(self.wanted)) if found == self.wanted[step]]
+        if not done or done[0] > least + 1 or remains(root) or (root / "seen" / JOURNAL).exists():
+            near = self.wanted[least]
+            differing = sorted(name for name in {*found, *near} if found.get(name) != near.get(name))
+            raise LostError(f"after {least} steps others are there: {differing[:5]}, left: {remains(root)[:5]}")
+        return done[0]
+
+    def finish(self, root, progress):
+        """Go on to the end, once more from the beginning, and with an output that is gone: the bytes are always the same."""
+        self.act(root, progress, len)
+        self.act(root, 0, len) if progress % 2 else None
+        if self._state(root) != self.wanted[-1] or remains(root):
+            raise LostError(f"the weeks that go on end otherwise, or leave {remains(root)}")

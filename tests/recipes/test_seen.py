@@ -1,0 +1,327 @@
+"""A folder of everything that was seen: what jobs add to it, jobs that come again, windows, merging, and what is refused."""
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from weekly import HOW, VARIANTS, weeks, written
+
+import lookalike as la
+from lookalike.files.publication import JOURNAL, Publication
+from lookalike.inputs.generations import next_name
+
+GIVEN = HOW | {"threads": 1}
+
+
+@pytest.fixture
+def crawl(tmp_path, monkeypatch):
+    """Folders ``w0``, ``w1``, ``w2`` of documents, the current folder above them."""
+    monkeypatch.chdir(tmp_path)
+    for number, table in enumerate(weeks(1)):
+        (tmp_path / f"w{number}").mkdir()
+        written(table, tmp_path / f"w{number}", "p")
+    return tmp_path
+
+
+def add(data, output, folder="seen", **given):
+    """What a job adds; whether it did anything."""
+    own = {name: given.pop(name) for name in ("generation", "window", "force") if name in given}
+    with la.Seen(folder) as seen:
+        result = seen.add(data, output, la.Settings(**GIVEN | given), **own)
+        if result is not None:
+            result.close()
+    return result is not None
+
+
+def names(folder="seen"):
+    with la.Seen(folder, read=True) as seen:
+        return [one.name for one in seen.generations]
+
+
+def rows(folder):
+    """The rows of all files of a folder."""
+    return {path.name: pq.read_table(path).to_pylist() for path in sorted(Path(folder).glob("*.parquet"))}
+
+
+def files(folder):
+    """The bytes of all files of a folder."""
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("variant", ["first", "longest", "within", "estimates", "fingerprints"])
+def test_weeks_decide_as_jobs_against_saved_sketches(variant, crawl):
+    given = VARIANTS[variant]
+    for week in range(3):
+        assert add(f"w{week}", f"clean/w{week}", **given)
+        against = {"against": crawl / "sketches"} if week else {}
+        with closing(la.dedup(f"w{week}", **GIVEN | given, **against)) as result:
+            result.write(f"other/w{week}")
+            result.save_sketches(f"sketches/w{week}")
+        assert rows(f"clean/w{week}") == rows(f"other/w{week}")
+    assert names() == ["000001", "000002", "000003"]
+
+
+def test_a_job_that_comes_again_adds_nothing(crawl):
+    """What it wrote is made again if it is gone, under any name, and has the same bytes."""
+    for week in range(3):
+        add(f"w{week}", f"clean/w{week}")
+    before, seen = files(crawl / "clean"), files(crawl / "seen")
+    assert not any(add(f"w{week}", f"clean/w{week}") for week in range(3))
+    shutil.rmtree(crawl / "clean" / "w1")
+    assert add("w1", "clean/w1") and add("w1", "other/w1")
+    assert files(crawl / "clean") == before and files(crawl / "seen") == seen
+    assert files(crawl / "other" / "w1") == files(crawl / "clean" / "w1")
+    assert add("w1", "one.jsonl") and (crawl / "one.jsonl").exists()
+    (crawl / "one.jsonl").unlink()
+    assert add("w1", "one.jsonl")  # though its description is there
+
+
+def test_an_output_that_is_another_one_stays(crawl):
+    add("w0", "clean.jsonl")
+    (crawl / "clean.jsonl").write_text("mine")
+    with pytest.raises(la.OutputError, match=r"clean\.jsonl exists, and is not what this job wrote when it added 000001; pass"):
+        add("w0", "clean.jsonl")
+    assert (crawl / "clean.jsonl").read_text() == "mine"
+    assert add("w0", "clean.jsonl", force=True) and not add("w0", "clean.jsonl")
+    with pytest.raises(la.OutputError, match=r"clean\.jsonl exists; pass --force"):
+        add("w1", "clean.jsonl")
+    assert names() == ["000001"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"threshold": 0.9}, "were added to seen before, as 000001, with other settings: threshold was 0.6, is 0.9"),
+        ({"window": "score:3"}, "with other settings: window was None, is 'score:3'"),
+        ({"generation": "../x"}, "named with letters, digits"),
+        ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with --generation"),
+        ({"window": "date"}, "a window must be a column and a span"),
+        ({"window": "site:90d"}, "column 'site': a window counts from a date or time such as 2026-11-25; found '[ab]'"),
+        ({"window": "site:9"}, "column 'site': a window counts from a number; found '[ab]'"),
+        ({"window": "nope:9"}, "'nope' is missing"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(given, said, crawl):
+    add("w0", "clean/w0")
+    before = files(crawl)
+    inputs = "w0" if "other settings" in said else "w1"
+    with pytest.raises(la.LookalikeError, match=said):
+        add(inputs, "clean/w1", **given)
+    assert files(crawl) == before
+
+
+def test_what_cannot_come_again_is_refused(crawl):
+    for data in (["a text"], pq.read_table(crawl / "w0" / "p-0.parquet")):
+        with pytest.raises(la.ParameterError, match="is for inputs that can be read again after a crash: files"):
+            add(data, "clean/w0", id=None)
+    with pytest.raises(la.ParameterError, match="written to a file or a folder, by one machine"):
+        add("w0", "-")
+    with pytest.raises(la.OutputError, match="seen/new is inside seen, which holds generations only"):
+        add("w0", "seen/new")
+    with pytest.raises(la.OutputError, match="is inside the input folder w0"):
+        add("w0", "clean", folder="w0/seen")
+    assert not (crawl / "seen").exists()
+    with pytest.raises(la.ParameterError, match="s3://lake/seen is on an object store, where nothing is renamed"):
+        la.Seen("s3://lake/seen")
+
+
+def test_one_process_at_a_time(crawl):
+    add("w0", "clean/w0")
+    with la.Seen("seen") as seen:
+        with pytest.raises(la.OutputError, match="seen: another process is using this folder; try again"):
+            la.Seen("seen")
+        assert names() == ["000001"]  # it can be read meanwhile
+    with la.Seen("seen") as again:
+        assert again.recovered is None and seen.generations == again.generations
+
+
+def test_folders_of_others(crawl):
+    (crawl / "notes").mkdir()
+    (crawl / "notes" / "mine.txt").write_text("mine")
+    with pytest.raises(la.InputDataError, match=r"notes holds something that is no saved sketches \(mine.txt\)"):
+        la.Seen("notes")
+    with closing(la.dedup("w0", **GIVEN)) as result:
+        result.save_sketches("archive/w0")
+    with pytest.raises(la.InputDataError, match="holds the sketches of one job: name the folder that it is in"):
+        la.Seen("archive/w0")
+    with pytest.raises(la.InputDataError, match="no folder of generations"):
+        la.Seen("nope", read=True)
+    assert add("w1", "clean/w1", folder="archive")  # what was saved before counts
+    assert names("archive") == ["w0", "w1"]
+    with closing(la.dedup("w1", against=crawl / "archive" / "w0", **GIVEN)) as result:
+        result.write("other/w1")
+    assert rows("clean/w1") == rows("other/w1")
+
+
+@pytest.mark.parametrize(
+    ("last", "wanted", "name"),
+    [
+        (None, None, "000001"),
+        ("000009", None, "000010"),
+        ("week46", None, "week47"),
+        ("2024-10", "2024-11", "2024-11"),
+        ("b", None, "b-000001"),
+    ],
+)
+def test_names(last, wanted, name):
+    assert next_name(last, wanted) == name
+
+
+@pytest.mark.parametrize(("last", "wanted"), [("b", "a"), ("week9", None), ("b", "b")])
+def test_names_that_do_not_come_after_the_last(last, wanted):
+    with pytest.raises(la.ParameterError, match=f"a new one comes after {last}"):
+        next_name(last, wanted)
+
+
+@pytest.mark.parametrize("variant", ["within", "keys", "estimates"])
+def test_merged_generations_of_other_jobs(variant, crawl):
+    for week in range(2):
+        add(f"w{week}", f"clean/w{week}", **VARIANTS[variant])
+    shutil.copytree("seen", "parts")
+    with la.Seen("seen") as seen:
+        seen.compact()
+        assert not seen.check()
+    for folder in ("seen", "parts"):
+        add("w2", f"{folder}.jsonl", folder=folder, **VARIANTS[variant])
+    assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
+
+
+def test_merged_generations_decide_as_before(crawl):
+    for week in range(2):
+        add(f"w{week}", f"clean/w{week}", window="score:100")
+    shutil.copytree("seen", "parts")
+    with la.Seen("seen") as seen:
+        assert seen.compact() == 2 and seen.compact() == 0
+        (one,) = seen.generations
+        assert one.name == "000002" and not seen.check()
+    for folder in ("seen", "parts"):
+        add("w2", f"{folder}.jsonl", folder=folder, window="score:100")
+    assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
+    assert names() == ["000002", "000003"]
+    with la.Seen("parts", read=True) as parts:
+        assert one.documents == sum(some.documents for some in parts.generations[:2])
+    assert not add("w1", "clean/w1", window="score:100")  # its output is there
+    shutil.rmtree("clean/w1")
+    with pytest.raises(
+        la.InputDataError, match="cannot be made again: since it added 000002, generations before it were merged"
+    ):
+        add("w1", "clean/w1", window="score:100")
+
+
+def test_sketches_with_texts_are_merged(crawl):
+    """Those of inputs that lie in no files have texts; a merged folder has both kinds."""
+    with closing(la.dedup(pq.read_table("w0/p-1.parquet"), **GIVEN)) as result:
+        result.save_sketches("seen/a")
+    add("w1", "clean/w1", generation="b")
+    shutil.copytree("seen", "parts")
+    with la.Seen("seen") as seen:
+        seen.compact()
+        assert not seen.check()
+    for folder in ("seen", "parts"):
+        add("w2", f"{folder}.jsonl", folder=folder)
+    assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
+
+
+def test_generations_of_other_settings_are_not_merged(crawl):
+    add("w0", "clean/w0")
+    table = pq.read_table("w1/p-0.parquet")
+    pq.write_table(table.rename_columns(["body" if name == "text" else name for name in table.column_names]), "other.parquet")
+    add("other.parquet", "clean/other.parquet", text="body")
+    before = files(crawl / "seen")
+    with (
+        la.Seen("seen") as seen,
+        pytest.raises(la.ParameterError, match="000002 cannot be merged with .*000001, .*text was 'text'"),
+    ):
+        seen.compact()
+    assert files(crawl / "seen") == before
+
+
+def test_what_is_forgotten_is_no_longer_seen(crawl):
+    for week in range(2):
+        add(f"w{week}", f"clean/w{week}")
+    with la.Seen("seen") as seen:
+        with pytest.raises(la.ParameterError, match="seen has no generation nope; it has: 000001, 000002"):
+            seen.forget("nope")
+        seen.forget("000001")
+        assert [one.name for one in seen.generations] == ["000002"]
+    shutil.rmtree("clean/w1")
+    with pytest.raises(la.InputDataError, match="cannot be made again: since it added 000002, generations before it were"):
+        add("w1", "clean/w1")
+    shutil.rmtree("w0")  # nothing needs it any more
+    with la.Seen("seen") as seen:
+        assert not seen.check()
+    add("w2", "clean/w2")
+    with la.Seen("seen") as seen:
+        for one in list(seen.generations):
+            seen.forget(one.name)
+        assert not seen.generations
+
+
+def interrupted(crawl, monkeypatch, at):
+    """Add a second week, and stop at a call as a kill would: nothing is undone."""
+    from lookalike.files import publication
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+        if at == "writing":
+            broken.setattr(Publication, "publish", stop)
+            broken.setattr(publication, "_undo", lambda *given: None)
+        else:
+            broken.setattr(publication, "_finish", stop)
+        add("w1", "clean/w1")
+    assert (crawl / "seen" / JOURNAL).exists()
+
+
+@pytest.mark.parametrize(("at", "finished"), [("writing", False), ("whole", True)])
+def test_the_next_process_goes_on(at, finished, crawl, monkeypatch):
+    add("w0", "clean/w0")
+    interrupted(crawl, monkeypatch, at)
+    with pytest.raises(
+        la.InputDataError, match="a job was killed while it published its outputs; to finish it, run: lookalike"
+    ):
+        la.dedup("w2", against=crawl / "seen", **GIVEN)
+    with la.Seen("seen", read=True) as seen:
+        assert seen.recovered is finished and len(seen.generations) == 1 + finished
+    assert (crawl / "clean" / "w1").exists() is finished
+    assert add("w1", "clean/w1") is not finished
+    hidden = [path for path in crawl.rglob(".*") if path.name != ".lookalike_lock"]
+    assert not hidden and names() == ["000001", "000002"]
+
+
+def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, monkeypatch):
+    add("w0", "clean/w0")
+    interrupted(crawl, monkeypatch, "whole")
+    monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
+    for trust in ((), crawl / "seen"):
+        with pytest.raises(
+            la.InputDataError, match="another user, or you on another machine, .* trust them: --trust .*clean/w1"
+        ):
+            la.Seen("seen", trust=trust)
+    assert not (crawl / "clean" / "w1").exists()
+    with la.Seen("seen", trust=[crawl / "seen", crawl / "clean"]) as seen:
+        assert seen.recovered and len(seen.generations) == 2
+
+
+@pytest.mark.parametrize("what", ["account", "rows", "input"])
+def test_damage_is_found(what, crawl):
+    add("w0", "clean/w0")
+    path = {"account": "seen/generations.json", "rows": "seen/000001/sketches-00000.parquet", "input": "w0/p-0.parquet"}[what]
+    data = bytearray((crawl / path).read_bytes())
+    data[len(data) // 3] ^= 1
+    if what == "input":
+        os.utime(path)
+    else:
+        (crawl / path).write_bytes(data)
+    if what == "account":
+        with pytest.raises(la.InputDataError, match=r"generations\.json"):
+            la.Seen("seen")
+    else:
+        with la.Seen("seen") as seen:
+            (problem,) = seen.check()
+        assert os.path.basename(path) in problem
