@@ -21,6 +21,7 @@ VARIANTS = {
     "largest": {"keep": "largest:score"},
     "within": {"within": "site"},
     "keys": {"key": ["url"], "keep": "site:b; largest:score; shortest", "evidence": "all"},
+    "across": {"across": "score", "max_bucket": 3},
     "estimates": {"verify": "sketch"},
     "fingerprints": {"method": "simhash", "radius": 10},
     "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},

@@ -34,7 +34,8 @@ def corpus(tmp_path):
         (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),
         (["--engine", "flink"], "engine must be one of local, spark"),
         (["--engine", "flink", "--dry-run"], "nothing is known of flink"),
-        (["--dry-run", "--method", "simhash"], "--dry-run foresees --method minhash only"),
+        (["--dry-run", "--method", "simhash"], "--dry-run foresees --method minhash with --measure resemblance only"),
+        (["--dry-run", "--measure", "containment"], "--dry-run foresees --method minhash with --measure resemblance only"),
     ],
 )  # fmt: skip
 def test_what_is_refused(capfd, corpus, arguments, message):

@@ -3,6 +3,7 @@
 import random
 from contextlib import closing
 from functools import cache
+from itertools import combinations
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from toy_engine import ToyEngine
 import lookalike as la
 from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
+from lookalike.recipes import common as counting
 from lookalike.recipes import decide as deciding
 
 CASES = {
@@ -43,6 +45,28 @@ CASES = {
     "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
     "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
     "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
+    "containment": {"measure": "containment", "threshold": 0.6, "floor": 0.3, "empty": "drop", "width": 1, "id": "name"},
+    "containment crowds": {
+        "measure": "containment",
+        "threshold": 0.7,
+        "max_bucket": 4,
+        "width": 1,
+        "evidence": "all",
+        "within": "g",
+        "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
+    },
+    "ignore": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
+    "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
+    "common": {"threshold": 0.4, "ignore_common": 0.1, "empty": "drop"},
+    "common, ignore and references": {
+        "method": "simhash",
+        "radius": 14,
+        "threshold": 0.5,
+        "ignore": ["w1"],
+        "ignore_common": 0.3,
+    },
+    "across": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6, "across": "g", "evidence": "all", "id": "name"},
+    "across with nulls": {"method": "simhash", "radius": 12, "threshold": 0.6, "max_bucket": 2, "across": "v", "within": "g"},
     "overrides": {
         "max_bucket": 4,
         "bands": 6,
@@ -101,6 +125,12 @@ def expected(case, references):
     return told(case, references, threads=1)
 
 
+@pytest.fixture(autouse=True)
+def few_are_common(monkeypatch):
+    """Whatever the number of documents."""
+    monkeypatch.setattr(counting, "FLOOR", 5)
+
+
 @pytest.mark.parametrize("kind", WITH_SPARK[1:])
 @pytest.mark.parametrize("case", CASES)
 def test_every_engine_says_the_same(case, kind, monkeypatch):
@@ -113,25 +143,42 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 
+@pytest.mark.parametrize("kind", WITH_SPARK)
+def test_pairs_by_containment_are_the_same(kind, monkeypatch):
+    table = corpus()
+    ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
+    wanted = {
+        (ids[a], ids[b]): len(sets[a] & sets[b]) / min(len(sets[a]), len(sets[b]))
+        for a, b in combinations(range(len(sets)), 2) if b >= 30 and sets[a] and sets[b]
+    }  # fmt: skip
+    wanted = {ends: share for ends, share in wanted.items() if share >= 0.8}
+    more = prepare(kind, monkeypatch)
+    found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", **more).table
+    assert found.column_names == ["left_id", "right_id", "left_is_reference", "containment"]
+    assert len(wanted) > 100
+    assert {(row["left_id"], row["right_id"]): row["containment"] for row in found.to_pylist()} == wanted
+
+
 @cache
-def every_pair(within, references):
+def every_pair(within, references, ignore):
     """All pairs where no bucket is a crowd, and how many were compared."""
-    return listed(within, references, max_bucket=10**6, threads=1)
+    return listed(within, references, ignore, max_bucket=10**6, threads=1)
 
 
-def listed(within, references, **more):
+def listed(within, references, ignore, **more):
     table = corpus()
     against = table.slice(0, references) if references else None
     chosen = {"threshold": 0.6, "width": 1, "bands": 6, "rows": 2, "within": within} | more
+    chosen |= {"ignore": [ignore]} if ignore else {}
     found = find_pairs(table.slice(references), against, **chosen)
     return found.table, found.summary["candidate_pairs"]
 
 
 @pytest.mark.parametrize("kind", WITH_SPARK)
-@pytest.mark.parametrize(("within", "references"), [(None, 0), ("g", 30)])
-def test_pairs_of_crowds_are_all_listed(within, references, kind, monkeypatch):
-    wanted, candidates = every_pair(within, references)
-    found, compared = listed(within, references, max_bucket=2, **prepare(kind, monkeypatch))
+@pytest.mark.parametrize(("within", "references", "ignore"), [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")])
+def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkeypatch):
+    wanted, candidates = every_pair(within, references, ignore)
+    found, compared = listed(within, references, ignore, max_bucket=2, **prepare(kind, monkeypatch))
     assert found.equals(wanted) and found.num_rows > 100
     assert compared < candidates
 

@@ -41,6 +41,25 @@ def test_a_hundred_thousand_random_pairs_equal_set_arithmetic(rng):
         assert (found[found >= threshold] == expected[expected >= threshold]).all()
 
 
+@pytest.mark.parametrize("kind", [kernel.CONTAINED, kernel.EITHER])
+def test_containment_of_random_pairs_equals_set_arithmetic(rng, kind):
+    matrix = rng.random((60, 40)) < rng.uniform(0.0, 0.95, (60, 1))
+    matrix[0], matrix[1] = matrix[2], False
+    values, offsets = arrays([np.flatnonzero(row).tolist() for row in matrix])
+    packed = sets_of_values(np.array(values, np.uint64) * np.uint64(0x9E3779B97F4A7C15), offsets)._replace(kind=kind)
+    left, right = (rng.integers(0, 60, 300 if JIT_OFF else 3000) for _ in range(2))
+    common, union = (matrix[left] & matrix[right]).sum(1), (matrix[left] | matrix[right]).sum(1)
+    sizes = matrix.sum(1)
+    whole = sizes[right] if kind == kernel.CONTAINED else np.minimum(sizes[left], sizes[right])
+    expected = common / np.maximum(whole, 1)
+    for threshold in (0.1, 0.5, 0.8):
+        for floor in (0.0, 0.3, 0.7):
+            found = compare_rows(packed._replace(scores=np.array([floor])), left, right, threshold)
+            match = (expected >= threshold) & (common / np.maximum(union, 1) >= floor)
+            assert ((found >= threshold) == match).all() and match.any()
+            assert (found[match] == expected[match]).all()
+
+
 def test_pieces_make_the_same_sets_as_one(rng):
     values = rng.integers(0, 60, 300, dtype=np.uint64)
     offsets = np.arange(0, 301, 20)

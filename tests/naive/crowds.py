@@ -88,3 +88,27 @@ def by_fingerprints(prints, groups, codes, radius, boundary, rule):
         if group == other_group and (one ^ other).bit_count() <= radius:
             pairs |= {(min(p), max(p)) for p in product(speaks[one, group], speaks[other, other_group])}
     return pairs | (rare_pairs(sorted(crowded), codes, boundary, rule) if codes else set())
+
+
+def by_samples(held, samples, needed, wide, boundary, rule):
+    """Pairs of a document and an earlier one that has enough of its sample: all but those shingles that too many have.
+
+    Of the first ``wide`` shingles of each sample, four times as many are not too many.
+    """
+    holders = defaultdict(list)
+    for d in sorted(held):
+        for shingle in held[d]:
+            holders[shingle].append(d)
+    pairs = set()
+    for d in held:
+        if d < boundary:
+            continue
+        shared, nothing = Counter(), 0
+        for i, shingle in enumerate(samples[d]):
+            earlier = [other for other in holders[shingle] if other < d]
+            if len(earlier) > rule.max_bucket * (4 if i < wide else 1):
+                nothing += 1
+                earlier = heads_of(earlier, boundary, rule.heads)
+            shared.update(earlier)
+        pairs |= {(other, d) for other, n in shared.items() if n >= max(1, needed[d] - nothing)}
+    return pairs

@@ -3,12 +3,12 @@
 from collections import Counter
 from functools import cache
 from hashlib import blake2b
-from math import comb, cos, pi, sqrt
+from math import ceil, comb, cos, pi, sqrt
 from typing import NamedTuple
 
-from naive.crowds import Rule, by_buckets, by_fingerprints
+from naive.crowds import Rule, by_buckets, by_fingerprints, by_samples
 from naive.hamming import simhash
-from naive.hashing import K0, fold_multiply
+from naive.hashing import K0, derive, fmix64, fold_multiply
 from naive.sketches import band_keys, fast_similarity
 from naive.text import decoded, hashes
 
@@ -87,6 +87,25 @@ def resemblance(a, b):
     return common / (len(a) + len(b) - common)
 
 
+def containment(a, b):
+    """Common shingles / shingles of the second document."""
+    a, b = members_of(a), members_of(b)
+    return len(a & b) / len(b)
+
+
+def mixed(values, seed):
+    """The hashes by which shingles are sampled."""
+    (salt,) = derive(seed, "containment", 1)
+    return {fmix64(x ^ salt) >> 1 for x in values}
+
+
+def least_sampled(threshold, sample, recall):
+    """The largest number of a sample that a pair at the threshold shares with a probability of ``recall``; its mean at most."""
+    tail = [sum(comb(sample, i) * threshold**i * (1 - threshold) ** (sample - i) for i in range(j, sample + 1))
+            for j in range(sample + 1)]  # fmt: skip
+    return max(1, *(j for j in range(sample + 1) if tail[j] >= recall and j <= sample * threshold + 1e-9))
+
+
 def cosine(a, b):
     """Cosine of counts; the sums are whole numbers."""
     a, b = Counter(a), Counter(b)
@@ -139,20 +158,49 @@ def key_of(values):
     return tuple(("truth" if isinstance(v, bool) else "text" if isinstance(v, str) else "number", v) for v in values)
 
 
+def differ(a, b):
+    """Whether two values of ``across`` differ: no value is equal to none."""
+    return a is None or b is None or a != b
+
+
+def same_texts(documents):
+    """Pairs of equal texts: of the first, and of the first with another value than that, with all after them.
+
+    ``documents`` are (place, text, value of ``across``) in keep order.
+    """
+    firsts, found = {}, set()
+    for b, text, value in documents:
+        heads = firsts.setdefault(text, [])
+        found |= {(a, b) for a, _ in heads}
+        if not heads or (len(heads) == 1 and differ(heads[0][1], value)):
+            heads.append((b, value))
+    return found
+
+
 def dedup(
-    texts, *, references=0, keep="first", columns=None, key=None, within=None, empty="keep", unit="word", width=5,
+    texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), common=None, empty="keep",
+    unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
-    overrides=None,
+    overrides=None, measure="resemblance", floor=0, sample=32,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
+    With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
     ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
     comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
-    documents that are no references whether they are to be kept ("keep") or removed ("remove").
+    documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count, nor, with ``common``, a
+    share and a number, those that more documents have than both. ``across`` are values of that column.
     """
     rule, overrides = rule or Rule(), overrides or {}
-    sets = [shingles(text, unit, width) for text in texts]
+    ignored = {shingle for text in ignore for shingle in shingles(text, unit, width)}
+    sets = [tuple(shingle for shingle in shingles(text, unit, width) if shingle not in ignored) for text in texts]
+    if common is not None:
+        counts = Counter(shingle for some in sets for shingle in set(some))
+        sets = [
+            tuple(shingle for shingle in some if counts[shingle] <= max(common[0] * len(texts), common[1])) for some in sets
+        ]
     groups = [0 if within is None else group_of(value) for value in within or texts]
+    apart = [None if value is None or value != value else group_of(value) for value in across or ()]
     order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
 
@@ -168,14 +216,22 @@ def dedup(
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        alone = not sets[d] or overrides.get(d) == "remove" or d in of_key
+        alone = across is not None or not sets[d] or overrides.get(d) == "remove" or d in of_key
         leader[d] = d if alone else first.setdefault((texts[d], groups[d]), d)
     live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove" and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
     # Candidates.
     k = bands * rows + (ESTIMATION_SLOTS if verify == "sketch" else 0)
-    if method == "minhash":
+    if measure == "containment":
+        held = {i: mixed(text_of[i], seed) for i in live}
+        samples = {i: sorted(held[i])[:sample] for i in live if i >= references}
+        needed = {i: least if len(samples[i]) == sample else ceil(threshold * len(samples[i]) - 1e-9) for i in samples}
+        candidates = set()
+        for value in set(group.values()):
+            same = [i for i in live if group[i] == value]
+            candidates |= by_samples({i: held[i] for i in same}, samples, needed, sample - least + 1, references, rule)
+    elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
         codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
         keys = {i: band_keys(slots[i], group[i], bands, rows) for i in live}
@@ -190,10 +246,15 @@ def dedup(
             for i in live if simhash_codes
         }  # fmt: skip
         candidates = by_fingerprints(prints, group, codes, radius, references, rule)
+    if across is not None:
+        candidates |= same_texts([(i, (texts[order[i]], group[i]), apart[order[i]]) for i in live])
+        candidates = {(a, b) for a, b in candidates if differ(apart[order[a]], apart[order[b]])}
     candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references}
 
     # Scores.
     def score(a, b):
+        if measure == "containment":
+            return containment(text_of[a], text_of[b]) if resemblance(text_of[a], text_of[b]) >= floor else -1
         if verify == "exact":
             return (resemblance if method == "minhash" else cosine)(text_of[a], text_of[b])
         if method == "minhash":

@@ -19,7 +19,8 @@ from lookalike.engines.local import engine as local
 @pytest.mark.parametrize(
     "settings",
     [{}, {"method": "simhash", "radius": 6, "threshold": 0.7, "within": "score"}, {"keep": "longest", "against": True, "threads": 2},
-     {"id": "id", "empty": "drop", "max_bucket": 2, "verify": "sketch", "against": True}],
+     {"id": "id", "empty": "drop", "max_bucket": 2, "verify": "sketch", "against": True},
+     {"measure": "containment", "against": True, "max_bucket": 3}, {"measure": "containment", "width": 1, "threads": 2}],
 )  # fmt: skip
 def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp_path, settings):
     settings = dict(settings)
@@ -41,11 +42,14 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     assert not (tmp_path / "work").exists()
 
 
-@pytest.mark.parametrize("name", ["sketches", "leaders", "links", "pairs", "components", "standing", "tallies"])
-def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_parts, monkeypatch, name):
+TABLES = ["sketches", "leaders", "links", "pairs", "components", "standing", "tallies"]
+
+
+@pytest.mark.parametrize(("name", "measure"), [*((name, "resemblance") for name in TABLES), ("links", "containment")])
+def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_parts, monkeypatch, name, measure):
     """The memory is enough until some table is made."""
     texts = [json.loads(line)["text"] for file in inputs for line in Path(file).read_text().splitlines()]
-    whole = la.dedup(texts, threads=2)
+    whole = la.dedup(texts, threads=2, measure=measure)
     counted = whole.kept
     whole.rethreshold(0.9)
     held, spilled = [1 << 40], []
@@ -65,7 +69,7 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
     monkeypatch.setattr(local.LocalEngine, "store", storing)
     monkeypatch.setattr(local.LocalEngine, "components", connecting)
     monkeypatch.setattr(local.LocalEngine, "spill", lambda self: spilled.append(name) or spill(self))
-    found = la.dedup(texts, threads=2)
+    found = la.dedup(texts, threads=2, measure=measure)
     assert found.kept.equals(counted)
     assert spilled == [name]
     same_job(whole, found)
@@ -117,7 +121,8 @@ class Usage:
     free = 1000
 
 
-def test_peak_memory_stays_below_the_cap(tmp_path):
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+def test_peak_memory_stays_below_the_cap(tmp_path, measure):
     """A process with a cap, on more text than it may hold."""
     path, room = tmp_path / "in.jsonl", memory_module.LEAST_ROOM + 20_000_000
     rng = np.random.default_rng(0)
@@ -128,10 +133,10 @@ def test_peak_memory_stays_below_the_cap(tmp_path):
                 text = " ".join(words[rng.integers(0, 5000, 400)])
             stream.write(json.dumps({"text": text + f" {i}"}) + "\n")
     code = (
-        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2); "
+        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2, measure=sys.argv[3]); "
         "print(r.summary.peak_memory, r.keep.sum())"
     )
-    command = [sys.executable, "-c", code, str(path), str(memory_module.FLOOR + room)]
+    command = [sys.executable, "-c", code, str(path), str(memory_module.FLOOR + room), measure]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, kept = map(int, done.stdout.split())
     assert path.stat().st_size > 1.3 * room

@@ -1,17 +1,22 @@
 """The program decides as its definition does: ``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
 
 import random
+from math import ceil, log
+from unittest import mock
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.crowds import Rule
-from naive.dedup import dedup, keep_order, least_codes
+from naive.dedup import dedup, keep_order, least_codes, least_sampled
 from naive.groups import group_rules
 
 import lookalike as la
+from lookalike.recipes import common as counting
+from lookalike.theory import containment
 
-SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine")
+SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine", "containment")
 
 
 def pool():
@@ -52,6 +57,9 @@ KEEP = (
 )  # fmt: skip
 columns = {
     "within": st.sampled_from([None, pa.array([1, 2, None, 30]), pa.array(["a", "b", None, "1"])]),
+    "across": st.sampled_from(
+        [None, None, pa.array([1, 2, 2, 1]), pa.array([3.0, None, float("nan"), 1.0]), pa.array(["a", "b", None, "a"])]
+    ),
     "values": st.sampled_from([pa.array([2.5, None, float("nan"), -1.0, 2.5]), pa.array(["b", "é", None, "", "B"])]),
 }
 common = {
@@ -77,7 +85,11 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, group=None, **chosen):
+def check(
+    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), share=None, least_common=0,
+    group=None,
+    **chosen,
+):  # fmt: skip
     """Hold the program against the twin; return the twin's decisions.
 
     ``overrides`` are actions by row, ``group`` what is asked of whole groups.
@@ -89,11 +101,17 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         "v": values.take(pa.array([v for *_, v in corpus], pa.int64())),
         "g": (within or values).take(pa.array([g for _, g, _ in corpus], pa.int64())),
         "k": pa.array([(7 * text + g) % 17 or None for text, g, _ in corpus], pa.int64()),
+        "a": (across or values).take(pa.array([(g + v) % 4 for _, g, v in corpus], pa.int64())),
     })  # fmt: skip
     key, columns = chosen.pop("key", None), {name: table[name].to_pylist() for name in "vgk"}
     groups = None if within is None else table["g"].to_pylist()
     bands, plan = {}, {}
-    if chosen.get("method") != "simhash":
+    if chosen.get("measure") == "containment":
+        recall, t = chosen.pop("recall"), chosen["threshold"]
+        plan["sample"] = max(containment.SAMPLE, 0 if t == 1 else ceil(log(1 - recall) / log(1 - t)))
+        plan["least"] = least_sampled(t, plan["sample"], recall)
+        bands["recall"] = recall
+    elif chosen.get("method") != "simhash":
         banding = chosen.pop("banding")
         planned = la.plan(threshold=chosen["threshold"])
         bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
@@ -105,6 +123,9 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         within=groups,
         columns=columns,
         key=None if key is None else list(zip(*(columns[name] for name in key), strict=True)),
+        across=None if across is None else table["a"].to_pylist(),
+        ignore=[text.encode() for text in ignore],
+        common=None if share is None else (share, least_common),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
@@ -117,9 +138,12 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
         chosen |= group | {"source": "g", "counts": True, "list_sources": 2}
     more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
+    more |= ({} if across is None else {"across": "a"}) | ({} if share is None else {"ignore_common": share})
+    more |= {"ignore": ignore} if ignore else {}
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
-    result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
+    with mock.patch.object(counting, "FLOOR", least_common):
+        result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
     named = {
         d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "key", "empty", "override")
@@ -142,6 +166,8 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
 
 overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
 verified = st.sampled_from(["exact", "exact", "sketch"])
+templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
+common |= {"ignore": templates, "share": st.sampled_from([None, None, 0.05, 0.3, 0.5]), "least_common": st.integers(0, 6)}
 grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4), "min_sources": st.integers(1, 3)}) | st.fixed_dictionaries(
     {"drop_all": st.booleans(), "min_sources": st.integers(1, 3)}
 )  # fmt: skip
@@ -158,6 +184,43 @@ def test_minhash(max_bucket, **chosen):
 @given(radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
 def test_simhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), method="simhash", **chosen)
+
+
+@pytest.fixture(scope="module")
+def small_samples():
+    """Documents of few words have more shingles than a sample."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containment, "SAMPLE", 4)
+        yield
+
+
+@settings(max_examples=170)
+@given(
+    recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds,
+    **{name: some for name, some in (columns | common).items() if name not in ("across", "ignore", "share", "least_common")}
+    | {"verify": st.just("exact")},
+)  # fmt: skip
+def test_containment(small_samples, max_bucket, **chosen):
+    check(rule=Rule(max_bucket), measure="containment", **chosen)
+
+
+def test_containment_of_every_kind(small_samples):
+    """Excerpts are removed; samples, crowds and their heads each change what is decided here."""
+    rng = random.Random(1)
+    pages = [[f"w{rng.randrange(2000)}" for _ in range(60)] for _ in range(40)]
+    texts = [" ".join(page[b : b + n]) for page in pages for b, n in ((0, 90), (3, 9), (rng.randrange(30), 25), (9, 3))]
+    texts += [" ".join(rng.sample(page, 25) + [f"{page[0]}x{i}" for i in range(9)]) for page in pages]
+    texts += [" ".join(w if rng.random() < 0.8 else f"u{rng.randrange(40)}" for w in page) for page in pages for _ in range(5)]
+    texts += [*records(300, values=6), *texts[40:60]]
+    chosen = {"threshold": 0.7, "seed": 1, "recall": 0.9, "measure": "containment", "floor": 0}
+    found = compare(texts, 30, Rule(6), keep="longest", **chosen)
+    assert {d.reason for d in found} == {"reference", "kept", "exact", "near"}
+    plan = {"sample": 4, "least": least_sampled(0.7, 4, 0.9), "threshold": 0.7, "measure": "containment", "width": 1}
+    encoded = [text.encode() for text in texts]
+    same = {"references": 30, "keep": "longest", "rule": Rule(6), "empty": "drop"} | plan
+    assert dedup(encoded, **same) == found
+    for other in ({"rule": Rule(10**6)}, {"rule": Rule(6, heads=0)}, {"least": 4}, {"sample": 8}, {"floor": 0.5}):
+        assert dedup(encoded, **same | other) != found, other
 
 
 def records(n, values=3, common=12):

@@ -94,7 +94,7 @@ def test_every_count_is_said():
     assert [" ".join(line.split()) for line in lines[1:]] == [
         "exact duplicates removed 11",
         "near-duplicates removed 12 (resemblance >= 0.8, exact)",
-        "empty documents 3 (no words: kept, never matched; --empty drop removes them)",
+        "empty documents 3 (nothing to compare: kept, never matched; --empty drop removes them)",
         "kept 67",
         "least similar removals (removed -> kept):",
         "0.8100 a -> b\\nc",

@@ -44,6 +44,16 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"max_bucket": 1}, "max_bucket must be at least 2"),
         ({"encoding_errors": "ignore"}, "encoding_errors must be one of"),
         ({"normalization": "NFD"}, "normalization must be one of"),
+        ({"measure": "overlap"}, "measure must be one of resemblance, containment; got 'overlap'"),
+        ({"floor": 0.4}, "floor, which is for measure containment, must be in \\[0, 1\\]; got 0.4"),
+        ({"measure": "containment", "floor": 1.1}, "must be in \\[0, 1\\]; got 1.1"),
+        (
+            {"measure": "containment", "verify": "sketch"},
+            "containment is measured on the texts: verify must be exact; got 'sketch'",
+        ),
+        ({"measure": "containment", "method": "simhash"}, "containment is measured by the method minhash; got 'simhash'"),
+        ({"measure": "containment", "bands": 2, "rows": 3}, "permutations, bands and rows are for resemblance"),
+        ({"measure": "containment", "threshold": 0.01}, "459 are needed; raise the threshold, or lower the recall"),
     ],
 )
 def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
@@ -54,8 +64,11 @@ def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
 @pytest.mark.parametrize("name", ["keep", "empty", "evidence"])
 @pytest.mark.parametrize("value", [None, "", True, b"first", ["first"], "best", "largest:"])
 def test_a_choice_is_one_of_its_words(name, value):
-    """None is not the default: what is documented as one of some words must be one of them."""
-    with pytest.raises(la.ParameterError, match=f"{name} must be (a str; got|one of)"):
+    """None is a default for ``keep`` alone: what is documented as one of some words must be one of them."""
+    if name == "keep" and value is None:
+        assert la.Settings(keep=None).keep == "first" and la.Settings(measure="containment").keep == "longest"
+        return
+    with pytest.raises(la.ParameterError, match=f"{name} must be (a str( or None)?; got|one of)"):
         la.dedup(TEXTS, **{name: value})
 
 

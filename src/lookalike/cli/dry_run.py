@@ -34,8 +34,8 @@ def show(
 ) -> None:  # fmt: skip
     """Print the steps of a job in their order, and what they will take."""
     settings, _ = agreed(Settings(**chosen), splits)
-    if settings.method != "minhash":
-        raise ParameterError("--dry-run foresees --method minhash only")
+    if settings.method != "minhash" or settings.measure != "resemblance":
+        raise ParameterError("--dry-run foresees --method minhash with --measure resemblance only")
     if engine not in (None, "local", "spark"):
         raise ParameterError(f"--dry-run foresees the engines local and spark; nothing is known of {engine}")
     n, size = expected_of(splits, settings.text)

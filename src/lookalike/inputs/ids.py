@@ -155,3 +155,10 @@ def group_codes(keys: list[bytes]) -> UInt64Array:
 
     known = {key: blake2b(key, digest_size=16).digest()[:8] + blake2b(key, digest_size=32).digest() for key in set(keys)}
     return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 5).astype(np.uint64)
+
+
+def apart_codes(keys: list[bytes]) -> UInt64Array:
+    """Return ``group_codes`` of what documents are compared across; zeros are no value, which differs from every other."""
+    codes = group_codes(keys)
+    codes[[not key for key in keys]] = 0
+    return codes

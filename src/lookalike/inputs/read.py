@@ -16,14 +16,14 @@ from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
-from ..text.texts import Texts, concatenate
+from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, DOCUMENTS, KEY, SKETCHES, SOURCE_BITS, WITHIN_BYTES, priority_name
 from ..wording import printable
-from .ids import column_keys, column_texts, default_ids, document_keys, group_codes, id_column
+from .ids import apart_codes, column_keys, column_texts, default_ids, document_keys, group_codes, id_column
 from .keep_order import Priority
-from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
+from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of
 
 WITHIN = pa.binary(WITHIN_BYTES)
 
@@ -38,6 +38,7 @@ class Reading:
     order_by: str | None = None  # takes the place of positions where rows have none
     key: tuple[str, ...] = ()  # documents with equal values in these are one
     within: str | None = None  # groups
+    across: str | None = None  # documents of an equal value are not compared
     carried: tuple[str, ...] = ()  # columns that decisions have, too, as text
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
@@ -56,8 +57,9 @@ class Reading:
             schema = schema.append(pa.field("id", pa.large_string())).append(pa.field("id_is_text", pa.bool_()))
         for name in self.keyed:
             schema = schema.append(pa.field(name, pa.large_binary()))
-        if self.within is not None:
-            schema = schema.append(pa.field("within", WITHIN))
+        for name in ("within", "across"):
+            if getattr(self, name) is not None:
+                schema = schema.append(pa.field(name, WITHIN))
         for name in self.carried:
             schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
         return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
@@ -71,7 +73,14 @@ class Reading:
     @property
     def others(self) -> tuple[str, ...]:
         """The columns of the inputs that are wanted beside text and id."""
-        given = (*(priority.column for priority in self.priorities), self.order_by, *self.key, self.within, *self.carried)
+        given = (
+            *(priority.column for priority in self.priorities),
+            self.order_by,
+            *self.key,
+            self.within,
+            self.across,
+            *self.carried,
+        )
         return tuple(dict.fromkeys(name for name in given if name is not None))
 
     @property
@@ -178,9 +187,10 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
     if reading.key:
         made.append(document_keys([column_keys(source, batch, name) for name in reading.key]))
     found += [strings(keys, pa.large_binary()) for keys in made]
-    if reading.within is not None:
-        codes = group_codes(column_keys(source, batch, reading.within))
-        found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+    for name, coded in ((reading.within, group_codes), (reading.across, apart_codes)):
+        if name is not None:
+            codes = coded(column_keys(source, batch, name))
+            found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
     found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)

@@ -16,7 +16,7 @@ from .sorting import sort_range
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
-SETS, VECTORS, FINGERPRINTS = 0, -1, -2
+SETS, VECTORS, FINGERPRINTS, CONTAINED, EITHER = 0, -1, -2, -3, -4
 
 
 @typed
@@ -27,10 +27,14 @@ class Rows(NamedTuple):
     kind          sizes (int64)             blocks (int32)     words (uint64)      score
     ============  ========================  =================  ==================  ==========================================
     SETS          members                   ascending blocks   64 members each     common members / members of both
+    CONTAINED     members                   ascending blocks   64 members each     common members / members of the second row
+    EITHER        members                   ascending blocks   64 members each     common members / members of the smaller row
     slots > 0     slots                     ascending blocks   64 members each     equal slots / slots; members: (place, slot)
     VECTORS       sum of squared counts, p  ascending numbers  counts              dot product / sqrt(p q)
     FINGERPRINTS  1                         none               the bits            ``scores[differing bits]``
     ============  ========================  =================  ==================  ==========================================
+
+    Rows of CONTAINED and EITHER have a score only if common members / members of both are at least ``scores[0]``.
     """
 
     sizes: Annotated[np.ndarray, "const int64[::1]"]
@@ -222,6 +226,12 @@ def score(a, b, rows, threshold):
         return rows.scores[differing]
     smaller = min(rows.sizes[a], rows.sizes[b])
     larger = max(rows.sizes[a], rows.sizes[b])
+    if rows.kind <= CONTAINED:
+        whole = rows.sizes[b] if rows.kind == CONTAINED else smaller
+        if smaller == 0 or smaller / whole < threshold or smaller / larger < rows.scores[0]:
+            return -1.0
+        common = intersection(a, b, rows.offsets, rows.blocks, rows.words)
+        return common / whole if common / (smaller + larger - common) >= rows.scores[0] else -1.0
     if larger == 0 or smaller / larger < threshold:
         return -1.0
     common = intersection(a, b, rows.offsets, rows.blocks, rows.words)

@@ -37,12 +37,13 @@ class Method(Protocol):
 
     @property
     def score(self) -> str:
-        """What its scores are: "resemblance" or "cosine"."""
+        """What its scores are: "resemblance", "containment" or "cosine"."""
         ...
 
     @property
     def meets(self) -> str:
-        """Which documents meet: "keys", those with an equal key; "all", those whose fingerprints are within a radius."""
+        """Which documents meet: "keys", those with an equal key; "samples", those that hold enough of the keys of another one;
+        "all", those whose fingerprints are within a radius."""
         ...
 
     @property

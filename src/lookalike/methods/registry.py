@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from ..errors import ParameterError
 from ..packages import added
 from ..planner import plan
+from ..theory.containment import plan_sample
 from .method import Method
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from .containment import ContainmentMethod
     from .minhash import MinHashMethod
     from .simhash import SimHashMethod
 
@@ -40,13 +42,18 @@ class MethodSettings:
     rows: int | None = None
     radius: int = 3
     seed: int = 1
+    measure: str = "resemblance"
+    floor: float = 0.0
+    either: bool = False  # whether it does not matter which of two documents is in the other
 
 
 Factory = Callable[[MethodSettings], Method]
 
 
-def _minhash(settings: MethodSettings) -> MinHashMethod:
+def _minhash(settings: MethodSettings) -> MinHashMethod | ContainmentMethod:
     """Plan bands and rows. Codes tell the candidates of large buckets apart; nothing is told apart if nothing is verified."""
+    if settings.measure == "containment":
+        return _containment(settings)
     from .minhash import MinHashMethod  # here, for each job needs one method only
 
     chosen = plan(
@@ -58,6 +65,21 @@ def _minhash(settings: MethodSettings) -> MinHashMethod:
         verify=settings.verify,
     )
     return MinHashMethod(plan=chosen, seed=settings.seed, exact=settings.verify == "exact", coded=settings.verify != "none")
+
+
+def _containment(settings: MethodSettings) -> ContainmentMethod:
+    """Plan the sample."""
+    from .containment import ContainmentMethod
+
+    if settings.verify != "exact":
+        raise ParameterError(f"containment is measured on the texts: verify must be exact; got {settings.verify!r}")
+    if not settings.permutations is settings.bands is settings.rows is None:
+        raise ParameterError("permutations, bands and rows are for resemblance; recall determines the sample of containment")
+    sample, least = plan_sample(settings.threshold, settings.recall)
+    return ContainmentMethod(
+        threshold=settings.threshold, sample=sample, least=least, seed=settings.seed, floor=settings.floor,
+        either=settings.either,
+    )  # fmt: skip
 
 
 def _simhash(settings: MethodSettings) -> SimHashMethod:
@@ -80,6 +102,8 @@ def names() -> tuple[str, ...]:
 
 def make_method(name: str, settings: MethodSettings) -> Method:
     """Return the method of a name; other packages are looked through only for names that are not built in."""
+    if settings.measure != "resemblance" and name != "minhash":
+        raise ParameterError(f"{settings.measure} is measured by the method minhash; got {name!r}")
     if name in _BUILT_IN:
         return _BUILT_IN[name](settings)
     found = [point for point in added(GROUP) if point.name == name]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engines.engine import Engine, Table
-from ..errors import InputDataError
+from ..errors import InputDataError, RowError
 from ..files.places import digest_of
 from ..formats.split import Split
 from ..inputs.overrides import Override, Overrides
@@ -21,6 +21,11 @@ from ..values.cells import UNORDERED, kind_of
 from ..values.tables import SOURCE_BITS, priority_name
 
 NAMED = 3  # ids that a message names
+
+
+def named_row(splits: Sequence[Split], error: RowError) -> InputDataError:
+    """Return the error of a row with the name of its input."""
+    return InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}")
 
 
 def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:

@@ -291,18 +291,24 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
     """
     method, found, engine = settings.finder, decider.found, decider.engine
     planned = method.recall(settings.threshold)
-    if not found.counts.size or not kept:
+    sampled = "recall" in found.crowded.schema.names
+    if not kept or not (sampled or found.counts.size):
         return planned
-    bands, rows = method.n_keys, method.n_codes // method.n_keys
-    candidates = float(candidate_probability(settings.threshold, bands, rows))
-    vouching = partial(
-        vouch, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
-    )  # fmt: skip
+    candidates = planned
+    if not sampled:
+        bands, rows = method.n_keys, method.n_codes // method.n_keys
+        candidates = float(candidate_probability(settings.threshold, bands, rows))
     if "override" in found.sketches.schema.names:  # these stay, too
         kept_by_hand = engine.map(found.sketches.select(["order", "override"]), override.spared, override.SPARED)
         standing = engine.join(standing, kept_by_hand, "order", "anti")
     stays = engine.join(found.crowded, standing, "order", "anti")
-    each = engine.map(stays, vouching, VOUCHED)
+    if sampled:
+        each = stays
+    else:
+        vouching = partial(
+            vouch, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
+        )  # fmt: skip
+        each = engine.map(stays, vouching, VOUCHED)
     sums = engine.fold(each, recall_sums(candidates, found.boundary))
     n, total = int(sums[0]), sum_of_recalls(sums)
     return planned * (total / candidates + max(0, kept - n)) / max(kept, n) if candidates else planned

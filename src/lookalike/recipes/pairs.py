@@ -171,7 +171,7 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
     sizes = np.zeros(len(opened.splits), np.int64)
     for batch in decider.found.sketches.select(["position"]).batches():
         sizes += np.bincount(to_numpy(batch["position"]) >> SOURCE_BITS, minlength=len(sizes))
-    reading = replace(opened.reading, id=None, priorities=(), within=None, free=())
+    reading = replace(opened.reading, id=None, priorities=(), within=None, across=None, free=())
     facts = [
         ("documents", f"{s['documents']:,}"), ("reference documents", f"{s['reference']:,}"),
         ("pairs compared", f"{s['candidate_pairs']:,}"),
@@ -277,7 +277,8 @@ def pairs(data: Any, settings: PairSettings) -> pa.Table:
     -------
     pyarrow.Table
         ``left_id, right_id, resemblance`` (float64), left before right in input order, ascending. With
-        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither. With
+        ``verify="sketch"``: ``estimated_resemblance, standard_error`` in place of the last; with "none": neither;
+        ``containment``, of the smaller of both, with that measure. With
         ``against``, ``left_is_reference`` (bool) after ``right_id``; ``right_id`` is always the id of an input document.
 
     Raises

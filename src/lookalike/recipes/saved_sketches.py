@@ -53,6 +53,8 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
     """
     folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
+    if folders:
+        check_common(settings.ignore_common)
     for one in folders:
         settings = _with_plan_of(settings, one)
         theirs = {name: value for name, value in one.settings.items() if name != "key" or name in entries(type(settings))}
@@ -72,6 +74,15 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
     return settings, _secret_of(folders[0]) if folders else None
 
 
+def check_common(ignore_common: float | None) -> None:
+    """Refuse sketches without shingles that depend on all documents of a job: no other job has the same."""
+    if ignore_common is not None:
+        raise ParameterError(
+            "sketches cannot be saved, or used, with ignore_common (--ignore-common), as what is common depends on all "
+            "documents of a job: use ignore (--ignore) with a text of the boilerplate"
+        )
+
+
 def _secret_of(saved: Saved) -> bytes:
     """Return the secret of a folder."""
     secret = read_secret(saved.folder)
@@ -86,7 +97,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     """Return settings with the bands and rows of saved sketches, where none were chosen."""
     chosen = any(getattr(settings, name) is not None for name in _GEOMETRY)
     own, theirs = sketching_of(settings), saved.settings
-    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify"))
+    alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify", "measure"))
     geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
     if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
         return settings
@@ -143,6 +154,7 @@ class Saving:
 
     def check(self, folder: str | Path, force: bool) -> Folder:
         """Return where sketches go, if they may go there: see ``check_saving``."""
+        check_common(self.settings.ignore_common)
         return check_saving(
             folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
         )

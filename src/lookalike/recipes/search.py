@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
-from ..errors import InputDataError, RowError
+from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
+from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
 from ..settings.settings import Settings
+from ..steps.containment import hold as hold_samples
+from ..steps.containment import look, sampled_keys, share, vouch_samples
 from ..steps.crowds import (
     CODE_HEADS,
     MARKS,
+    VOUCHED,
     code_counts,
     couple,
     hold,
@@ -32,16 +36,28 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, keyless, led, not_by_key
-from ..steps.links import HEADS, bucket, near
+from ..steps.links import HEADS, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import MEMBERS, cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
-from ..steps.totals import N_ROWS, REFERENCES
+from ..steps.totals import N_ROWS, REFERENCES, N
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, KEY, LEADERS, LEADERS_AND_KEYS, LINKS, PAIRS, PREFIXES, SOURCE_BITS
-from .checks import check_ids, check_kinds, check_overrides
+from ..values.tables import (
+    COUPLES,
+    HOLDERS,
+    HOLDING,
+    KEY,
+    LEADERS,
+    LEADERS_AND_KEYS,
+    LINKS,
+    LOOKING,
+    PAIRS,
+    PREFIXES,
+    SHARED,
+)
+from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
 
@@ -92,7 +108,7 @@ class Searched:
     sketches: Table
     leaders: Table
     live: Table
-    crowded: Table
+    crowded: Table  # with the column recall where the method knows it
     pairs: Table
     totals: NDArray[Any]  # see ``steps.totals.documents``
     counts: NDArray[Any]  # crowded documents by code: see ``code_counts``
@@ -126,8 +142,7 @@ def search(
     try:
         made = engine.store(engine.map(documents, sketching, schema), "sketches")
     except RowError as error:
-        name = splits[error.position >> SOURCE_BITS].name
-        raise InputDataError(f"{name}, {error}") from error.__cause__
+        raise named_row(splits, error) from error.__cause__
     lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading)
@@ -141,13 +156,23 @@ def search(
     boundary = int(totals[REFERENCES])
     of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
     rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
-    same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
-    leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
+    if reading.across is None:
+        same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
+        copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS)
+    else:  # no document is a copy: see ``same_texts``
+        copies = engine.rows(no_rows(LEADERS))
+    leaders = engine.store(copies, "leaders")
     if of_keys is not None:
         leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
+    if isinstance(settings.method, ContainmentMethod):
+        n_keys = settings.method.sample * (int(totals[N]) - (0 if settings.method.either else boundary))
+        found, crowded = _sampled(engine, live, documents, settings, n_keys, boundary)
+        counts, n_links = np.zeros((0, 0), np.int32), 0
+        pairs = _cut(engine, live, found, settings, boundary)
+    else:
+        pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
@@ -187,7 +212,17 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
-    compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
+    if "across" in live.schema.names and not settings.apart:  # lists of pairs have all pairs of a bucket, and so of equal texts
+        found = engine.union(found, _same_texts(engine, live))
+    n_links = count_rows(engine, links) if settings.limit is not None else 0
+    return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
+
+
+def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundary: int) -> Table:
+    """Return the pairs to compare: each link once, and only those that can match."""
+    codes = settings.method.n_codes
+    grouped, apart = ([name for name in (column,) if name in live.schema.names] for column in ("within", "across"))
+    compared = ["order", *(["code"] if codes and settings.least else []), *grouped, *apart]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
         both = engine.map(both, each_once, LINKS)
@@ -196,9 +231,33 @@ def _candidates(
         if "code" in compared:
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
+    if apart:
+        both = engine.map(both, across, both.schema)
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
-    n_links = count_rows(engine, links) if settings.limit is not None else 0
-    return engine.store(engine.map(both, cutting, PAIRS), "pairs"), crowded, counts, n_links
+    return engine.store(engine.map(both, cutting, PAIRS), "pairs")
+
+
+def _sampled(
+    engine: Engine, live: Table, documents: Table, settings: Searching, n_keys: int, boundary: int
+) -> tuple[Table, Table]:  # fmt: skip
+    """Return the links of documents that share enough of a sample, and the recall of those where crowds lower it."""
+    method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
+    assert isinstance(method, ContainmentMethod)
+    first = 0 if method.either else boundary  # references are looked into, but look for none
+    bits = engine.fold(live.select(["order", "keys", *grouped]), sampled_keys(n_keys, first))
+    texts = engine.join(live.select(["order", "empty", *grouped]), documents, "order", "inner")
+    holding = partial(hold_samples, bits=bits, method=method, shingling=settings.shingling, first=first)
+    looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary)
+    held = engine.map(engine.meet(engine.map(texts, holding, HOLDING), "key", "holder"), looking, LOOKING)
+    shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
+    links = engine.store(shared, "links")
+    return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
+
+
+def _same_texts(engine: Engine, live: Table) -> Table:
+    """Link documents of equal text where an equal value of ``across`` keeps them apart, so that none is a copy."""
+    same = engine.meet(live.select(["digest", "order", "empty", "across"]), "digest", "order")
+    return engine.map(same, same_texts, LINKS)
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

@@ -40,14 +40,14 @@ def groups(told: Contents) -> dict[str, Any]:
                 "keeper": keeper,
                 "begins": pairs[0].begins("left") if pairs else "",
                 "spread": spread,
-                "spark": spark("Near-duplicates by resemblance", group.scores.tolist()),
+                "spark": spark(f"Near-duplicates by {told.summary.score}", group.scores.tolist()),
                 "drawn": drawn if n_near else rest,
                 "pairs": [{"score": pair.score, "right": pair.right, "differs": largest_loss(pair)} for pair in pairs],
             }
         )
     how = (
         f"{counted(len(shown), 'group')}, the largest. A group is a kept document and all that are removed for it. "
-        "The bars: its near-duplicates by resemblance, from the threshold to 1."
+        f"The bars: its near-duplicates by {told.summary.score}, from the threshold to 1."
     )
     return {"list": shown, "how": how}
 

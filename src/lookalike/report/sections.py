@@ -263,8 +263,9 @@ def warnings(told: Contents) -> list[str]:
     if s.verified_by != "exact":
         out.append("Removals rest on estimates: some documents below the threshold are removed, and some above it are kept.")
     if s.recall_vouched < s.recall_planned - WARNED:
+        what = "too many sampled shingles" if s.score == "containment" else "a bucket"
         out.append(
-            f"{counted(s.crowded, 'document')} share a bucket with more than {told.settings.max_bucket} others, usually "
+            f"{counted(s.crowded, 'document')} share {what} with more than {told.settings.max_bucket} others, usually "
             "because of boilerplate, and were compared with some of them only: recall at the threshold is "
             f"at least {s.recall_vouched:.3f} on average; {s.recall_planned:.3f} was planned."
         )
@@ -276,7 +277,9 @@ def warnings(told: Contents) -> list[str]:
         out.append(f"{_left_out(s)}.")
     if s.empty:
         has, became = ("has", "was") if s.empty == 1 else ("have", "were")
-        out.append(f"{counted(s.empty, 'document')} {has} no words and {became} {'dropped' if s.empty_dropped else 'kept'}.")
+        out.append(
+            f"{counted(s.empty, 'document')} {has} nothing to compare and {became} {'dropped' if s.empty_dropped else 'kept'}."
+        )
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
     for column, rows in s.slices.items():

@@ -31,6 +31,7 @@ from ..inputs.sketches import Trusted
 from ..inputs.texts import SAVED
 from ..settings.settings import Settings
 from ..steps.groups import REASONS
+from ..text.ignored import Ignored
 from ..values.arrow import string, strings, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS, check_values
 from .inputs import INPUTS, SavedInputs
@@ -85,6 +86,14 @@ class _Provenance(Struct):
     inputs: list[_Input]
 
 
+class _Ignored(Struct):
+    """What is saved of shingles that did not count."""
+
+    shingles: int
+    digest: str
+    names: tuple[str, ...] | None
+
+
 class _Result(Struct):
     """What the description of a result says."""
 
@@ -108,6 +117,8 @@ def save_result(
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
         overrides = settings.overrides
         given |= {"overrides": None if overrides is None else {"name": overrides.name, **overrides.to_dict()}}
+        ignored = settings.ignore
+        given |= {"ignore": None if ignored is None else {"names": ignored.names, **ignored.to_dict()}}
         given |= {"tokenizer": None, "trust": [], "work": None if settings.work is None else shown(os.fspath(settings.work))}
         said = {"lookalike": __version__, "format": FORMAT, "files": files, "settings": given, **facts}
         with new.file(DESCRIPTION) as stream:
@@ -195,9 +206,12 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
 def _settings_in(folder: Path, said: _Result) -> Settings:
     """Return the settings of a result, if they can be those of a job, and the summary can be told."""
     try:
-        given = {"overrides": None} | said.settings
+        given = {"overrides": None, "ignore": None} | said.settings
         if given["overrides"] is not None:
             given["overrides"] = msgspec.convert(given["overrides"], Overrides)
+        if given["ignore"] is not None:
+            ignored = msgspec.convert(given["ignore"], _Ignored)
+            given["ignore"] = Ignored(ignored.shingles, ignored.digest, ignored.names)
         if type(given["seed"]) is not int:  # "random" is one that a job has drawn
             raise ValueError(f"the seed is {given['seed']!r:.40}")
         settings = Settings(**given)

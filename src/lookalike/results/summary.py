@@ -57,7 +57,7 @@ class Summary:
         Up to three removed near-duplicates with the lowest scores: the document, the one kept for it, the score, and whether
         the kept one is a reference document.
     score : str
-        The kind of score: "resemblance" or "cosine".
+        The kind of score: "resemblance", "containment" or "cosine".
     found_by : str
         How candidates were found.
     seconds : dict of str to float
@@ -155,7 +155,7 @@ class Summary:
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "no words: kept, never matched; --empty drop removes them"
+            what = "dropped" if self.empty_dropped else "nothing to compare: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
@@ -196,10 +196,11 @@ class Summary:
             pairs += " (of identical texts, one stands for all)"
         if not self.crowded:
             return [f"recall at the threshold: {self.recall_planned:.4f}, higher above it ({self.found_by}); {pairs}"]
+        where = "with crowded shingles" if self.score == "containment" else "in crowded buckets"
         return [
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
             f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
-            f"  {counted(self.crowded, 'document')} in crowded buckets: they share so much text with many others, usually",
+            f"  {counted(self.crowded, 'document')} {where}: they share so much text with many others, usually",
             f"  boilerplate, that they were compared with some of these only ({CROWDS})",
         ]
 

@@ -11,12 +11,15 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.ignored import read_ignored
 from ..inputs.keep_order import KeepOrder
 from ..inputs.overrides import Overrides, read_overrides
+from ..inputs.read import Reading
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
 from ..steps.groups import GroupRules
+from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
@@ -25,7 +28,7 @@ from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
 
-_DERIVED = {"shingling", "sketch", "bits"}  # of what sketches depend on
+_DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
 
 def available_threads() -> int:
@@ -54,6 +57,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             if isinstance(given, (list, tuple)):
                 alone = len(given) == 1 and isinstance(given[0], str)
                 object.__setattr__(self, name, given[0] if alone else tuple(given) or None)
+        if self.keep is None:
+            object.__setattr__(self, "keep", self.usual_keep)
         _ = self.keep_order
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
@@ -64,9 +69,19 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         check_targets(self.threshold, self.recall)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
+        if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
+            raise ParameterError(f"floor, which is for measure containment, must be in [0, 1]; got {self.floor}")
+        object.__setattr__(self, "floor", float(self.floor))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
+        if self.measure == "containment" and not self.across is self.ignore is self.ignore_common is None:
+            raise ParameterError("across, ignore and ignore_common are for resemblance and cosine, not for measure containment")
+        if self.ignore_common is not None and not 0 < self.ignore_common < 1:
+            raise ParameterError(f"ignore_common must be between 0 and 1; got {self.ignore_common}")
+        if self.ignore is not None:
+            reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
+            object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
 
     def _check_groups(self) -> None:
@@ -106,17 +121,20 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         -------
         Settings
         """
-        if self.method != "minhash":
+        if self.method != "minhash" or self.measure != "resemblance":
             return replace(self, threshold=threshold)
         slots = self.plan.permutations - self.plan.estimation_slots
         return replace(self, threshold=threshold, permutations=slots, bands=self.plan.bands, rows=self.plan.rows)
 
     @cached_property
     def shingling(self) -> Shingling:
-        """What a shingle is."""
+        """What a shingle is, and which of them count."""
+        return self._shingling_of(self.ignore)
+
+    def _shingling_of(self, ignored: Ignored | None) -> Shingling:
         return Shingling(
             unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case,
-            tokenizer=self.tokenizer,
+            tokenizer=self.tokenizer, ignored=ignored,
         )  # fmt: skip
 
     @cached_property
@@ -148,6 +166,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     @cached_property
     def keep_order(self) -> KeepOrder:
         """What keep order follows."""
+        assert self.keep is not None
         return KeepOrder.of(self.keep)
 
     @property
@@ -164,6 +183,16 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def carried(self) -> tuple[str, ...]:
         """The columns of the inputs that decisions have, too."""
         return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
+
+    @property
+    def usual_keep(self) -> str:
+        """The keep policy where none is chosen: what contains others is mostly longer."""
+        return "longest" if self.measure == "containment" and not self.either else "first"
+
+    @property
+    def either(self) -> bool:
+        """Whether it does not matter which of two documents is in the other."""
+        return False
 
     def lasting(self) -> Self:
         """Return the settings without what only the call needs; a result that keeps them does not keep that."""
@@ -182,6 +211,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             said["overrides"] = self.overrides.to_dict()
         if self.method == "simhash":
             return said | {"method": "simhash", "radius": self.radius, "bits": 64}
+        if self.measure == "containment":
+            return said | {"method": self.method, "max_bucket": self.max_bucket} | self.finder.plan_dict()
         if self.method != "minhash":
             names = ("method", "radius", "permutations", "bands", "rows", "max_bucket")
             return said | {name: getattr(self, name) for name in names}
@@ -215,6 +246,11 @@ class PairSettings(PairOptions, Settings):
     drop_all: bool = field(init=False, default=False)
     min_sources: int | None = field(init=False, default=None)
     slices: Any = field(init=False, default=None)
+
+    @property
+    def either(self) -> bool:
+        """Whether it does not matter which of two documents is in the other: pairs have no keep order."""
+        return True
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list depends on, for provenance."""

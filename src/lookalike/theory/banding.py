@@ -119,6 +119,34 @@ def least_errors(threshold: float, permutations: int, positive_weight: float = 0
     return int(bands[best]), int(rows[best])
 
 
+def binomial(trials: int, probability: float) -> NDArray[np.float64]:
+    """Probabilities of 0, 1, ..., ``trials`` successes in so many independent trials.
+
+    Parameters
+    ----------
+    trials : int >= 0
+    probability : float in [0, 1]
+        Of a success.
+
+    Returns
+    -------
+    ndarray of float64, shape (trials + 1,)
+
+    References
+    ----------
+    C(n, i) p^i (1 - p)^(n - i), by logarithms of factorials.
+    """
+    n, p = int(count("trials", trials, 0)), float(within("probability", probability, 0.0, 1.0))
+    terms = np.zeros(n + 1)
+    if p in (0.0, 1.0):
+        terms[n if p else 0] = 1.0
+        return terms
+    i = np.arange(n + 1)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    terms[:] = np.exp(log_factorial[n] - log_factorial - log_factorial[::-1] + i * np.log(p) + (n - i) * np.log1p(-p))
+    return terms
+
+
 def least_agreeing(bands: int, rows: int, threshold: float, recall: float, plan_recall: float | None = None) -> int:
     """Number of 4-bit codes in which a pair must agree, so low that hardly a pair at the threshold has fewer.
 
@@ -153,10 +181,7 @@ def least_agreeing(bands: int, rows: int, threshold: float, recall: float, plan_
     p = t + (1.0 - t) / CODE_VALUES
     if p >= 1.0:
         return n
-    i = np.arange(n + 1)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-    terms = log_factorial[n] - log_factorial - log_factorial[::-1] + i * np.log(p) + (n - i) * np.log1p(-p)
-    return int(np.searchsorted(np.cumsum(np.exp(terms)), level, side="right")) if level > 0.0 else 0
+    return int(np.searchsorted(np.cumsum(binomial(n, p)), level, side="right")) if level > 0.0 else 0
 
 
 def crowded_recall(own: ArrayLike, crowded: ArrayLike, resemblance: float, chosen: int = 16) -> NDArray[np.float64]:

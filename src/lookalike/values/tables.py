@@ -7,12 +7,13 @@ Bits of unsigned words are stored as int64. A column in brackets below is there 
 
 ===========  ================================================================================================================
 DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority, priority_1, ...], [document_key] (no
-             bytes: none), [within] (40 bytes: a word that enters sketches, and 256 bits by which groups are told apart),
-             [column_NAME] (of the inputs, as text)
+             bytes: none), [within], [across] (40 bytes: a word that enters sketches, and 256 bits by which groups are told
+             apart; zeros: no value of ``across``), [column_NAME] (of the inputs, as text)
 SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text), empty, keys (none of an empty
              document), [code] (16 bits a slot, little endian), [estimate] (slots set aside for estimates, 32 bits each),
-             [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within] (16 bytes, keyed), [override] (what
-             people decided by hand: see ``steps.override``), [column_NAME]; after ranking also order
+             [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within], [across] (16 bytes, keyed;
+             zeros: no value), [override] (what people decided by hand: see ``steps.override``), [column_NAME]; after ranking
+             also order
 LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row.
              With keys also by_key, for documents that are removed by theirs, of which the leader is that of who represents it
 LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
@@ -20,6 +21,9 @@ HOLDERS      code (slot << 16 | code), order, count (of crowded documents with t
 COUPLES      key (of two slots and their codes, 32 bits of a hash), order
 PREFIXES     key (64 bits of a hash of a shingle), order, size (shingles of the document), place (of this one among them, rare
              ones first), before, before_2, before_3 (keys of those before it, or 0)
+HOLDING      key (63 bits of a hash of a shingle), holder (a document that has it: see ``kernels.containment``)
+LOOKING      looking (a holder of a shingle of its own sample), held (order of another one, or its own if too many hold it)
+SHARED       left, right, sampled, crowded (shingles of the sample of left = right, and how many of them tell nothing; else 0)
 PAIRS        left, right: orders, left < right, each pair once
 BUNDLES      bundle, order, text or estimate, partners (orders of the earlier documents that it is to be compared with)
 MATCHES      left, right, score
@@ -61,6 +65,9 @@ LINKS = _schema(left=_int, right=_int)
 HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
 COUPLES = _schema(key=_int, order=_int)
 PREFIXES = _schema(key=_int, order=_int, size=_int, place=_int, before=_int, before_2=_int, before_3=_int)
+HOLDING = _schema(key=_int, holder=_int)
+LOOKING = _schema(looking=_int, held=_int)
+SHARED = _schema(left=_int, right=_int, sampled=_int, crowded=_int)
 PAIRS = _schema(left=_int, right=_int)
 MATCHES = _schema(left=_int, right=_int, score=pa.float64())
 STANDING = _schema(order=_int, keeper=_int, score=pa.float64())

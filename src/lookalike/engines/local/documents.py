@@ -131,6 +131,20 @@ class Documents(Lazy):
             if row != end:
                 raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
 
+    def in_order(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
+        """Yield (first row, texts) from a row on, as they are held or else read once more; they may be let go meanwhile."""
+        if self.held is not None:
+            self.fetch(wanted[: self.saved_rows])
+        row = 0
+        for texts in list(self.held.chunks) if self.held is not None else ():
+            if self.held is None:
+                break
+            if begin < row + len(texts):
+                yield row, texts
+            row += len(texts)
+        if self.held is None:
+            yield from self.again(max(begin, row), wanted)
+
     def _tell(self) -> None:
         """Report how much of the inputs is read: bytes on the disk; of values in memory, rows."""
         if self._share is None:

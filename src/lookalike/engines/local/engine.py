@@ -24,8 +24,8 @@ from ..memory import Memory
 from ..progress import Counted, Progress, share_of
 from .bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, find_roots, linked
 from .columns import numbered_type
-from .documents import Documents
-from .joins import Dense, Filed, filtered, joined, with_text
+from .documents import PIECE_BYTES, Documents
+from .joins import Dense, Filed, filtered, joined, passed, with_text
 from .numbers import by_number
 from .slices import LocalSlices
 from .sort import all_together, by_bytes, by_list, places
@@ -131,6 +131,8 @@ class LocalEngine:
 
     def _with_texts(self, left: Table, on: str, prefix: str) -> Lazy:
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
+        if isinstance(left, Stored) and left.ranked and on == "order" and self._spilled is None:
+            return Lazy(schema, partial(self._in_passing, left, schema), self.threads)
         rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
 
         def pieces(mark: int) -> Iterator[Piece]:
@@ -138,6 +140,14 @@ class LocalEngine:
             yield from rows.pieces(mark)
 
         return Lazy(schema, pieces, self.threads)
+
+    def _in_passing(self, left: Stored, schema: pa.Schema, mark: int) -> Iterator[Piece]:
+        """Add the texts of most documents, which come as they were read, so that nothing must be at hand."""
+        assert self._documents is not None
+        there = np.ones(len(left), np.bool_) if left.mask is None else left.mask
+        for first, texts in self._documents.in_order(mark, there):
+            for begin, end in texts.cut(PIECE_BYTES):
+                yield Piece(partial(passed, schema, left, there, first + begin, texts.slice(begin, end)), first + end)
 
     def _dense(self, rows: Lazy) -> Dense:
         """Return rows by order; they are put so once."""

@@ -20,6 +20,7 @@ from ...values.arrays import number_type, runs
 from ...values.arrow import null, to_arrow, to_numpy
 from ..engine import Batches, Table
 from .columns import arrays_of, numbered, wrapped
+from .tables import Stored
 
 TEXT_BYTES = 2 << 20
 Take = Callable[[Int64Array, str], pa.Array]
@@ -168,3 +169,13 @@ def with_text(
         for begin, end in runs((np.cumsum(sizes) - sizes) // TEXT_BYTES):
             batch = whole.slice(begin, end - begin)
             yield pa.RecordBatch.from_arrays([*batch.columns, text_column(texts_at(orders[begin:end]))], schema=schema)
+
+
+def passed(schema: pa.Schema, left: Stored, there: NDArray[np.bool_], first: int, texts: Texts) -> Batches:
+    """Add texts to the rows from ``first`` on, of those that are there."""
+    chosen = np.flatnonzero(there[first : first + len(texts)])
+    column = text_column(texts)
+    rows = left.batch_of(first + chosen)
+    yield pa.RecordBatch.from_arrays(
+        [*rows.columns, column if len(chosen) == len(texts) else column.take(to_arrow(chosen))], schema=schema
+    )

@@ -1,0 +1,65 @@
+"""Samples of contained documents: the recall that is promised, and what crowds leave of it."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import lookalike as la
+from lookalike.theory import containment as theory
+from lookalike.theory.banding import binomial
+
+CASES = [(t, r) for t in (0.1, 0.3, 0.5, 0.8, 0.9, 0.97, 1.0) for r in (0.5, 0.9, 0.99, 0.999)]
+
+
+@pytest.mark.parametrize(("n", "p"), [(0, 0.3), (1, 0.5), (32, 0.9), (127, 0.01), (32, 0.0), (32, 1.0)])
+def test_binomial(n, p):
+    assert binomial(n, p) == pytest.approx(stats.binom.pmf(np.arange(n + 1), n, p), rel=1e-9)
+
+
+@pytest.mark.parametrize(("threshold", "recall"), CASES)
+def test_as_many_of_a_sample_are_asked_for_as_the_recall_allows(threshold, recall):
+    sample, least = theory.plan_sample(threshold, recall)
+    assert theory.found(threshold, sample, least) == pytest.approx(stats.binom.sf(least - 1, sample, threshold), rel=1e-9)
+    assert theory.found(threshold, sample, least) >= recall
+    assert least + 1 > sample * threshold or theory.found(threshold, sample, least + 1) < recall
+    assert sample == 32 or stats.binom.sf(0, sample - 1, threshold) < recall
+
+
+@pytest.mark.parametrize(("threshold", "recall"), CASES)
+def test_no_document_is_found_less_often_than_stated(threshold, recall):
+    """A sample is drawn without replacement."""
+    sample, least = theory.plan_sample(threshold, recall)
+    sizes = np.r_[np.arange(sample, 1500), 10**4, 10**6]
+    common = np.ceil(threshold * sizes - 1e-9)
+    exact = stats.hypergeom.sf(least - 1, sizes, common, sample)
+    assert (exact >= theory.found(threshold, sample, least) - 1e-9).all()
+
+
+@pytest.mark.parametrize(("threshold", "recall"), CASES)
+def test_short_documents_need_the_threshold_itself(threshold, recall):
+    sample, least = theory.plan_sample(threshold, recall)
+    needed = theory.least_shared(threshold, sample, least)
+    assert needed[sample] == least
+    for size in range(1, sample):
+        assert needed[size] / size >= threshold - 1e-12 > (needed[size] - 1) / size - 1e-12
+
+
+@pytest.mark.parametrize(("threshold", "recall"), [(0.5, 0.9), (0.8, 0.99), (0.9, 0.99)])
+def test_shingles_that_tell_nothing_cost_no_more_than_stated(rng, threshold, recall):
+    """Whichever they are: here, those that are shared come first among them."""
+    sample, least = theory.plan_sample(threshold, recall)
+    known, needed = theory.crowded_recall(threshold, sample, least), theory.least_shared(threshold, sample, least)
+    shared = rng.random((20_000, sample)) < threshold
+    for nothing in (0, 1, least - 1, least, least + 1, sample):
+        left = shared.sum(1) - np.minimum(shared.sum(1), nothing)
+        found = (left >= max(1, least - nothing)).mean()
+        p = known[sample, nothing]
+        assert abs(found - p) <= 5 * (p * (1 - p) / len(shared)) ** 0.5
+    for size in range(1, sample):
+        assert known[size].tolist() == [1.0 if u < needed[size] else 0.0 for u in range(sample + 1)]
+
+
+def test_a_sample_cannot_be_too_large():
+    assert theory.plan_sample(0.036, 0.99) == (126, 1)
+    with pytest.raises(la.ParameterError, match="recall 0.99 by 127 sampled shingles of a document: 152 are needed; raise"):
+        theory.plan_sample(0.03, 0.99)
