@@ -9,6 +9,7 @@ VARIANTS = [
     {}, {"keep": "longest"}, {"keep": "last", "empty": "drop"}, {"verify": "sketch"}, {"within": "site"},
     {"method": "simhash", "radius": 6}, {"method": "simhash", "radius": 6, "verify": "sketch", "empty": "drop"},
     {"empty": "drop", "overrides": [{"id": f"d{i}", "action": "remove" if i % 4 else "keep"} for i in range(30, 80, 2)]},
+    {"key": "url", "keep": "site:2,0; shortest", "overrides": [{"id": "d50", "action": "keep"}]},
     {"keep": "last", "overrides": [{"id": f"d{i}", "action": "keep"} for i in range(30, 80)]},
 ]  # fmt: skip
 """Settings of jobs over such documents."""
@@ -23,9 +24,10 @@ def corpus(rng, n_families=25):
     """Families with copies byte for byte, empty texts, and a column of groups."""
     texts = planted(rng, n_families=n_families, lengths=(5, 200))
     texts += [texts[i] for i in rng.integers(0, len(texts), 20)] + ["", "!?"]
-    return pa.table(
-        {"id": [f"d{i}" for i in range(len(texts))], "text": texts, "site": [str(i % 3) for i in range(len(texts))]}
-    )
+    return pa.table({
+        "id": [f"d{i}" for i in range(len(texts))], "text": texts, "site": [str(i % 3) for i in range(len(texts))],
+        "url": [i * i % 97 or None for i in range(len(texts))],
+    })  # fmt: skip
 
 
 def same(a, b):

@@ -20,6 +20,8 @@ VARIANTS = {
     "longest": {"keep": "longest", "empty": "drop"},
     "largest": {"keep": "largest:score"},
     "within": {"within": "site"},
+    "keys": {"key": ["url"], "keep": "site:b; largest:score; shortest", "evidence": "all"},
+    "across": {"across": "score", "max_bucket": 3},
     "estimates": {"verify": "sketch"},
     "fingerprints": {"method": "simhash", "radius": 10},
     "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},
@@ -55,7 +57,8 @@ def weeks(seed, n=60):
         ids = [f"{week}-{number + i}" for i in range(len(texts))]
         number += len(texts)
         sites, scores = [rng.choice("aab") for _ in texts], [rng.choice([None, 2.5, -1.0, 7.0]) for _ in texts]
-        tables.append(pa.table({"text": pa.array(texts, pa.string()), "id": ids, "site": sites, "score": scores}))
+        urls = [f"u{i}" if i % 7 else None for i in random.Random(seed + week).choices(range(90), k=len(texts))]
+        tables.append(pa.table({"text": pa.array(texts, pa.string()), "id": ids, "site": sites, "score": scores, "url": urls}))
     return tables
 
 

@@ -25,16 +25,16 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3615, "kernels": 5775, "engines": 4725, "recipes": 4295, "results": 2590, "files": 4290, "formats": 6550, "inputs": 1345,
-    "steps": 2550, "index": 2120, "search": 2140, "serve": 2610, "report": 2267, "cli": 2326, "sketches": 1320, "values": 1545, "text": 1415,
-    "settings": 940, "methods": 660, "extraction": 490, "datasketch": 590, "bridges": 470,
+    "theory": 3615, "kernels": 6150, "engines": 4725, "recipes": 4795, "results": 2995, "files": 4290, "formats": 6550, "inputs": 1510,
+    "steps": 3145, "index": 2120, "search": 2140, "serve": 2610, "report": 2280, "cli": 2575, "sketches": 1320, "values": 1555, "text": 1800,
+    "settings": 1025, "methods": 660, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 70,
+    "files imported by exactly one other": 75,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

@@ -62,11 +62,13 @@ _HOMES = {
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
     "keep": "steps.keep",
+    "lines": "recipes.lines",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "overlap": "recipes.overlap",
     "pairs": "recipes.pairs",
     "pairs_above": "search.exhaustive",
+    "passages": "recipes.passages",
     "plan": "planner",
     "save": "sketches.saved",
     "shingle": "text.hashes",
@@ -115,8 +117,10 @@ if TYPE_CHECKING:
     from .planner import Plan, plan
     from .recipes.dedup import dedup
     from .recipes.foresight import Foresight, foresee
+    from .recipes.lines import lines
     from .recipes.overlap import overlap
     from .recipes.pairs import pairs
+    from .recipes.passages import passages
     from .recipes.spark.result import SparkResult
     from .results.result import Result
     from .search.banding import BandingIndex

@@ -68,7 +68,7 @@ def test_json_summary(capfd, corpus):
 
 @pytest.mark.parametrize("preset", ["web", "prose", "code", "records"])
 def test_presets_decide_what_is_not_given(capfd, corpus, preset):
-    from lookalike.settings.options import PRESETS
+    from lookalike.cli.options import PRESETS
 
     def settings(*given):
         code, out, err = run(capfd, "dedup", corpus, "--json", *given)

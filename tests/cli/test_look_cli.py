@@ -89,6 +89,29 @@ def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
     assert "removed: it has no token (--empty drop)" in capsys.readouterr().out
 
 
+def test_documents_removed_by_key(job, capsys):
+    """What the commands say of them, which have no score."""
+    urls = ["u", "v", None, None, "u", "u", "v"]
+    rows = [{"id": id, "text": text, "url": url, "n": 1} for (id, text), url in zip(ROWS, urls, strict=False)]
+    (job.parent / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ["--id", "id", "-t", 0.6, "--key", "url", "--key", "n", "--keep", "n:2,1; first", "--force"]
+    assert status("dedup", "in.jsonl", *given, "--save", "job", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["by_key"], told["kept"], told["near_duplicates"], told["exact_duplicates"]) == (3, 1, 2, 1)
+    assert status("show", "job", "alone") == 0
+    out = capsys.readouterr().out
+    assert "decision   removed: an earlier document has its key\nkept       first\n" in out and out.count("\n") == 5
+    assert status("show", "job", "first", "--top", 7) == 0
+    out = capsys.readouterr().out
+    assert "6 removed because of it, 1 of them exact duplicates" in out and "\n  copy     copy\n  key      alone\n" in out
+    assert status("groups", "job", "--json") == 0
+    (group,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (group["documents"], group["exact"]) == (7, 1)
+    assert status("dedup", "in.jsonl", "--key", "nope") == 1 and "'nope' is missing" in capsys.readouterr().err
+    assert status("dedup", "in.jsonl", "--keep", "last; longest") == 2
+    assert "keep: 'longest' cannot decide anything after first or last" in capsys.readouterr().err
+
+
 def test_documents_as_json(job, capsys):
     assert status("show", "job", "near", "--json") == 0
     told = json.loads(capsys.readouterr().out)

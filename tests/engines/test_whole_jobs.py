@@ -14,6 +14,7 @@ from toy_engine import ToyEngine
 import lookalike as la
 from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
+from lookalike.recipes import common as counting
 from lookalike.recipes import decide as deciding
 
 CASES = {
@@ -23,6 +24,13 @@ CASES = {
     "shortest": {"keep": "shortest"},
     "largest": {"keep": "largest:v", "id": "id"},
     "smallest": {"keep": "smallest:v", "within": "g"},
+    "keys and lists": {"key": ["g", "v"], "keep": "g:b,a; largest:v; longest", "evidence": "all", "empty": "drop"},
+    "keys": {
+        "key": "k",
+        "keep": "v:7,-1; last",
+        "id": "name",
+        "overrides": [{"id": f"n{i}", "action": "keep"} for i in range(40, 90)],
+    },
     "crowds": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6},
     "crowds and all": {
         "max_bucket": 4,
@@ -47,6 +55,18 @@ CASES = {
         "within": "g",
         "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
     },
+    "ignore": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
+    "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
+    "common": {"threshold": 0.4, "ignore_common": 0.1, "empty": "drop"},
+    "common, ignore and references": {
+        "method": "simhash",
+        "radius": 14,
+        "threshold": 0.5,
+        "ignore": ["w1"],
+        "ignore_common": 0.3,
+    },
+    "across": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6, "across": "g", "evidence": "all", "id": "name"},
+    "across with nulls": {"method": "simhash", "radius": 12, "threshold": 0.6, "max_bucket": 2, "across": "v", "within": "g"},
     "overrides": {
         "max_bucket": 4,
         "bands": 6,
@@ -83,6 +103,7 @@ def corpus():
     return pa.table({
         "text": texts, "id": pa.array(rng.sample(range(1000), n)), "name": [f"n{i}" for i in range(n)],
         "v": [rng.choice([None, float("nan"), 2.5, -1.0, 7.0]) for _ in range(n)], "g": [rng.choice("abb") for _ in range(n)],
+        "k": [i % 50 if i % 2 else None for i in range(n)],
     })  # fmt: skip
 
 
@@ -94,7 +115,7 @@ def told(case, references=0, **more):
     with closing(la.dedup(table.slice(references), against=against, **chosen)) as result:
         summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
                    "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike", "removed_by_override",
-                   "kept_by_override")}  # fmt: skip
+                   "kept_by_override", "by_key")}  # fmt: skip
         return result.decisions, result.pairs, summary
 
 
@@ -104,12 +125,19 @@ def expected(case, references):
     return told(case, references, threads=1)
 
 
+@pytest.fixture(autouse=True)
+def few_are_common(monkeypatch):
+    """Whatever the number of documents."""
+    monkeypatch.setattr(counting, "FLOOR", 5)
+
+
 @pytest.mark.parametrize("kind", WITH_SPARK[1:])
 @pytest.mark.parametrize("case", CASES)
 def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
     wanted = expected(case, references)
     assert wanted[2]["near_duplicates"] > 5 and wanted[1].num_rows > 5
+    assert (wanted[2]["by_key"] > 20) == ("key" in CASES[case])
     found = told(case, references, **prepare(kind, monkeypatch))
     assert found[2] == wanted[2]
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
@@ -132,24 +160,25 @@ def test_pairs_by_containment_are_the_same(kind, monkeypatch):
 
 
 @cache
-def every_pair(within, references):
+def every_pair(within, references, ignore):
     """All pairs where no bucket is a crowd, and how many were compared."""
-    return listed(within, references, max_bucket=10**6, threads=1)
+    return listed(within, references, ignore, max_bucket=10**6, threads=1)
 
 
-def listed(within, references, **more):
+def listed(within, references, ignore, **more):
     table = corpus()
     against = table.slice(0, references) if references else None
     chosen = {"threshold": 0.6, "width": 1, "bands": 6, "rows": 2, "within": within} | more
+    chosen |= {"ignore": [ignore]} if ignore else {}
     found = find_pairs(table.slice(references), against, **chosen)
     return found.table, found.summary["candidate_pairs"]
 
 
 @pytest.mark.parametrize("kind", WITH_SPARK)
-@pytest.mark.parametrize(("within", "references"), [(None, 0), ("g", 30)])
-def test_pairs_of_crowds_are_all_listed(within, references, kind, monkeypatch):
-    wanted, candidates = every_pair(within, references)
-    found, compared = listed(within, references, max_bucket=2, **prepare(kind, monkeypatch))
+@pytest.mark.parametrize(("within", "references", "ignore"), [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")])
+def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkeypatch):
+    wanted, candidates = every_pair(within, references, ignore)
+    found, compared = listed(within, references, ignore, max_bucket=2, **prepare(kind, monkeypatch))
     assert found.equals(wanted) and found.num_rows > 100
     assert compared < candidates
 

@@ -319,8 +319,9 @@ def test_empty_documents_are_said_with_a_way_out(tmp_path):
     (tmp_path / "in.jsonl").write_text(line("") + line("...") + line(A))
     result = la.dedup(tmp_path / "in.jsonl")
     assert result.summary.empty == 2
-    assert "empty documents                      2   (no words: kept, never matched; --empty drop removes them)" in str(
-        result.summary
+    assert (
+        "empty documents                      2   (nothing to compare: kept, never matched; --empty drop removes them)"
+        in str(result.summary)
     )
 
 

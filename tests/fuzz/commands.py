@@ -16,7 +16,7 @@ NUMBERS = ("0", "1", "-1", "0.5", "1.0", "0.9999999999", "2", "7", "64", "nan", 
            "99999999999999999999999", "-0.0", "1e3", "8")  # fmt: skip
 SIZES = ("0", "1", "-5GB", "500MB", "1GB", "1e400", "nan", "4 GiB", "GB", "", "10000000000000GB", "1.5.5GB", "512MiB")
 NAMES = ("text", "id", "n", "nope", "", "keep", "duplicate_of", "text,id", "te\nxt", "'", "\x1b[31m", "é", "x" * 300)
-POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "largest:", "largest", "largest:nope", "smallest:text", "", "best",
+POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "largest:", "largest", "largest:nope", "smallest:text", "", "best", "n:1,2; longest", "n:", "n:1;;last", "last; n:1",
             "largest:id:n")  # fmt: skip
 
 
@@ -47,13 +47,13 @@ OUTPUTS = ("out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out.csv", "out.parquet
 
 def values_for(name: str) -> tuple[str, ...]:
     """What an option may be given."""
-    if name in ("output", "matches", "report", "save", "save_sketches"):
+    if name in ("output", "matches", "listed", "report", "save", "save_sketches"):
         return OUTPUTS
     if name in ("against", "source", "overrides", "trust"):
         return PATHS
     if name == "work":
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
-    if name in ("text", "id", "within", "against_text", "against_id", "glob"):
+    if name in ("text", "id", "within", "key", "against_text", "against_id", "glob"):
         return (*NAMES, "*.txt", "**", "/abs/*", "[")
     return {"keep": POLICIES, "memory": SIZES}.get(name, NUMBERS)
 
@@ -79,7 +79,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     choices = tuple(getattr(parameter.type, "choices", ()))
     if choices and r.random() < 0.9:
         return [option, r.choice(choices)]
-    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "within": "n",
+    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
              "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]

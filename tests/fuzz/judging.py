@@ -176,7 +176,7 @@ def check_rest(case, result, references, rows, decided):
         again = oracle.decide(references, rows, case.settings, higher)
         wanted = [keeper == d for d, keeper in enumerate(again.keeper)][decided.n_reference :]
         expect(result.rethreshold(higher).keep.tolist() == wanted, "rethreshold decides otherwise")
-    for_pairs = {name: value for name, value in case.settings.items() if name not in ("keep", "empty")}
+    for_pairs = {name: value for name, value in case.settings.items() if name not in ("keep", "empty", "key")}
     table, error = refused(lambda: la.pairs(case.inputs, against=case.against or None, **for_pairs))
     if error is None:
         exact = oracle.all_pairs(decided, references + rows, case.settings["threshold"])

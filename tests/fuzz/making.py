@@ -179,7 +179,9 @@ def settings(r: Random, kind: str) -> dict[str, object]:
         if r.random() < 0.25:
             out["within"] = "n"
         if r.random() < 0.25:
-            out["keep"] = r.choice(["largest:n", "smallest:n"])
+            out["keep"] = r.choice(["largest:n", "smallest:n", "n:x,2.5, 1;largest:n", "longest; n:true,0; smallest:n; last"])
+        if r.random() < 0.15:
+            out["key"] = "n"
     return out
 
 

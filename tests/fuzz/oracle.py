@@ -114,7 +114,7 @@ def read_parquet(path, settings):
     wanted = [
         "text",
         *(["id"] if "id" in settings else []),
-        *(["n"] if "within" in settings or ":" in settings["keep"] else []),
+        *(["n"] if "within" in settings or "key" in settings or ":" in settings["keep"] else []),
     ]
     try:
         table = pq.ParquetFile(path).read(columns=wanted)
@@ -178,9 +178,22 @@ def value_key(value):
     return "other", json.dumps(value, sort_keys=True)
 
 
-def priorities(rows, policy):
+def priorities(rows, keep):
     """What each row is ordered by, smaller first; None where a column has no order."""
+    of_each = [by_policy(rows, policy.strip()) for policy in keep.split(";")]
+    return None if None in of_each else list(zip(*of_each, strict=True))
+
+
+def by_policy(rows, policy):
+    """The same of one policy."""
     name, _, column = policy.partition(":")
+    if name == "last":
+        return [(0, -d) for d in range(len(rows))]
+    if name == "n":
+        listed = [{("text", text.strip()), value_key(untyped(text.strip()))} for text in column.split(",")]
+        keys = [value_key(row.n) for row in rows]
+        places = [next((i for i, some in enumerate(listed) if key in some), len(listed)) for key in keys]
+        return [(1, 0) if key is None else (0, place) for key, place in zip(keys, places, strict=True)]
     if not column:
         size = {"longest": -1, "shortest": 1}.get(name, 0)
         return [(0, size * len(row.data)) for row in rows]
@@ -210,21 +223,25 @@ def decide(references, rows, settings, threshold=None):
     threshold = settings["threshold"] if threshold is None else threshold
     everything = [*references, *rows]
     n, first = len(everything), len(references)
-    policy = settings["keep"]
-    priority = priorities(everything, policy)
+    priority = priorities(everything, settings["keep"])
     if priority is None:
         return None
     later = list(range(first, n))
-    later.sort(key=lambda d: (priority[d], -d if policy == "last" else d))
+    later.sort(key=lambda d: (priority[d], d))
     order = [*range(first), *later]
     sets = [shingles(row.data, settings) for row in everything]
     groups = [value_key(row.n) if "within" in settings else None for row in everything]
+    represents, of_key = {}, {}
+    for d in order if "key" in settings else ():
+        key = None if d >= first and not sets[d] and settings["empty"] == "drop" else value_key(everything[d].n)
+        if key is not None and represents.setdefault(key, d) != d and d >= first:
+            of_key[d] = represents[key]
     leaders, leader = {}, {}
     for d in order:
-        leader[d] = leaders.setdefault((everything[d].data, groups[d]), d) if sets[d] else d
+        leader[d] = leaders.setdefault((everything[d].data, groups[d]), d) if sets[d] and d not in of_key else d
     keeper, score, kept = {}, {}, []
     for d in order:
-        if leader[d] != d:
+        if leader[d] != d or d in of_key:
             continue
         keeper[d], score[d] = d, 1.0
         if not sets[d] or d < first:
@@ -240,7 +257,7 @@ def decide(references, rows, settings, threshold=None):
             keeper[d], score[d] = best[2], float(best[0])
         else:
             kept.append(d)
-    for d in order:
+    for d in (d for d in order if d not in of_key):
         if leader[d] != d:
             is_copy = keeper[leader[d]] == leader[d]
             keeper[d], score[d] = keeper[leader[d]], 1.0 if is_copy else score[leader[d]]
@@ -248,6 +265,8 @@ def decide(references, rows, settings, threshold=None):
             keeper[d], score[d] = d, 1.0
         elif not sets[d] and settings["empty"] == "drop":
             keeper[d] = None
+    for d, one in of_key.items():
+        keeper[d], score[d] = keeper[one], None
     return Decided([keeper[d] for d in range(n)], [score[d] for d in range(n)], sets, groups, first)
 
 

@@ -12,6 +12,7 @@ import lookalike as la
 from lookalike.files import streams
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
+from lookalike.inputs.keep_order import Priority
 from lookalike.inputs.read import Reading, check_apart, file_in_both, read_documents, read_with_ids
 from lookalike.text.texts import Texts
 from lookalike.values.tables import SOURCE_BITS
@@ -52,7 +53,7 @@ def rows_of(found):
 @pytest.mark.parametrize("block", [40, 300, 1 << 20])
 def test_every_row_is_a_document(splits, monkeypatch, block):
     monkeypatch.setattr(streams, "BLOCK", block)
-    reading = Reading(id="id", priority="n", within="site")
+    reading = Reading(id="id", priorities=(Priority("n"),), within="site")
     found = rows_of(read_documents(splits, reading))
     assert [(row["position"], row["number"], row["text"], row["id"], row["id_is_text"]) for row in found] == [
         (number << SOURCE_BITS | row, 2 * row + 2, (values["text"] or "").encode(), values["id"], True)
@@ -89,7 +90,10 @@ def test_rows_that_were_read_before_are_passed_over(folder, data):
 def test_the_columns_are_those_that_are_asked_for():
     assert Reading().schema.names == ["position", "number", "text"]
     assert Reading(within="w", id="i").schema.names == ["position", "number", "text", "id", "id_is_text", "within"]
-    assert Reading(priority="p").schema.field("priority").type == pa.large_binary()
+    more = Reading(priorities=(Priority("p"), Priority("q", ("a",))), key=("p", "k"), order_by="p")
+    names = ["priority", "priority_1", "order_by", "document_key"]
+    assert more.schema.names[3:] == names and more.others == ("p", "q", "k")
+    assert {more.schema.field(name).type for name in names} == {pa.large_binary()}
     assert Reading(n_references=3).boundary == 3 << SOURCE_BITS and Reading().boundary == 0
 
 

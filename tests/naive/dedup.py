@@ -114,47 +114,111 @@ def cosine(a, b):
     return min(1.0, dot / sqrt(p * q))
 
 
-def keep_order(texts, references, keep, values):
-    """Documents in keep order: references by position, the others by policy, nulls and NaN last, ties by position."""
-    policy = keep.partition(":")[0]
-    sign = -1 if policy in ("last", "longest", "largest") else 1
+def is_null(value):
+    """Whether a value is null; NaN is."""
+    return value is None or value != value
 
-    def rank(d):
-        if policy == "first" or d < references:
-            return (0, 0)
-        if policy in ("largest", "smallest"):
-            value = values[d]
-            return (1, 0) if value is None or value != value else (0, sign * levels.index(value))
-        return (0, sign * (d if policy == "last" else len(texts[d])))
 
-    present = {v for v in values or () if v is not None and v == v}
-    levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
-    return sorted(range(len(texts)), key=lambda d: (d >= references, *rank(d), d))
+def reads_as(text, value):
+    """Whether a value that a policy lists stands for one of a column: the text, or the number or truth value it reads as."""
+    if isinstance(value, str):
+        return text == value
+    if isinstance(value, bool):
+        return text == ("true" if value else "false")
+    return text.replace(".", "").lstrip("-").isdigit() and float(text) == value
+
+
+def ranks(texts, policy, columns):
+    """What a policy sorts documents by: nulls and NaN last."""
+    name, _, column = policy.partition(":")
+    if name in ("first", "last"):
+        return [0 if name == "first" else -d for d in range(len(texts))]
+    if name in ("longest", "shortest"):
+        return [len(text) * (1 if name == "shortest" else -1) for text in texts]
+    if name in ("largest", "smallest"):
+        present = {v for v in columns[column] if not is_null(v)}
+        levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
+        places = {v: levels.index(v) * (1 if name == "smallest" else -1) for v in levels}
+        return [(1, 0) if is_null(v) else (0, places[v]) for v in columns[column]]
+    listed = [text.strip() for text in column.split(",")]
+    places = [next((i for i, text in enumerate(listed) if reads_as(text, v)), len(listed)) for v in columns[name]]
+    return [(1, 0) if is_null(v) else (0, place) for v, place in zip(columns[name], places, strict=True)]
+
+
+def keep_order(texts, references, keep, columns):
+    """Documents in keep order: references by position, the others by one policy after the other, ties by position."""
+    by = [ranks(texts, policy.strip(), columns) for policy in keep.split(";")]
+    return sorted(range(len(texts)), key=lambda d: (d >= references, [each[d] for each in by] if d >= references else [], d))
+
+
+def key_of(values):
+    """What tells keys apart: the kind and the value of each part; None if one is null."""
+    if any(map(is_null, values)):
+        return None
+    return tuple(("truth" if isinstance(v, bool) else "text" if isinstance(v, str) else "number", v) for v in values)
+
+
+def differ(a, b):
+    """Whether two values of ``across`` differ: no value is equal to none."""
+    return a is None or b is None or a != b
+
+
+def same_texts(documents):
+    """Pairs of equal texts: of the first, and of the first with another value than that, with all after them.
+
+    ``documents`` are (place, text, value of ``across``) in keep order.
+    """
+    firsts, found = {}, set()
+    for b, text, value in documents:
+        heads = firsts.setdefault(text, [])
+        found |= {(a, b) for a, _ in heads}
+        if not heads or (len(heads) == 1 and differ(heads[0][1], value)):
+            heads.append((b, value))
+    return found
 
 
 def dedup(
-    texts, *, references=0, keep="first", values=None, within=None, empty="keep", unit="word", width=5,
+    texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), common=None, empty="keep",
+    unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
     overrides=None, measure="resemblance", floor=0, sample=32,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
     With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
-    ``values`` are those of the column that ``keep`` names, ``within`` those of that column; ``least`` comes of
-    ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some documents that
-    are no references whether they are to be kept ("keep") or removed ("remove").
+    ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
+    comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
+    documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count, nor, with ``common``, a
+    share and a number, those that more documents have than both. ``across`` are values of that column.
     """
     rule, overrides = rule or Rule(), overrides or {}
-    sets = [shingles(text, unit, width) for text in texts]
+    ignored = {shingle for text in ignore for shingle in shingles(text, unit, width)}
+    sets = [tuple(shingle for shingle in shingles(text, unit, width) if shingle not in ignored) for text in texts]
+    if common is not None:
+        counts = Counter(shingle for some in sets for shingle in set(some))
+        sets = [
+            tuple(shingle for shingle in some if counts[shingle] <= max(common[0] * len(texts), common[1])) for some in sets
+        ]
     groups = [0 if within is None else group_of(value) for value in within or texts]
-    order = keep_order(texts, references, keep, values)
+    apart = [None if value is None or value != value else group_of(value) for value in across or ()]
+    order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
+
+    # Keys: who represents each document that is removed by its key.
+    represents, of_key = {}, {}
+    for d in order if key else ():
+        dropped = d >= references and (overrides.get(d) == "remove" or (not sets[d] and empty == "drop"))
+        if not dropped and key_of(key[d]) is not None:
+            first = represents.setdefault(key_of(key[d]), d)
+            if first != d and d >= references:
+                of_key[d] = first
 
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        leader[d] = first.setdefault((texts[d], groups[d]), d) if sets[d] and overrides.get(d) != "remove" else d
-    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove"]
+        alone = across is not None or not sets[d] or overrides.get(d) == "remove" or d in of_key
+        leader[d] = d if alone else first.setdefault((texts[d], groups[d]), d)
+    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove" and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
     # Candidates.
@@ -182,6 +246,9 @@ def dedup(
             for i in live if simhash_codes
         }  # fmt: skip
         candidates = by_fingerprints(prints, group, codes, radius, references, rule)
+    if across is not None:
+        candidates |= same_texts([(i, (texts[order[i]], group[i]), apart[order[i]]) for i in live])
+        candidates = {(a, b) for a, b in candidates if differ(apart[order[a]], apart[order[b]])}
     candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references}
 
     # Scores.
@@ -207,6 +274,11 @@ def dedup(
         keeper[b] = max(kept, key=lambda a: (score(a, b), -a)) if kept and b >= references else b
 
     # Everybody's decision.
+    def named(d):
+        """The kept document that stands for one which is in no way dropped: itself, its set's first, or that one's keeper."""
+        i = place[leader[d]]
+        return d if d < references else order[keeper.get(i, i)]
+
     decisions = []
     for d in range(len(texts)):
         i = place[leader[d]]
@@ -216,6 +288,8 @@ def dedup(
             decisions.append(Decision("override", None, None))
         elif overrides.get(d) == "keep":
             decisions.append(Decision("kept", d, None))
+        elif d in of_key:
+            decisions.append(Decision("key", named(of_key[d]), None))
         elif not sets[d]:
             decisions.append(Decision("kept", d, None) if empty == "keep" else Decision("empty", None, None))
         elif keeper[i] != i:

@@ -14,11 +14,13 @@ def group_rules(decisions, order, origins, *, at_most=1, drop_all=False, min_sou
             groups.setdefault(decisions[d].keeper, []).append(d)
     found, counts = list(decisions), {}
     for first, members in groups.items():
+        keys = [d for d in members if decisions[d].reason == "key"]  # of these only the number counts
+        members = [d for d in members if d not in keys]
         gone = [d for d in members if decisions[d].reason in ("exact", "near")]
         spared, removed = gone[: at_most - 1], gone[at_most - 1 :]
         seen = Counter(origins[d] for d in members)  # counts of equal size stay in the order of the first of each
         counts[first] = (
-            sum(decisions[d].reason == "exact" for d in removed), len(removed), len(seen), [o for o, _ in seen.most_common()],
+            sum(decisions[d].reason == "exact" for d in removed), len(removed) + len(keys), len(seen), [o for o, _ in seen.most_common()],
         )  # fmt: skip
         for d in spared:
             found[d] = found[d]._replace(reason="spared", score=None)

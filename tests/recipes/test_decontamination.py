@@ -123,6 +123,9 @@ def test_each_input_is_a_benchmark(tmp_path):
     assert told == [(2, 1, 2, 0.5), (3, 3, 2, 1.0)]
     assert [name.rpartition("/")[2] for name in result.by_benchmark["benchmark"].to_pylist()] == ["one.jsonl", "two.jsonl"]
     assert len(result.matches) == result.summary["matches"] == 8
+    write_lines(tmp_path / "evals/two.jsonl", [{"text": QUESTION, "set": name} for name in ("a", None, 7)])
+    named = la.overlap([PAGE], against=tmp_path / "evals/two.jsonl", benchmark="set").by_benchmark
+    assert named["benchmark"].to_pylist() == ["a", str(tmp_path / "evals/two.jsonl"), "7"], "null: as without the column"
 
 
 @pytest.mark.parametrize("against", [

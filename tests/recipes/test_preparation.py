@@ -12,6 +12,7 @@ import pytest
 import lookalike as la
 from lookalike.engines import memory as memory_module
 from lookalike.engines.memory import Memory
+from lookalike.inputs.keep_order import Priority
 from lookalike.recipes import preparation
 from lookalike.recipes.preparation import open_job
 
@@ -32,13 +33,13 @@ def test_references_come_first_and_all_settings_reach_the_reading(files):
     opened = open_job(inputs, replace(settings, against=reference), None)
     assert [split.name for split in opened.splits] == [reference, *inputs]
     reading = opened.reading
-    assert (reading.id, reading.priority, reading.within, reading.pages) == ("id", "n", "n", "main")
+    assert (reading.id, reading.priorities, reading.within, reading.pages) == ("id", (Priority("n"),), "n", "main")
     assert (reading.encoding_errors, reading.n_references) == ("replace", 1)
     assert reading.free == ("keep", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance", "cluster",
                             "cluster_is_reference")  # fmt: skip
     assert not opened.workspace.on_disk and opened.skipped["files"] == 0 and list(opened.clock.seconds) == ["opening"]
     bare = open_job(inputs, la.Settings(), None)
-    assert bare.reading.free == () and bare.reading.n_references == 0 and bare.reading.priority is None
+    assert bare.reading.free == () and bare.reading.n_references == 0 and bare.reading.priorities == ()
 
 
 def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):

@@ -50,7 +50,7 @@ def two_weeks(files, folder, **given):
 def kept_of(folder):
     """What is saved of each document, but for what the secret enters."""
     batches = [batch for split in as_references(folder) for batch in split.data.batches()]
-    return [{**row, "digest": None, "within": None} for batch in batches for row in batch.to_pylist()]
+    return [{**row, "digest": None, "within": None, "document_key": None} for batch in batches for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -64,7 +64,7 @@ def test_two_generations_are_as_good_as_their_documents(variant, files, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
-@pytest.mark.parametrize("variant", ["within", "crowds"])
+@pytest.mark.parametrize("variant", ["within", "crowds", "keys"])
 def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch):
     given = VARIANTS[variant]
     seen, clean = two_weeks(files, tmp_path, **given)

@@ -17,6 +17,7 @@ from lookalike.inputs.overrides import read_overrides
 from lookalike.recipes.compare import compare_texts
 from lookalike.recipes.progress import no_progress
 from lookalike.settings.settings import PairSettings
+from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
@@ -45,6 +46,8 @@ FUNCTIONS = {
         {"inputs", "annotate", "mask", "matches", "report", "report_texts", *OF_A_CLUSTER},
         {"data", "progress"},
     ),
+    "lines": (la.lines, {"inputs", "listed", *OF_A_CLUSTER}, {"data", "progress"}),
+    "passages": (la.passages, {"inputs", "listed", "mask", *OF_A_CLUSTER}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -60,6 +63,7 @@ OTHER_DEFAULTS = {
 }
 """What a command passes on where an option is not given, and the default of its function, where they differ."""
 GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
+         "lines": ["x"], "passages": ["x"],
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
@@ -155,13 +159,14 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             inspect.getmodule(function), "open_job", lambda data, settings, *_: seen.append((data, settings)) or 1 / 0
         )
     other = {
-        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "empty": "drop", "verify": "sketch", "work": "x",
+        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "ignore_common": 0.2, "empty": "drop", "verify": "sketch", "work": "x",
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
         "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "list_sources": 4, "slices": ("l",),
+        "key": ("a", "b"),
         "measure": "containment", "floor": 0.2,
     }  # fmt: skip
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):

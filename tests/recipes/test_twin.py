@@ -2,6 +2,7 @@
 
 import random
 from math import ceil, log
+from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -12,6 +13,7 @@ from naive.dedup import dedup, keep_order, least_codes, least_sampled
 from naive.groups import group_rules
 
 import lookalike as la
+from lookalike.recipes import common as counting
 from lookalike.theory import containment
 
 SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine", "containment")
@@ -49,13 +51,21 @@ corpora = st.lists(rows, max_size=45) | st.builds(
     lambda first, n, step: [(first + i * step, i % step, i % 5) for i in range(n) if first + i * step < len(TEXTS)],
     st.integers(100, 390), st.integers(10, 100), st.integers(1, 3),
 )  # fmt: skip
+KEEP = (
+    "first", "last", "longest", "shortest", "largest:v", "smallest:v", "largest:v; longest", "shortest;smallest:v ;last", "v:b, 2.5,-1",
+    "g:a,30; v:é,B,2.5; longest", "longest; g:1,b; largest:v; first", "smallest:v;v:b;largest:v;longest;shortest",
+)  # fmt: skip
 columns = {
     "within": st.sampled_from([None, pa.array([1, 2, None, 30]), pa.array(["a", "b", None, "1"])]),
+    "across": st.sampled_from(
+        [None, None, pa.array([1, 2, 2, 1]), pa.array([3.0, None, float("nan"), 1.0]), pa.array(["a", "b", None, "a"])]
+    ),
     "values": st.sampled_from([pa.array([2.5, None, float("nan"), -1.0, 2.5]), pa.array(["b", "é", None, "", "B"])]),
 }
 common = {
     "threshold": st.sampled_from([0.3, 0.5, 0.7, 0.8, 0.9, 1.0]),
-    "keep": st.sampled_from(["first", "last", "longest", "shortest", "largest:v", "smallest:v"]),
+    "keep": st.sampled_from(KEEP),
+    "key": st.sampled_from([None, None, None, "k", "k", ["k"], ["k", "v"], ["g", "k"], "v"]),
     "empty": st.sampled_from(["keep", "drop"]),
     "width": st.integers(1, 3),
     "seed": st.integers(0, 2),
@@ -75,7 +85,11 @@ def decided(table, references, **chosen):
     return result, kept, {d: (None if keeper is None else int(keeper), score) for d, keeper, score in found}
 
 
-def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None, group=None, **chosen):
+def check(
+    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), share=None, least_common=0,
+    group=None,
+    **chosen,
+):  # fmt: skip
     """Hold the program against the twin; return the twin's decisions.
 
     ``overrides`` are actions by row, ``group`` what is asked of whole groups.
@@ -86,7 +100,10 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         "id": pa.array(range(len(corpus)), pa.int64()), "text": pa.array(texts, pa.string()),
         "v": values.take(pa.array([v for *_, v in corpus], pa.int64())),
         "g": (within or values).take(pa.array([g for _, g, _ in corpus], pa.int64())),
+        "k": pa.array([(7 * text + g) % 17 or None for text, g, _ in corpus], pa.int64()),
+        "a": (across or values).take(pa.array([(g + v) % 4 for _, g, v in corpus], pa.int64())),
     })  # fmt: skip
+    key, columns = chosen.pop("key", None), {name: table[name].to_pylist() for name in "vgk"}
     groups = None if within is None else table["g"].to_pylist()
     bands, plan = {}, {}
     if chosen.get("measure") == "containment":
@@ -104,24 +121,33 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
         [t.encode() for t in texts],
         references=references,
         within=groups,
-        values=table["v"].to_pylist(),
+        columns=columns,
+        key=None if key is None else list(zip(*(columns[name] for name in key), strict=True)),
+        across=None if across is None else table["a"].to_pylist(),
+        ignore=[text.encode() for text in ignore],
+        common=None if share is None else (share, least_common),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
         **chosen,
     )
     if group is not None:
-        order = keep_order([t.encode() for t in texts], references, chosen["keep"], table["v"].to_pylist())
+        order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
         by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
         origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
         expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
         chosen |= group | {"source": "g", "counts": True, "list_sources": 2}
-    more = {} if within is None else {"within": "g"}
+    more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
+    more |= ({} if across is None else {"across": "a"}) | ({} if share is None else {"ignore_common": share})
+    more |= {"ignore": ignore} if ignore else {}
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
-    result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
+    with mock.patch.object(counting, "FLOOR", least_common):
+        result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
-    named = {d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "empty", "override")}
+    named = {
+        d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "key", "empty", "override")
+    }
     gone = named | {d: (None, None) for d, e in enumerate(expected) if e.reason in ("group", "sources")}
     assert removed.keys() == gone.keys()
     assert removed == gone
@@ -140,6 +166,8 @@ def check(corpus, references, within, values, rule, texts=TEXTS, overrides=None,
 
 overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
 verified = st.sampled_from(["exact", "exact", "sketch"])
+templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
+common |= {"ignore": templates, "share": st.sampled_from([None, None, 0.05, 0.3, 0.5]), "least_common": st.integers(0, 6)}
 grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4), "min_sources": st.integers(1, 3)}) | st.fixed_dictionaries(
     {"drop_all": st.booleans(), "min_sources": st.integers(1, 3)}
 )  # fmt: skip
@@ -168,8 +196,9 @@ def small_samples():
 
 @settings(max_examples=170)
 @given(
-    recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds, **columns,
-    **common | {"verify": st.just("exact")},
+    recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds,
+    **{name: some for name, some in (columns | common).items() if name not in ("across", "ignore", "share", "least_common")}
+    | {"verify": st.just("exact")},
 )  # fmt: skip
 def test_containment(small_samples, max_bucket, **chosen):
     check(rule=Rule(max_bucket), measure="containment", **chosen)
@@ -239,6 +268,23 @@ def test_overrides_decide():
     assert compare(texts, 30, Rule(10**6), overrides=gone, **chosen) == [
         e if d not in gone else ("kept", d, None) for d, e in enumerate(plain)
     ]
+
+
+def test_keys_decide():
+    """Documents are removed by the key of a kept one, a removed one, a copy and a reference; an override keeps some of them."""
+    texts = [*TEXTS, *TEXTS]
+    corpus, references = [(i, 0, 0) for i in range(len(texts))], 4
+    given = {"texts": texts, "empty": "drop", "width": 1, "threshold": 0.5, "keep": "first", "seed": 1, "banding": (8, 1)}
+    found, plain = (check(corpus, references, None, pa.array([None]), Rule(10**6), key=key, **given) for key in ("k", None))
+    of = {d: e.keeper for d, e in enumerate(found) if e.reason == "key"}
+    firsts = {(7 * d) % 17: d for d in reversed(range(len(texts))) if found[d].reason not in ("key", "empty")}
+    assert len(of) > 100 and {keeper < references for keeper in of.values()} == {True, False}
+    assert {found[firsts[7 * d % 17]].reason for d in of} >= {"reference", "kept", "near"}
+    assert sum(e != plain[d] for d, e in enumerate(found) if d not in of) > 2  # those of a key match nobody
+    some = [d for d in of if d % 2]
+    by_hand = dict.fromkeys(some, "keep")
+    spared = check(corpus, references, None, pa.array([None]), Rule(10**6), key="k", overrides=by_hand, **given)
+    assert spared == [e if d not in by_hand else ("kept", d, None) for d, e in enumerate(found)]
 
 
 def test_crowds():

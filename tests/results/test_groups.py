@@ -126,6 +126,22 @@ def test_overrides_stay(corpus, threshold, data):
         assert row["n_duplicates"] == len(mine) and row["n_exact"] == sum(other["reason"] == "exact" for other in mine)
 
 
+@given(corpora(), st.sampled_from([0.5, 0.6, 0.8, 1.0]), st.data())
+def test_keys_stay(corpus, threshold, data):
+    """One that was removed by its key follows the document that stands for that like a copy, and has no score."""
+    order, leader = corpus[1:3]
+    by_key = {o for o in order if o >= corpus[0] and leader[o] != o and data.draw(st.booleans())}
+    decisions, verified = tables(*corpus)
+    reasons = ["key" if o in by_key else was for o, was in zip(order, decisions["reason"].to_pylist(), strict=True)]
+    decisions = decisions.set_column(decisions.schema.get_field_index("reason"), "reason", pa.array(reasons, pa.string()))
+    found = walk_again(decisions, verified, threshold, 64)[0].to_pylist()
+    scores = dict.fromkeys(("resemblance", "standard_error", "distance"))
+    for row, o, was in zip(found, order, walked(*corpus, threshold, 64), strict=True):
+        mine = [other["reason"] for other in found if other["keeper"] == o and other["order"] != o]
+        was |= ({"reason": "key"} | scores if o in by_key else {}) | {"n_exact": mine.count("exact")}
+        assert {name: row[name] for name in DECIDED} == {name: was[name] for name in DECIDED}
+
+
 @given(corpora(), st.booleans(), st.integers(1, 20))
 def test_groups_and_clusters_follow_from_decisions(corpus, against, batch):
     references, order, _leader, _empty, _pairs = corpus

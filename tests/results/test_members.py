@@ -14,8 +14,10 @@ from lookalike.results import rows as rows_module
 from lookalike.results.members import RESEMBLING, Numbers, names_like, rows_named
 from lookalike.results.rows import HeldRows
 
+RANKED = {"exact": 8.0, "key": 9.0}  # after all near-duplicates
 
-@pytest.fixture(scope="module", params=[{}, {"keep": "longest"}, {"against": True}], ids=str)
+
+@pytest.fixture(scope="module", params=[{}, {"keep": "longest"}, {"against": True}, {"key": "k"}], ids=str)
 def result(request):
     rng = np.random.default_rng(3)
     texts = planted(rng, n_families=60)
@@ -23,6 +25,8 @@ def result(request):
     settings = dict(request.param)
     if settings.pop("against", False):
         settings["against"] = texts[:40:3]
+    if "key" in settings:
+        texts = [{"text": text, "k": i % 97 or None} for i, text in enumerate(texts)]
     return la.dedup(texts, threshold=0.6, **settings)
 
 
@@ -32,7 +36,7 @@ def expected(result):
     found = {row["order"]: (i, []) for i, row in enumerate(rows) if row["kept"]}
     for i, row in enumerate(rows):
         if not row["kept"] and row["keeper"] is not None:
-            found[row["keeper"]][1].append((row["resemblance"] if row["reason"] == "near" else 9.0, i))
+            found[row["keeper"]][1].append((row["resemblance"] if row["reason"] == "near" else RANKED[row["reason"]], i))
     return {order: (row, sorted(some)) for order, (row, some) in found.items()}
 
 
@@ -47,8 +51,9 @@ def test_groups_are_those_of_decisions(result, batch, least, monkeypatch):
         assert total == len(wanted) > 3
         assert [(g.row, g.rows.tolist()) for g in found] == [(row, [i for _, i in some]) for row, some in wanted[:n]]
         for group, (_, some) in zip(found, wanted, strict=False):
-            near = [score for score, _ in some if score <= 1]
-            assert group.scores.tolist() == near and group.n_exact == len(some) - len(near) and group.size == len(some) + 1
+            near, scores = [score for score, _ in some if score <= 1], [score for score, _ in some]
+            assert group.scores.tolist() == near and group.size == len(some) + 1
+            assert (group.n_exact, group.n_keys) == (scores.count(RANKED["exact"]), scores.count(RANKED["key"]))
             assert group.spread == ((near[0], statistics.median(near), near[-1]) if near else None)
 
 

@@ -94,7 +94,7 @@ def test_every_count_is_said():
     assert [" ".join(line.split()) for line in lines[1:]] == [
         "exact duplicates removed 11",
         "near-duplicates removed 12 (resemblance >= 0.8, exact)",
-        "empty documents 3 (no words: kept, never matched; --empty drop removes them)",
+        "empty documents 3 (nothing to compare: kept, never matched; --empty drop removes them)",
         "kept 67",
         "least similar removals (removed -> kept):",
         "0.8100 a -> b\\nc",
@@ -145,7 +145,7 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
     assert found == {
         "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
         "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept") + said.count("spared"),
-        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"),
+        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"), "by_key": said.count("key"),
         "spared": said.count("spared"), "removed_with_group": said.count("group"), "removed_by_sources": said.count("sources"),
         "slices": {},
         "least_alike": [

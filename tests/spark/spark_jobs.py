@@ -19,7 +19,7 @@ import lookalike as la
 from lookalike.engines.spark import texts as spark_texts
 
 FORMS = ("parquet", "jsonl", "csv", "txt")
-POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score")
+POLICIES = ("first", "last", "longest", "shortest", "largest:score", "smallest:score", "site:b; longest")
 ROWS = 50
 """In a row group."""
 

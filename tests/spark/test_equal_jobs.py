@@ -18,12 +18,16 @@ COVERING = {
     "copies and nothing": Case(
         corpus="copies", n=300, form="csv", partitions=1,
         settings={
-            "keep": "smallest:score", "within": "site", "empty": "drop", "id": "id", "at_most": 2, "min_sources": 2, "counts": True,
-            "source": "score", "list_sources": 2, "slices": ("site", "score"),
+            "keep": "smallest:score; longest", "within": "site", "empty": "drop", "id": "id", "at_most": 2, "min_sources": 2,
+            "counts": True, "source": "score", "list_sources": 2, "slices": ("site", "score"),
         },
     ),
     "poems": Case(
         corpus="poems_zh", n=2500, settings={"keep": "largest:score", "unit": "char", "width": 1, "threshold": 0.5}
+    ),
+    "keys, with references": Case(
+        corpus="mixed", n=800, form="parquet", references=100,
+        settings={"key": ["score", "site"], "keep": "site:site 3,site 1; largest:score; last", "threshold": 0.5, "id": "id"},
     ),
     "news, a file each": Case(corpus="news", form="txt", settings={"keep": "shortest", "threshold": 0.5, "evidence": "all"}),
 }  # fmt: skip
@@ -32,7 +36,7 @@ COVERING = {
 @pytest.mark.parametrize("name", COVERING)
 def test_decisions_are_those_of_one_machine(name, cluster, tmp_path, monkeypatch):
     reasons = hold(COVERING[name], tmp_path, monkeypatch)
-    assert reasons.get("near", 0) > 5
+    assert reasons.get("near", 0) > 5 and (reasons.get("key", 0) > 100) == ("key" in COVERING[name].settings)
 
 
 PRODUCT = [

@@ -32,15 +32,15 @@ members = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)
 
 
 def table(rows, schema):
-    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=False)) for row in rows], schema)
 
 
 @given(members, st.integers(1, 5), cuts)
 def test_the_first_removed_documents_of_each_group_are_spared(found, at_most, cut):
-    rows = [(10 + i, keeper, False) for i, (keeper, _) in enumerate(found)]
+    rows = [(10 + i, keeper, False, source == 3) for i, (keeper, source) in enumerate(found)]
     kept = []
-    for group in range(5):
-        kept += [order for order, keeper, _ in rows if keeper == group][: at_most - 1]
+    for group in range(5):  # those that are removed by their keys are not
+        kept += [order for order, keeper, _, by_key in rows if keeper == group and not by_key][: at_most - 1]
     assert run(spare, batches(table(rows, REMOVED), REMOVED, cut), at_most=at_most) == [(order, 1) for order in kept]
 
 
@@ -59,11 +59,15 @@ def test_sources_are_counted_and_the_most_frequent_listed(found, listed, cut):
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "é", ""]), st.integers(-1, 3)), max_size=20), cuts)
 def test_documents_come_from_the_values_of_a_column(found, cut):
-    schema = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("column_x", pa.large_string())])
-    rows = [(i, None if keeper < 0 else keeper, value) for i, (value, keeper) in enumerate(found)]
+    schema = pa.schema(
+        [("order", pa.int64()), ("keeper", pa.int64()), ("column_x", pa.large_string()), ("reason", pa.string())]
+    )
+    reasons = ["key" if i % 5 == 4 else "near" for i in range(len(found))]
+    rows = [(i, None if keeper < 0 else keeper, value, reasons[i]) for i, (value, keeper) in enumerate(found)]
     origins = Origins(column="x", documents=(), listed=1)
     told = run(come_from, batches(table(rows, schema), schema, cut), origins=origins)
-    assert told == [(i, keeper, numbered([value])[0]) for i, keeper, value in rows if keeper is not None]
+    wanted = [(i, keeper, numbered([value])[0]) for i, keeper, value, why in rows if keeper is not None and why == "near"]
+    assert told == wanted
     named = dict(run(names_of, batches(table(rows, schema), schema, cut), origins=origins))
     assert {number: name for name in {value for value, _ in found} for number in numbered([name]).tolist()} == named
 
@@ -88,7 +92,7 @@ def test_listed_sources_are_called_by_their_names():
 
 RULED = pa.schema([
     ("order", pa.int64()), ("keeper", pa.int64()), ("reason", pa.string()), ("score", pa.float64()), ("spared", pa.int64()),
-    ("n_duplicates", pa.int64()), ("keeper_n_sources", pa.int64()), ("override", pa.int32()),
+    ("n_duplicates", pa.int64()), ("keeper_n_sources", pa.int64()), ("override", pa.int32()), ("n_keys", pa.int64()),
 ])  # fmt: skip
 
 
@@ -111,6 +115,7 @@ def test_rules_of_groups():
     assert ruled([kept, near, copy], drop_all=True) == [("group", None), ("near", 0.9), ("exact", 1.0)]
     assert ruled([kept, near, copy], min_sources=2, at_most=2) == [("sources", None), ("sources", None), ("exact", 1.0)]
     assert ruled([kept, near, copy], min_sources=1) == [("kept", None), ("near", 0.9), ("exact", 1.0)]
+    assert ruled([(*kept, 2), (2, 1, "key", None, None, None, 1, 0)], drop_all=True) == [("kept", None), ("key", None)]
     by_hand, reference = (*kept[:-1], 1), (1, 1, "reference", None, None, 2, 1, 0)
     assert ruled([by_hand, near], drop_all=True)[0] == ("kept", None) == ruled([by_hand, near], min_sources=2)[0]
     assert ruled([reference, near], 2, drop_all=True) == [("reference", None), ("near", 0.9)]

@@ -12,11 +12,12 @@ import pytest
 from conftest import JIT_OFF
 from hypothesis import example, given
 from hypothesis import strategies as st
+from naive import dedup
 from steps import naive_crowds as naive
 from steps.made import columns, cut_at, grouped, places, rows_of
 
 from lookalike.steps import links as linking
-from lookalike.steps.links import at_most, bucket, head_places, near, written
+from lookalike.steps.links import at_most, bucket, head_places, near, same_texts, written
 from lookalike.values.tables import LINKS
 
 
@@ -225,6 +226,21 @@ def test_fingerprints_of_two_words_and_of_threads(rng):
     batch = columns(order=np.arange(60), keys=lists)
     rule = {"radius": 1, "bits": 128, "max_bucket": 4, "boundary": 0, "threads": 1 if JIT_OFF else 2}
     assert sorted(rows_of(near(iter([batch[:7], batch[7:]]), **rule))) == [(i, i + 30) for i in range(30)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans()), max_size=30), places)
+def test_any_cut_links_equal_texts_with_the_first_of_two_values(documents, places):
+    """Value 0 is none; of the texts, some are empty."""
+    documents = sorted(documents, key=lambda document: document[0])  # equal digests come together
+    batch = columns(
+        digest=pa.array([bytes([text]) * 16 for text, _, _ in documents], pa.binary(16)),
+        order=3 * np.arange(len(documents)),
+        empty=pa.array([empty for *_, empty in documents], pa.bool_()),
+        across=pa.array([bytes([value]) * 16 for _, value, _ in documents], pa.binary(16)),
+    )
+    rows = [(3 * i, text, value or None) for i, (text, value, empty) in enumerate(documents) if not empty]
+    step = pickle.loads(pickle.dumps(same_texts))
+    assert set(rows_of(step(iter(cut_at(batch, places))), LINKS)) == dedup.same_texts(rows)
 
 
 def test_no_rows_give_no_links():

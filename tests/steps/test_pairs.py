@@ -14,7 +14,18 @@ from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, nibble_column, places, rows_of
 
 from lookalike.steps import pairs as module
-from lookalike.steps.pairs import MEMBERS, between, cut, distinct, each_once, nibbles, nibbles_schema, packed_width, sides
+from lookalike.steps.pairs import (
+    MEMBERS,
+    across,
+    between,
+    cut,
+    distinct,
+    each_once,
+    nibbles,
+    nibbles_schema,
+    packed_width,
+    sides,
+)
 from lookalike.values.tables import LINKS, PAIRS
 
 
@@ -46,6 +57,22 @@ kinds = st.sampled_from(["fixed", "small", "large", "dictionary"])
 def both_sides(name, rows, sorted_links, make):
     """The columns of both documents of each link, out of those of all documents."""
     return {f"{side}_{name}": make([rows[link[i]] for link in sorted_links]) for i, side in enumerate(("left", "right"))}
+
+
+@given(sorted_links, kinds, places, st.randoms())
+def test_any_cut_drops_pairs_of_an_equal_value_across(sorted_links, kind, places, random):
+    values = [bytes(8) + bytes([random.randrange(3)]) * 8 for _ in range(10)]
+    named = both_sides("across", values, sorted_links, lambda rows: column_of(rows, kind))
+    batch = columns(left=[a for a, _ in sorted_links], right=[b for _, b in sorted_links], **named)
+    found = [tuple(row.values())[:2] for some in across(iter(cut_at(batch, places))) for row in some.to_pylist()]
+    assert found == [(a, b) for a, b in sorted_links if values[a] != values[b] or not any(values[a])]
+
+
+def column_of(rows, kind):
+    """Values of 16 bytes as engines have them."""
+    types = {"small": pa.binary(), "large": pa.large_binary()}
+    column = pa.array(rows, types.get(kind, pa.binary(16)))
+    return column.dictionary_encode() if kind == "dictionary" else column
 
 
 def naively(sorted_links, codes, groups, least, boundary):

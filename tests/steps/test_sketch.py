@@ -97,6 +97,14 @@ def test_digests_are_of_the_text_and_of_what_it_is_compared_within(key):
     assert found["digest"].to_pylist() == [keyed(b"same", key, "documents", group) for group in of_groups]
 
 
+def test_what_is_compared_across_enters_no_other_column():
+    codes = [b"a" * WITHIN_BYTES, bytes(WITHIN_BYTES), b"a" * WITHIN_BYTES]
+    found = run(documents(["same"] * 3, across=pa.array(codes, pa.binary(WITHIN_BYTES))), settings_of())
+    digest = keyed(b"a" * WITHIN_BYTES, KEYS[0], "across")
+    assert found["across"].to_pylist() == [digest, bytes(16), digest]
+    assert found.drop_columns(["across"]) == run(documents(["same"] * 3), settings_of())
+
+
 def test_the_key_enters_digests_alone():
     groups = pa.array(withins(len(TEXTS)), pa.binary(WITHIN_BYTES))
     one, other = (run(documents(TEXTS, within=groups), settings_of(), key=key) for key in KEYS)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps.groups import REASONS
-from lookalike.steps.totals import KINDS, LEAST_ALIKE, N_ROWS, OUTCOMES, add_outcomes, of_inputs
+from lookalike.steps.totals import LEAST_ALIKE, N_ROWS, OUTCOMES, add_outcomes, kinds, of_inputs
 from lookalike.steps.totals import documents as document_counts
 from lookalike.values.arrow import strings
 
@@ -18,8 +18,8 @@ counted = st.tuples(st.integers(0, 50), st.booleans(), st.integers(0, 9), st.boo
 
 @given(st.lists(counted, max_size=30), st.integers(0, 50), st.booleans(), cuts)
 def test_totals(rows, boundary, named, cut):
-    kinds = {"position": pa.int64(), "empty": pa.bool_(), "bytes": pa.int64()} | ({"id_is_text": pa.bool_()} if named else {})
-    schema = pa.schema(kinds.items())
+    types = {"position": pa.int64(), "empty": pa.bool_(), "bytes": pa.int64()} | ({"id_is_text": pa.bool_()} if named else {})
+    schema = pa.schema(types.items())
     own = [row for row in rows if row[0] >= boundary]
     expected = [len(rows), len(rows) - len(own), sum(row[1] for row in own), sum(row[2] for row in rows),
                 sum(row[3] for row in rows) if named else 0]  # fmt: skip
@@ -28,9 +28,9 @@ def test_totals(rows, boundary, named, cut):
 
 @given(st.lists(st.sampled_from([None, b"", b"\1", b"\1ab", b"\2", b"\xff"]), max_size=30), cuts)
 def test_the_first_of_each_kind_of_priority(priorities, cut):
-    schema = pa.schema([("position", pa.int64()), ("priority", pa.large_binary())])
+    schema = pa.schema([("position", pa.int64()), ("priority_1", pa.large_binary())])
     rows = [(100 + place, priority) for place, priority in enumerate(priorities)]
-    found = folded(KINDS, batches(columns_of(rows, schema), schema, cut))
+    found = folded(kinds("priority_1"), batches(columns_of(rows, schema), schema, cut))
     expected = np.full(256, np.iinfo(np.int64).max)
     for place, priority in reversed(rows):
         if priority:

@@ -71,6 +71,7 @@ def dedup(
     from ..formats.writers import check_room, is_stdout, means_folder
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
+    from ..recipes.saved_sketches import check_common
     from ..settings.limits import limit_of
     from ..settings.settings import Settings, check_saving
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
@@ -99,7 +100,11 @@ def dedup(
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
-    outputs.check(sources, references or [], [work, given["overrides"]], given["html"])
+    if save_sketches is not None:
+        check_common(given["ignore_common"])
+    ignored = given["ignore"] or ()
+    outputs.check(sources, references or [], [work, given["overrides"], *ignored], given["html"])
+    given["ignore"] = open_sources(ignored) if ignored else None
     if output is not None and engine != "spark":
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if dry_run:

@@ -91,10 +91,8 @@ def _print_matrix(result: Result, top: int, as_json: bool) -> None:
 def _described(group: Members, ids: dict[int, Any], is_reference: bool) -> dict[str, Any]:
     """Return a group as JSON has it."""
     names = ("least", "median", "greatest")
-    sample = [
-        {"id": ids[row], "resemblance": score}
-        for row, score in zip(group.rows.tolist()[:SAMPLED], [*group.scores.tolist()[:SAMPLED], *[1.0] * SAMPLED], strict=False)
-    ]
+    scores = [*group.scores.tolist(), *[1.0] * group.n_exact, *[None] * group.n_keys]
+    sample = [{"id": ids[row], "resemblance": score} for row, score in zip(group.rows.tolist()[:SAMPLED], scores, strict=False)]
     return {
         "kept": ids[group.row], "is_reference": is_reference, "documents": group.size, "exact": group.n_exact,
         "resemblance": None if group.spread is None else dict(zip(names, group.spread, strict=True)), "least_alike": sample,

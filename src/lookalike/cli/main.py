@@ -18,10 +18,12 @@ from .dedup import dedup
 from .formats import formats
 from .groups import groups
 from .index import index
+from .lines import lines
 from .mcp import mcp
 from .messages import say, say_all
 from .overlap import overlap
 from .pairs import pairs
+from .passages import passages
 from .plan import plan
 from .serve import serve
 from .show import show
@@ -42,7 +44,7 @@ def program() -> None:
     """
 
 
-for command in (dedup, groups, show, pairs, overlap, index, serve, mcp, compare, plan, tune, formats, warmup):
+for command in (dedup, groups, show, pairs, overlap, lines, passages, index, serve, mcp, compare, plan, tune, formats, warmup):
     program.add_command(command)
 
 

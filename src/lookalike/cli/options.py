@@ -12,7 +12,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.option import FIND, GROUPS, RUN, WRITE, Entry, entries
-from ..settings.options import OPENING, PRESETS, SearchOptions
+from ..settings.options import OPENING, SearchOptions
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -174,6 +174,13 @@ choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document", "on_error")
 seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "web": {"unit": "word", "width": 5, "threshold": 0.8}, "prose": {"unit": "word", "width": 5, "threshold": 0.7},
+    "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
+}  # fmt: skip
+"""What suits a kind of text: defaults of the command line."""
 
 
 def _preset(ctx: click.Context, param: click.Parameter, name: str | None) -> None:

@@ -55,7 +55,9 @@ def pairs(
     if report is not None and given["verify"] == "none":
         raise ParameterError("--report needs scores: leave out --verify none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
-    outputs.check(sources, references or [], [], given["html"])
+    ignored = given["ignore"] or ()
+    outputs.check(sources, references or [], ignored, given["html"])
+    given["ignore"] = open_sources(ignored) if ignored else None
     note_skipped(quiet, sources, references)
     with explained() as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
         settings = PairSettings(against=references, engine=runs, progress=said, **given)

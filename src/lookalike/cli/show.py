@@ -19,6 +19,7 @@ _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
     "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
+    "key": "removed: an earlier document has its key",
     "spared": "kept by --at-most, though a near-duplicate", "group": "removed with its group (--drop-all)",
     "sources": "removed: it occurs in too few sources (--min-sources)",
 }  # fmt: skip
@@ -92,7 +93,8 @@ def _print(result: Result, found: Explained) -> None:
     told = known[found.row]
     say(f"document   {told['id']}", f"           {_place(told)}")
     if keeper is not None:
-        say(f"decision   {_WHY[told['reason']]} of", f"kept       {known[keeper]['id']}", f"           {_place(known[keeper])}")
+        why = _WHY[told["reason"]] + ("" if told["reason"] == "key" else " of")
+        say(f"decision   {why}", f"kept       {known[keeper]['id']}", f"           {_place(known[keeper])}")
         if told["reason"] == "near":
             say(f"           {_score(result, told)}")
     elif members is None:
@@ -116,7 +118,7 @@ def _print_members(known: dict[int, Row], members: Members) -> None:
         return
     say("removed because of it, the least similar first")
     for other in some:
-        score = f"{other['resemblance']:.4f}" if other["reason"] == "near" else "copy"
+        score = {"exact": "copy", "key": "key"}.get(other["reason"]) or f"{other['resemblance']:.4f}"
         say(f"  {score:<7}  {other['id']}")
     if len(members.rows) > len(some):
         say(f"  and {len(members.rows) - len(some):,} more (--top)")

@@ -128,6 +128,14 @@ def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
         raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
 
 
+def document_keys(columns: Sequence[list[bytes]]) -> list[bytes]:
+    """Return, of the keys of some columns, what tells documents apart by all of them; no bytes where one is a null."""
+    if len(columns) == 1:
+        return columns[0]
+    rows = zip(*columns, strict=True)
+    return [b"".join(len(key).to_bytes(8) + key for key in row) if all(row) else b"" for row in rows]
+
+
 def column_texts(source: Split, batch: Batch, column: str) -> pa.Array:
     """Return the values of a column as text; null is the empty text, as tables on the disk have no null texts."""
     values = batch.others[column]
@@ -147,3 +155,10 @@ def group_codes(keys: list[bytes]) -> UInt64Array:
 
     known = {key: blake2b(key, digest_size=16).digest()[:8] + blake2b(key, digest_size=32).digest() for key in set(keys)}
     return np.frombuffer(b"".join(known[key] for key in keys), "<u8").reshape(-1, 5).astype(np.uint64)
+
+
+def apart_codes(keys: list[bytes]) -> UInt64Array:
+    """Return ``group_codes`` of what documents are compared across; zeros are no value, which differs from every other."""
+    codes = group_codes(keys)
+    codes[[not key for key in keys]] = 0
+    return codes

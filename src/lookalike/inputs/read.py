@@ -16,13 +16,14 @@ from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.split import Batch, Columns, Split
-from ..text.texts import Texts, concatenate
+from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import COLUMN, DOCUMENTS, SKETCHES, SOURCE_BITS, WITHIN_BYTES
+from ..values.tables import COLUMN, DOCUMENTS, KEY, SKETCHES, SOURCE_BITS, WITHIN_BYTES, priority_name
 from ..wording import printable
-from .ids import column_keys, column_texts, default_ids, group_codes, id_column
-from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of, no_texts
+from .ids import apart_codes, column_keys, column_texts, default_ids, document_keys, group_codes, id_column
+from .keep_order import Priority
+from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of
 
 WITHIN = pa.binary(WITHIN_BYTES)
 
@@ -33,9 +34,11 @@ class Reading:
 
     text: str = "text"
     id: str | None = None
-    priority: str | None = None  # what the keep policy orders by
+    priorities: tuple[Priority, ...] = ()  # what the keep policy orders by
     order_by: str | None = None  # takes the place of positions where rows have none
+    key: tuple[str, ...] = ()  # documents with equal values in these are one
     within: str | None = None  # groups
+    across: str | None = None  # documents of an equal value are not compared
     carried: tuple[str, ...] = ()  # columns that decisions have, too, as text
     encoding_errors: str = "strict"
     pages: str = ""  # "main" or "all": texts are web pages, of which this is compared
@@ -50,15 +53,35 @@ class Reading:
     @property
     def schema(self) -> pa.Schema:
         schema = DOCUMENTS
-        kinds = {"id": pa.large_string(), "priority": pa.large_binary(), "order_by": pa.large_binary(), "within": WITHIN}
-        for name, kind in kinds.items():
+        if self.id is not None:
+            schema = schema.append(pa.field("id", pa.large_string())).append(pa.field("id_is_text", pa.bool_()))
+        for name in self.keyed:
+            schema = schema.append(pa.field(name, pa.large_binary()))
+        for name in ("within", "across"):
             if getattr(self, name) is not None:
-                schema = schema.append(pa.field(name, kind))
-                if name == "id":
-                    schema = schema.append(pa.field("id_is_text", pa.bool_()))
+                schema = schema.append(pa.field(name, WITHIN))
         for name in self.carried:
             schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
         return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
+
+    @property
+    def keyed(self) -> list[str]:
+        """The columns of documents that are bytes made of columns of the inputs."""
+        given = {"order_by": self.order_by is not None, KEY: bool(self.key)}
+        return [*map(priority_name, range(len(self.priorities))), *(name for name, there in given.items() if there)]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The columns of the inputs that are wanted beside text and id."""
+        given = (
+            *(priority.column for priority in self.priorities),
+            self.order_by,
+            *self.key,
+            self.within,
+            self.across,
+            *self.carried,
+        )
+        return tuple(dict.fromkeys(name for name in given if name is not None))
 
     @property
     def boundary(self) -> int:
@@ -139,11 +162,9 @@ def read_texts(
     source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
-    given = (reading.priority, reading.order_by, reading.within, *reading.carried)
-    others = tuple(dict.fromkeys(name for name in given if name is not None))
     free = reading.free if number >= reading.n_references else ()
     later = reading.later and not reading.pages and not row
-    columns = Columns(reading.text, reading.id_of(number), others, free, reading.encoding_errors, reading.prefix, later)
+    columns = Columns(reading.text, reading.id_of(number), reading.others, free, reading.encoding_errors, reading.prefix, later)
     for batch in read_batches(source, columns, reading.pages, row):
         documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
         row += len(texts)
@@ -160,12 +181,16 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
         if reading.id_of(number) is None:
             batch = replace(batch, ids=default_ids(source, batch.numbers))
         found += id_column(source.name, with_ids(source, batch))
-    for name in (reading.priority, reading.order_by):
+    made = [priority.keys(source, batch) for priority in reading.priorities]
+    if reading.order_by is not None:
+        made.append(column_keys(source, batch, reading.order_by))
+    if reading.key:
+        made.append(document_keys([column_keys(source, batch, name) for name in reading.key]))
+    found += [strings(keys, pa.large_binary()) for keys in made]
+    for name, coded in ((reading.within, group_codes), (reading.across, apart_codes)):
         if name is not None:
-            found.append(strings(column_keys(source, batch, name), pa.large_binary()))
-    if reading.within is not None:
-        codes = group_codes(column_keys(source, batch, reading.within))
-        found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
+            codes = coded(column_keys(source, batch, name))
+            found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
     found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)
@@ -215,8 +240,8 @@ def saved_documents(
         none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
         made = {
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
-            "skipped": to_arrow(np.zeros(n, np.bool_)), "priority": none, "order_by": none,
-        }  # fmt: skip
+            "skipped": to_arrow(np.zeros(n, np.bool_)),
+        } | {name: none for name in reading.keyed if name != KEY}  # fmt: skip
         made |= {COLUMN + name: strings([""] * n, pa.large_string()) for name in reading.carried}
         if reading.id is not None and reading.id_of(number) is None:
             numbers = to_numpy(batch.column("number"))

@@ -16,13 +16,13 @@ from ..files.places import place_of
 from ..formats.format import Format
 from ..formats.registry import format_named
 from ..formats.split import Batch, Columns, Limit, Record, Split
-from ..text.texts import Texts, from_arrow_array
+from ..text.texts import Texts, from_arrow_array, no_texts
 from ..values import Int64Array
 from ..values.arrow import give_back, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from .ids import column_keys, group_codes
+from .ids import apart_codes, column_keys, group_codes
 from .read import Reading
-from .sketch_rows import TEXT, SavedRows, is_saved, no_texts
+from .sketch_rows import TEXT, SavedRows, is_saved
 
 GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
 PIECE_ROWS = 1 << 17
@@ -243,10 +243,16 @@ def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Itera
 
 def read_again(
     splits: Sequence[Split], reading: Reading, positions: Int64Array, most: int | None = None
-) -> tuple[dict[int, bytes], dict[int, bytes]]:
-    """Return the compared texts, and groups, of documents at some positions; inputs are read up to the last of them."""
-    texts, groups, wanted = {}, {}, np.unique(positions)
-    columns = Columns(reading.text, None, () if reading.within is None else (reading.within,), (), reading.encoding_errors)
+) -> tuple[dict[int, bytes], dict[int, tuple[bytes, bytes]]]:
+    """Return of documents at some positions the compared texts, and codes of ``within`` and of ``across``.
+
+    Inputs are read up to the last of them.
+    """
+    texts: dict[int, bytes] = {}
+    groups: dict[int, tuple[bytes, bytes]] = {}
+    wanted = np.unique(positions)
+    others = tuple(name for name in (reading.within, reading.across) if name is not None)
+    columns = Columns(reading.text, None, tuple(dict.fromkeys(others)), (), reading.encoding_errors)
     for number in np.unique(wanted >> SOURCE_BITS).tolist():
         source, first = splits[number], number << SOURCE_BITS
         source.check_unchanged()
@@ -257,7 +263,11 @@ def read_again(
         for place, batch in reader.each():
             here = (first + rows[place : place + len(batch.texts)]).tolist()
             texts.update({position: batch.texts.row(row)[:most] for row, position in enumerate(here)})
-            if reading.within is not None:
-                codes = group_codes(column_keys(source, batch, reading.within))
-                groups.update({position: code.tobytes() for position, code in zip(here, codes, strict=True)})
+            if others:
+                told = ((reading.within, group_codes), (reading.across, apart_codes))
+                codes = [
+                    [b""] * len(here) if name is None else [code.tobytes() for code in coded(column_keys(source, batch, name))]
+                    for name, coded in told
+                ]
+                groups.update(zip(here, zip(*codes, strict=True), strict=True))
     return texts, groups

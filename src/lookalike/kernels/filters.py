@@ -200,3 +200,45 @@ def sift_pairs(left, right, lefts, rights, threshold, marks, out):
         missing -= np.int64(i_end - i)
         others -= np.int64(j_end - j)
         out[pair] = missing >= 0 and others >= 0
+
+
+@compiled("void(const uint64[::1], uint64, uint64, uint64[::1])")
+def fill_members(values, factor, shift, table):
+    """Put values into a table of zeros, by the upper bits of their products with ``factor``: 64 less ``shift`` of them."""
+    for value in values:
+        place = np.int64(value * factor >> shift)
+        while table[place] != np.uint64(0) and table[place] != value:
+            place = (place + 1) & (len(table) - 1)
+        table[place] = value
+
+
+@compiled(
+    "void(const uint64[::1], const int64[::1], uint64, uint64, const uint64[::1], int64[::1], uint64[::1])",
+)
+def drop_members(values, offsets, factor, shift, table, out_offsets, out):
+    """Write the values of each row that are not in a table of ``fill_members``; ``out`` can be ``values``. 0 is in no table."""
+    written = 0
+    out_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            value = values[i]
+            place = np.int64(value * factor >> shift)
+            while table[place] != np.uint64(0) and table[place] != value:
+                place = (place + 1) & (len(table) - 1)
+            out[written] = value
+            written += np.int64(table[place] == np.uint64(0))
+        out_offsets[row + 1] = written
+
+
+@compiled("void(const int32[::1], const int64[::1], const boolean[::1], int64[::1], int32[::1])")
+def drop_marked(numbers, offsets, marked, out_offsets, out):
+    """Write the numbers of each row that are not marked; those beyond the end of ``marked`` are not. ``out`` can be
+    ``numbers``."""
+    written = 0
+    out_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            number = numbers[i]
+            out[written] = number
+            written += np.int64(number >= len(marked) or not marked[number])
+        out_offsets[row + 1] = written

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..engines.memory import Memory
@@ -29,7 +30,8 @@ from ..values.arrow import to_numpy
 EXAMPLES = 20
 PIECE_BYTES = 1 << 20
 SHINGLE_BYTES = 80  # of an audited document, while the table of all is made
-Piece = tuple[int, Texts, list[bytes] | None]
+Groups = list[tuple[bytes, bytes]]  # codes of ``within`` and of ``across``, empty where there is no such column
+Piece = tuple[int, Texts, Groups | None]
 
 
 class Audit:
@@ -41,15 +43,16 @@ class Audit:
                 f"an audit measures the recall of resemblances by minhash, not that of {settings.finder.score}"
                 + ("" if settings.method == "minhash" else ": simhash looks for pairs within its radius only")
             )
-        if settings.within is not None and any(is_saved(split) and not split.places for split in sources):
+        grouped = settings.within is not None or settings.across is not None
+        if grouped and any(is_saved(split) and not split.places for split in sources):
             raise ParameterError(
-                "an audit reads the groups (--within, within=) of all documents again, which is not possible for saved "
+                "an audit reads the groups (--within, --across) of all documents again, which is not possible for saved "
                 "sketches of documents that came from no file"
             )
         self._decisions, self._sources, self._settings = decisions, sources, settings
         self._reading = Reading(
-            text=settings.text, within=settings.within, encoding_errors=settings.encoding_errors, pages=settings.pages,
-            skip=leaves_out(sources),
+            text=settings.text, within=settings.within, across=settings.across, encoding_errors=settings.encoding_errors,
+            pages=settings.pages, skip=leaves_out(sources),
         )  # fmt: skip
         self._memory = Memory.wanted(settings.memory)
         self._hashing = KeyedHashes(settings.shingling, os.urandom(16))
@@ -91,17 +94,17 @@ class Audit:
         }  # fmt: skip
 
     def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents are kept, references included, and which (copies, overridden) say nothing of the recall."""
+        """Return which documents are kept, references included, and which set aside: copies, overridden, by key."""
         kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
         overrides = [name for name in ("override",) if name in self._decisions.schema.names]
         for batch in self._decisions.select(["reason", *overrides]).batches():
             kept.append(of_reason(batch, "kept", "reference"))
-            aside.append(of_reason(batch, "exact"))
+            aside.append(of_reason(batch, "exact", "key"))
             if overrides:
                 aside[-1] |= to_numpy(batch.column("override").is_valid())
         return np.concatenate(kept), np.concatenate(aside)
 
-    def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, list[bytes] | None]]:
+    def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, Groups | None]]:
         """Yield some audited documents at a time, as many as fit the memory: numbers, shingles, and groups."""
         most = max(1, self._memory.held // 4)
         for read in _runs(n_bytes, most):  # their texts
@@ -119,16 +122,14 @@ class Audit:
         row = 0
         for number, source in enumerate(self._sources):
             for texts, documents in read_texts(source, number, self._reading):
-                groups = documents["within"].to_pylist() if self._reading.within is not None else None
+                groups = _groups_of(documents)
                 for begin, end in texts.cut(PIECE_BYTES):
                     yield row + begin, texts.slice(begin, end), None if groups is None else groups[begin:end]
                 row += len(texts)
         if row != len(self._kept):
             raise InputDataError(f"{len(self._kept):,} documents were read at first, {row:,} now; run again")
 
-    def _matches(
-        self, passages: Passages, within: list[bytes] | None
-    ) -> Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]:
+    def _matches(self, passages: Passages, own: Groups | None) -> Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]:
         """Yield (number of the audited document, row of the document, resemblance) of all that reach the threshold."""
         threshold, valve = self._settings.threshold, self._memory.valve
 
@@ -136,14 +137,28 @@ class Audit:
             first, some, groups = piece
             rows, passage, score = passages.resembling(*self._hashing.hashes(some), threshold)
             number = passages.document[passage]
-            if within is not None and groups is not None:
-                same = np.fromiter((within[d] == groups[r] for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
-                rows, number, score = rows[same], number[same], score[same]
+            if own is not None and groups is not None:
+                met = np.fromiter((_meet(own[d], groups[r]) for d, r in zip(number, rows, strict=True)), np.bool_, len(rows))
+                rows, number, score = rows[met], number[met], score[met]
             return number, first + rows, score
 
         for found in in_order(work, self._pieces(), self._settings.n_threads):
             yield found
             valve.check()
+
+
+def _groups_of(documents: pa.RecordBatch) -> Groups | None:
+    """Return the codes of some documents, if they have any."""
+    names = documents.schema.names
+    if not {"within", "across"} & set(names):
+        return None
+    columns = [documents[name].to_pylist() if name in names else [b""] * len(documents) for name in ("within", "across")]
+    return list(zip(*columns, strict=True))
+
+
+def _meet(one: tuple[bytes, bytes], other: tuple[bytes, bytes]) -> bool:
+    """Tell whether two documents are compared, by their codes: see ``apart_codes``."""
+    return one[0] == other[0] and (one[1] != other[1] or not any(one[1]))
 
 
 def _runs(weights: Int64Array, most: int) -> Iterator[Int64Array]:

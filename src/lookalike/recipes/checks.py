@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 
 from ..engines.engine import Engine, Table
-from ..errors import InputDataError
+from ..errors import InputDataError, RowError
 from ..files.places import digest_of
 from ..formats.split import Split
 from ..inputs.overrides import Override, Overrides
 from ..inputs.read import Reading
 from ..steps.ids import EARLIEST, REPEATED, at_positions, repeated
 from ..steps.override import named_documents
-from ..steps.totals import KINDS
+from ..steps.totals import kinds
 from ..values.cells import UNORDERED, kind_of
-from ..values.tables import SOURCE_BITS
+from ..values.tables import SOURCE_BITS, priority_name
 
 NAMED = 3  # ids that a message names
+
+
+def named_row(splits: Sequence[Split], error: RowError) -> InputDataError:
+    """Return the error of a row with the name of its input."""
+    return InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}")
 
 
 def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:
@@ -36,14 +41,20 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading:
         )
 
 
-def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], column: str) -> None:
-    """Refuse values of the keep policy's column that have no order among each other."""
-    firsts = engine.fold(sketches.select(["position", "priority"]), KINDS)
+def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:
+    """Refuse values of the keep policy's columns that have no order among each other."""
+    for place, priority in enumerate(reading.priorities):
+        if not priority.listed:
+            _check_kinds(engine, sketches, splits, priority.column, priority_name(place))
+
+
+def _check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], column: str, name: str) -> None:
+    firsts = engine.fold(sketches.select(["position", name]), kinds(name))
     met = np.flatnonzero(firsts < np.iinfo(np.int64).max)
     positions = np.sort(firsts[met])[:2].tolist()
     if not positions:
         return
-    rows = [_row(engine, sketches, splits, position, "priority") for position in positions]
+    rows = [_row(engine, sketches, splits, position, name) for position in positions]
     holds = [f"{kind_of(value)} ({place})" for place, value in rows]
     if rows[0][1][0] in UNORDERED:
         raise InputDataError(

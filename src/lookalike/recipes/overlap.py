@@ -12,14 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..engines.engine import Engine, Table
 from ..engines.memory import FLOOR, Memory
-from ..engines.progress import share_of
-from ..errors import InputDataError, ParameterError, RowError
+from ..errors import InputDataError, ParameterError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
-from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
@@ -29,17 +26,13 @@ from ..settings.options import OPENING
 from ..settings.overlap import OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
-from ..steps.totals import of_inputs
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
-from ..values import Int64Array
 from ..values.arrays import number, whole
-from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import SOURCE_BITS
+from ..values.arrow import strings, to_arrow
 from ..wording import counted
-from .checks import check_ids
-from .preparation import engine_of, on_spark
-from .progress import Progress, no_progress, shown
+from .corpus import by_order, corpus_of, job_engine, read_corpus
+from .progress import Following, no_progress, shown
 from .references import ReferenceReader, References
 
 MATCHED = "matched"
@@ -172,19 +165,13 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     )  # fmt: skip
     theirs = replace(ours, text=settings.fields[0], id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
-        report = _Matching(said or no_progress)
-        if on_spark(data, given):
-            from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
-
-            sources = for_workers(sources)
-            engine: Engine = engine_on_spark(given.engine, workspace, report)
-        else:
-            engine = engine_of(given.engine, threads=threads, memory=cap, workspace=workspace, progress=report)
+        report = Following(said or no_progress, "matching", MATCHED)
+        engine, (sources,) = job_engine(data, given, [sources], cap, workspace, report)
         references, search = _sought(others, theirs, settings, cap)
-        named = _corpus(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
+        named = corpus_of(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
-        matched = _matched(engine, sources, ours, search)
-        documents = _corpus(engine, matched, sources, ours)
+        step = partial(match_documents, search=search)
+        matched, documents = read_corpus(engine, sources, ours, step, matched_schema, MATCHED)
         most = settings.common or max(COMMON, documents.n // SHARE)
         counts = engine.fold(matched.select(["outside"]), outside(search.sought.passages.n_shingles))
         commonplace = (counts > most) & (settings.kind != "resemblance")
@@ -194,8 +181,8 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     told = engine.fold(judged.select(["n", "matches", "also"]), of_benchmarks(texts, references.items))
     not_searchable = _not_searchable(references, named, search, commonplace)
     rows = engine.rank(judged, ("position",), 0)
-    n = _by_order(rows, "n", documents.n)
-    skipped = _by_order(rows, "skipped", documents.n) if ours.skip else np.zeros(documents.n, np.bool_)
+    n = by_order(rows, "n", documents.n)
+    skipped = by_order(rows, "skipped", documents.n) if ours.skip else np.zeros(documents.n, np.bool_)
     listed = Matches(
         engine, rows, documents, named, references.rows, search.sought.passages, references.items, settings.fields[1:],
         int(n.sum()), settings.passage is None,
@@ -216,23 +203,6 @@ def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence
     id = own_id(sources) if id is None else id
     text = settings.fields or [settings.text]
     return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, engine=None, progress=None)
-
-
-class _Matching:
-    """Reports how many documents are matched, and how far their inputs are read."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._share, self.begun = progress, share_of(progress), False
-
-    def __call__(self, stage: str, amount: int) -> None:
-        """Report an amount."""
-        if stage == MATCHED:
-            self._progress("matching", amount)
-
-    def of(self, stage: str, done: int, total: int, unit: str) -> None:
-        """Report how far a stage is."""
-        if self.begun and self._share is not None and unit == "bytes":
-            self._share("matching", done, total, unit)
 
 
 def _check_apart(sources: list[Split], others: list[Split]) -> None:
@@ -273,30 +243,6 @@ def _sought(others: Sequence[Split], reading: Reading, settings: OverlapSettings
     return references, search
 
 
-def _matched(engine: Engine, splits: Sequence[Split], reading: Reading, search: Search) -> Table:
-    """Search the documents; return what they have, stored."""
-    documents = engine.source(splits, reading)
-    step = partial(match_documents, search=search)
-    try:
-        made = engine.store(engine.map(documents, step, matched_schema(documents.schema)), MATCHED)
-    except RowError as error:
-        raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
-    for split in splits:
-        split.check_unchanged()
-    return made
-
-
-def _corpus(engine: Engine, rows: Table, splits: Sequence[Split], reading: Reading) -> Corpus:
-    """Return what documents are called, if ids are unique."""
-    texts = False
-    if reading.id is not None:
-        check_ids(engine, rows, splits, reading)
-        texts = any(to_numpy(batch.column(0)).any() for batch in rows.select(["id_is_text"]).batches())
-    sizes = engine.fold(rows.select(["position"]), of_inputs(len(splits)))[0]
-    labels = Labels.of(splits, reading.id is not None, not texts)
-    return Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
-
-
 def _not_searchable(references: References, named: Corpus, search: Search, commonplace: NDArray[np.bool_]) -> pa.Table:
     """Return the reference documents that nothing can match, and why."""
     known = search.sought.passages
@@ -310,11 +256,3 @@ def _not_searchable(references: References, named: Corpus, search: Search, commo
         "reference": named.ids(references.rows.take(to_arrow(wrong))), "tokens": to_arrow(tokens),
         "reason": strings(reasons.tolist()), "row": to_arrow(wrong),
     })  # fmt: skip
-
-
-def _by_order(rows: Table, name: str, n: int) -> Int64Array:
-    """Return a column of numbers by order."""
-    found = np.zeros(n, np.int64)
-    for batch in rows.select(["order", name]).batches():
-        found[to_numpy(batch["order"])] = to_numpy(batch[name])
-    return found

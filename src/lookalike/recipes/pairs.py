@@ -171,7 +171,7 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
     sizes = np.zeros(len(opened.splits), np.int64)
     for batch in decider.found.sketches.select(["position"]).batches():
         sizes += np.bincount(to_numpy(batch["position"]) >> SOURCE_BITS, minlength=len(sizes))
-    reading = replace(opened.reading, id=None, priority=None, within=None, free=())
+    reading = replace(opened.reading, id=None, priorities=(), within=None, across=None, free=())
     facts = [
         ("documents", f"{s['documents']:,}"), ("reference documents", f"{s['reference']:,}"),
         ("pairs compared", f"{s['candidate_pairs']:,}"),

@@ -25,11 +25,11 @@ from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
-from ..settings.options import OPENING
-from ..settings.overlap import OverlapOptions
+from ..settings.options import OPENING, EngineOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable
+from .common import ignoring_common
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
 
@@ -119,6 +119,7 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     reporting = Reporting(progress or no_progress)
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
+    settings = ignoring_common(runs, splits, reading, settings, clock)
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 
@@ -126,8 +127,9 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
 def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -> Reading:
     """Return what is read of each document."""
     return Reading(
-        text=settings.text, id=settings.id, priority=settings.keep_column, order_by=settings.order_by, within=settings.within,
-        carried=settings.carried, encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
+        text=settings.text, id=settings.id, priorities=settings.keep_order.priorities, order_by=settings.order_by,
+        key=settings.key_columns, within=settings.within, across=settings.across, carried=settings.carried,
+        encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
         skip=leaves_out(splits), free=added_columns(settings, n_references > 0),
     )  # fmt: skip
 
@@ -143,11 +145,11 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "mapInArrow")
 
 
-def on_spark(data: Any, settings: Settings | OverlapOptions) -> bool:
+def on_spark(data: Any, settings: Settings | EngineOptions) -> bool:
     """Tell whether a job runs on a cluster: as it says, by a session, or by a function that returns one; or as its data do."""
     engine = settings.engine
     if engine is None:
-        return is_frame(data) or is_frame(settings.against)
+        return is_frame(data) or is_frame(getattr(settings, "against", None))
     return engine == "spark" or callable(engine) or hasattr(engine, "conf")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from ..engines.progress import share_of
 from ..errors import ParameterError
 from ..wording import printable
 
@@ -25,6 +26,24 @@ _UNITS = {"sketching": "documents", "verifying": "pairs"}  # of amounts without 
 
 def no_progress(stage: str, amount: int) -> None:
     """Report nothing."""
+
+
+class Following:
+    """Reports how many documents a table has, and how far inputs are read: by a name that people are shown, once begun."""
+
+    def __init__(self, progress: Progress, name: str, table: str) -> None:
+        self._progress, self._share, self._table = progress, share_of(progress), table
+        self.name, self.begun = name, False
+
+    def __call__(self, stage: str, amount: int) -> None:
+        """Report an amount."""
+        if stage == self._table:
+            self._progress(self.name, amount)
+
+    def of(self, stage: str, done: int, total: int, unit: str) -> None:
+        """Report how far a stage is."""
+        if self.begun and self._share is not None and unit == "bytes":
+            self._share(self.name, done, total, unit)
 
 
 @dataclass(slots=True)

@@ -86,8 +86,9 @@ class ReferenceReader:
             numbers, _ = self._hashed(self.others, source, from_strings(list(chain(*texts))), batch.numbers[owner])
             found.append((self.n + owner[numbers >= 0], numbers[numbers >= 0]))
             self.check()
-        given = [source.name] * n if self.benchmark is None else map(str, _listed(batch.others[self.benchmark]))
-        self._benchmarks += [self._names.setdefault(name, len(self._names)) for name in given]
+        given = [None] * n if self.benchmark is None else _listed(batch.others[self.benchmark])
+        names = (source.name if name is None else str(name) for name in given)
+        self._benchmarks += [self._names.setdefault(name, len(self._names)) for name in names]
         self.n += n
 
     def _hashed(self, known: DistinctTexts, source: Split, texts: Texts, numbers: Int64Array) -> tuple[Int64Array, Int64Array]:

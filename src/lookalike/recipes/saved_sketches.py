@@ -27,6 +27,7 @@ from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_place
 from ..inputs.texts import PIECE_BYTES, TextReader
+from ..settings.option import entries
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
 from ..steps.totals import TEXT_IDS, of_inputs
@@ -52,9 +53,12 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
     """
     folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
+    if folders:
+        check_common(settings.ignore_common)
     for one in folders:
         settings = _with_plan_of(settings, one)
-        changed = differences(one.settings, sketching_of(settings))
+        theirs = {name: value for name, value in one.settings.items() if name != "key" or name in entries(type(settings))}
+        changed = differences(theirs, sketching_of(settings))
         if changed:
             raise ParameterError(
                 f"{one.name} holds sketches that were made with other settings: {'; '.join(changed[:5])}: pass the old ones, "
@@ -68,6 +72,15 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
                 "copies cannot be told: save the second by a job against the first"
             )
     return settings, _secret_of(folders[0]) if folders else None
+
+
+def check_common(ignore_common: float | None) -> None:
+    """Refuse sketches without shingles that depend on all documents of a job: no other job has the same."""
+    if ignore_common is not None:
+        raise ParameterError(
+            "sketches cannot be saved, or used, with ignore_common (--ignore-common), as what is common depends on all "
+            "documents of a job: use ignore (--ignore) with a text of the boilerplate"
+        )
 
 
 def _secret_of(saved: Saved) -> bytes:
@@ -141,6 +154,7 @@ class Saving:
 
     def check(self, folder: str | Path, force: bool) -> Folder:
         """Return where sketches go, if they may go there: see ``check_saving``."""
+        check_common(self.settings.ignore_common)
         return check_saving(
             folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
-from ..errors import InputDataError, RowError
+from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
@@ -35,23 +35,31 @@ from ..steps.crowds import (
     sharing,
     shingle_counts,
 )
-from ..steps.exact import exact
-from ..steps.links import HEADS, bucket, near
+from ..steps.exact import by_key, exact, keyless, led, not_by_key
+from ..steps.links import HEADS, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import N_ROWS, REFERENCES, N
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
-from ..values.tables import COUPLES, HOLDERS, HOLDING, LEADERS, LINKS, LOOKING, PAIRS, PREFIXES, SHARED, SOURCE_BITS
-from .checks import check_ids, check_kinds, check_overrides
+from ..values.tables import (
+    COUPLES,
+    HOLDERS,
+    HOLDING,
+    KEY,
+    LEADERS,
+    LEADERS_AND_KEYS,
+    LINKS,
+    LOOKING,
+    PAIRS,
+    PREFIXES,
+    SHARED,
+)
+from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
-POLICIES = {
-    "first": ("position",), "last": ("-position",), "longest": ("-bytes", "position"), "shortest": ("bytes", "position"),
-    "largest": ("-priority", "position"), "smallest": ("priority", "position"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +77,7 @@ class Searching:
     limit: int | None = None  # how many pairs are wanted
     threads: int = 1
     overrides: Overrides | None = None
+    drop: bool = False  # empty documents have no keys, as they are dropped
 
     @classmethod
     def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
@@ -83,11 +92,11 @@ class Searching:
         )
         return cls(
             method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
-            by=POLICIES[settings.keep_policy.partition(":")[0]],
+            by=settings.keep_order.by,
             max_bucket=settings.max_bucket if reaching or not every_pair or finder.meets == "samples" else None,
             reaching=settings.threshold if reaching else None,
             least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
-            overrides=settings.overrides,
+            overrides=settings.overrides, drop=settings.empty == "drop",
         )  # fmt: skip
 
 
@@ -133,13 +142,11 @@ def search(
     try:
         made = engine.store(engine.map(documents, sketching, schema), "sketches")
     except RowError as error:
-        name = splits[error.position >> SOURCE_BITS].name
-        raise InputDataError(f"{name}, {error}") from error.__cause__
+        raise named_row(splits, error) from error.__cause__
     lap("reading and sketching")
     if reading.id is not None:
         check_ids(engine, made, splits, reading)
-    if reading.priority is not None:
-        check_kinds(engine, made, splits, reading.priority)
+    check_kinds(engine, made, splits, reading)
     if overrides is not None:
         check_overrides(engine, made, splits, overrides, reading)
     sketches = engine.rank(made, settings.by, reading.boundary)
@@ -147,8 +154,16 @@ def search(
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
-    same = engine.meet(sketches.select(["digest", "order", "empty"]), "digest", "order")
-    leaders = engine.store(engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS), "leaders")
+    of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
+    rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
+    if reading.across is None:
+        same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
+        copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS)
+    else:  # no document is a copy: see ``same_texts``
+        copies = engine.rows(no_rows(LEADERS))
+    leaders = engine.store(copies, "leaders")
+    if of_keys is not None:
+        leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
     if isinstance(settings.method, ContainmentMethod):
@@ -160,6 +175,21 @@ def search(
         pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
+
+
+def _of_keys(engine: Engine, sketches: Table, boundary: int, drop: bool) -> Table:
+    """Return who represents each document that is removed by its key, as leaders."""
+    without = engine.map(sketches.select(["order", "empty", KEY]), partial(keyless, boundary=boundary, drop=drop), MEMBERS)
+    having = engine.join(sketches, without, "order", "anti").select([KEY, "order"])
+    same = engine.meet(having, KEY, "order")
+    return engine.store(engine.map(same, partial(by_key, boundary=boundary), LEADERS), "leaders-of-keys")
+
+
+def _with_keys(engine: Engine, leaders: Table, of_keys: Table, boundary: int) -> Table:
+    """Add the documents that are removed by their keys to copies, each with the leader of who represents it."""
+    schema = LEADERS_AND_KEYS
+    followed = engine.map(engine.join(of_keys, leaders, "leader", "left"), partial(led, boundary=boundary), schema)
+    return engine.store(engine.union(engine.map(leaders, not_by_key, schema), followed), "leaders-and-keys")
 
 
 def _candidates(
@@ -182,6 +212,8 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
+    if "across" in live.schema.names and not settings.apart:  # lists of pairs have all pairs of a bucket, and so of equal texts
+        found = engine.union(found, _same_texts(engine, live))
     n_links = count_rows(engine, links) if settings.limit is not None else 0
     return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
 
@@ -189,8 +221,8 @@ def _candidates(
 def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundary: int) -> Table:
     """Return the pairs to compare: each link once, and only those that can match."""
     codes = settings.method.n_codes
-    grouped = [name for name in ("within",) if name in live.schema.names]
-    compared = ["order", *(["code"] if codes and settings.least else []), *grouped]
+    grouped, apart = ([name for name in (column,) if name in live.schema.names] for column in ("within", "across"))
+    compared = ["order", *(["code"] if codes and settings.least else []), *grouped, *apart]
     both = engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
         both = engine.map(both, each_once, LINKS)
@@ -199,6 +231,8 @@ def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundar
         if "code" in compared:
             sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
+    if apart:
+        both = engine.map(both, across, both.schema)
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
     return engine.store(engine.map(both, cutting, PAIRS), "pairs")
 
@@ -219,6 +253,12 @@ def _sampled(
     shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
     links = engine.store(shared, "links")
     return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
+
+
+def _same_texts(engine: Engine, live: Table) -> Table:
+    """Link documents of equal text where an equal value of ``across`` keeps them apart, so that none is a copy."""
+    same = engine.meet(live.select(["digest", "order", "empty", "across"]), "digest", "order")
+    return engine.map(same, same_texts, LINKS)
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

@@ -25,11 +25,13 @@ def groups(told: Contents) -> dict[str, Any]:
     shown = []
     for group, keeper, pairs in zip(told.facts.groups, told.samples.keepers, told.samples.groups, strict=True):
         between = share_between(group.scores, told.facts.bins)
-        spread = "copies byte for byte"
+        members, n_near = group.members, len(group.members.scores)
+        spread = "copies byte for byte" if not members.n_keys else f"{members.n_exact:,} copies byte for byte"
         if between is not None:
             spread = f"{told.summary.score} from {between[0]:.3f} to {between[2]:.3f}, half below {between[1]:.3f}"
-            spread += f"; {group.members.n_exact:,} copies byte for byte" if group.members.n_exact else ""
-        n_near = len(group.members.scores)
+            spread += f"; {members.n_exact:,} copies byte for byte" if members.n_exact else ""
+        spread += f"; {members.n_keys:,} with an equal key" if members.n_keys else ""
+        rest = "None is a near-duplicate." if members.n_keys else "All are copies byte for byte of the kept document."
         drawn = f"{len(pairs):,} of {n_near:,} near-duplicates: the least similar, and some drawn at random. "
         drawn += "Section 5 shows them side by side."
         shown.append(
@@ -39,7 +41,7 @@ def groups(told: Contents) -> dict[str, Any]:
                 "begins": pairs[0].begins("left") if pairs else "",
                 "spread": spread,
                 "spark": spark(f"Near-duplicates by {told.summary.score}", group.scores.tolist()),
-                "drawn": drawn if n_near else "All are copies byte for byte of the kept document.",
+                "drawn": drawn if n_near else rest,
                 "pairs": [{"score": pair.score, "right": pair.right, "differs": largest_loss(pair)} for pair in pairs],
             }
         )
@@ -139,7 +141,7 @@ def lengths(told: Contents) -> dict[str, Any]:
     first, last = (int(there[0]), int(there[-1])) if len(there) else (0, 1)
     classes = range(first, min(last + 1, LENGTHS))
     by = {name: table[i, first : last + 1].tolist() for i, name in enumerate(OUTCOMES)}
-    rest = [sum(some) for some in zip(by["empty"], by["override"], by["skipped"], strict=True)]
+    rest = [sum(some) for some in zip(by["empty"], by["override"], by["key"], by["skipped"], strict=True)]
     parts = [("kept", by["kept"]), ("near", by["near"]), ("exact", by["exact"]), ("empty", rest)]
     small = table[:, :7].sum(axis=1).tolist()  # below 64 bytes
     said = {name: n for name, n in zip(OUTCOMES, small, strict=True) if n}
@@ -165,6 +167,7 @@ def _outcome(name: str) -> str:
         "near": "removed as near-duplicates",
         "empty": "dropped as empty",
         "override": "removed by overrides",
+        "key": "removed by key",
         "skipped": "left out",
     }
     return names.get(name, name)

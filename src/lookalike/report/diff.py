@@ -126,8 +126,8 @@ def shingles_of(text: str, shingling: Shingling) -> tuple[UInt64Array, Int64Arra
 
 def shared(left: str, right: str, shingling: Shingling) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
     """Tell which characters of two texts are in a shingle that the other has too; None if that is not known."""
-    if shingling.key_fingerprint:
-        shingling = replace(shingling, key_fingerprint="")
+    if shingling.key_fingerprint or shingling.ignored:  # what does not count is shown as it is
+        shingling = replace(shingling, key_fingerprint="", ignored=None)
     made = [shingles_of(text, shingling) for text in (left, right)]
     if made[0] is None or made[1] is None:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..results.members import Members, Numbers
+from ..results.members import FOR_ANOTHER, Members, Numbers
 from ..results.rows import Draw, Lowest, Rows
 from ..results.scored_pairs import ScoredPairs
 from ..steps.groups import REASONS
@@ -18,7 +18,7 @@ BINS = 40  # of resemblances, from the threshold to 1
 LENGTHS = 36  # classes of lengths: 0, 1, 2-3, 4-7, ... bytes
 ABOVE = 5  # hundredths above the threshold
 IN_MATRIX = 12
-OUTCOMES = ("kept", "exact", "near", "empty", "override", "skipped")
+OUTCOMES = ("kept", "exact", "near", "empty", "override", "key", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
 
 _COUNTED_AS = {"spared": "kept", "group": "override", "sources": "override"}  # what the user's own rules decide
@@ -45,9 +45,9 @@ class Facts:
     thresholds: NDArray[np.float64]  # the threshold, and those up to 0.05 above it
     still: Counts  # near-duplicates that resemble the one they name, by threshold
     supported: Counts  # at least so many are removed at each
-    lengths: Counts  # (6, LENGTHS): documents by outcome and length
-    n_bytes: Counts  # (6,): of text by outcome
-    sources: Counts  # (7, n_sources): by outcome, and bytes of removed documents; no references
+    lengths: Counts  # (len(OUTCOMES), LENGTHS): documents by outcome and length
+    n_bytes: Counts  # (len(OUTCOMES),): of text by outcome
+    sources: Counts  # (len(OUTCOMES) + 1, n_sources): by outcome, and bytes of removed documents; no references
     shown: list[int]
     matrix: Counts  # removed by their source and their kept one's: ``shown``, and all others last
     groups: list[Group]
@@ -106,9 +106,9 @@ def gather(
         lowest.add(found, near)
         draw.add(near)
     stands_for = np.zeros(n_sources, np.int64)
-    for removed in numbers.parts("exact", "near"):
+    for removed in numbers.parts(*FOR_ANOTHER):
         stands_for += np.bincount(numbers.source[numbers.keeper[removed]], minlength=n_sources)
-    shown = _chosen_sources(sources[1:3].sum(axis=0) + stands_for)
+    shown = _chosen_sources(sources[[OUTCOMES.index(reason) for reason in FOR_ANOTHER]].sum(axis=0) + stands_for)
     return Facts(
         threshold, bins, scores, thresholds, still=still, supported=_supported(numbers, thresholds),
         lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, shown=shown, matrix=_matrix(numbers, shown, n_sources),
@@ -153,7 +153,7 @@ def _matrix(numbers: Numbers, shown: list[int], n_sources: int) -> Counts:
     n = len(shown)
     place, matrix = np.full(n_sources, n), np.zeros((n + 1, n + 1), np.int64)
     place[shown] = np.arange(n)
-    for removed in numbers.parts("exact", "near"):
+    for removed in numbers.parts(*FOR_ANOTHER):
         of_removed, of_kept = (place[numbers.source[rows]] for rows in (removed, numbers.keeper[removed]))
         matrix += _counted(of_removed, of_kept, matrix.shape)
     return matrix

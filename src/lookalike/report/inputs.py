@@ -55,13 +55,17 @@ def command_of(
     in_memory = any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities)
     if settings.overrides is not None:
         given["overrides"] = settings.overrides.name
-    by_list = given.get("overrides", "") is None
-    if in_memory or by_list or not all(options[name].option.help for name in given):
+    if settings.ignore is not None:
+        given["ignore"] = settings.ignore.names or None
+        if settings.ignore.names is None:
+            del given["ignore"]
+    unnamed = [name for name in ("overrides", "ignore") if given.get(name, "") is None]
+    if in_memory or unnamed or not all(options[name].option.help for name in given):
         data = "data" if in_memory else repr(some)
         words = [data, *(["against=references"] if n_references else [])]
-        if by_list:
-            del given["overrides"]
-            words.append("overrides=overrides")
+        for name in unnamed:
+            del given[name]
+            words.append(f"{name}={name}")
         words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
         return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
     return _command(job, names, n_references, given)
@@ -92,8 +96,8 @@ def _command(job: str, names: list[str], n_references: int, given: dict[str, Any
         option = "--" + name.replace("_", "-")
         if name == "fold_case":
             words.append("--keep-case")
-        elif name in ("glob", "against_text") and not isinstance(value, str):
-            words += [word for pattern in value for word in (option, pattern)]
+        elif isinstance(value, list | tuple):
+            words += [word for one in value for word in (option, one)]
         else:
             words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
     more = len(names) - n_references - len(some) + max(0, n_references - NAMED)

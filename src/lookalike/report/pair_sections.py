@@ -196,6 +196,7 @@ def _sources(scored: ScoredPairs, facts: PairFacts) -> dict[str, Any]:
     return {
         "alarms": [],
         "benchmarks": _benchmarks(scored.benchmarks),
+        "slices": [],
         "columns": ["documents", f"in {words['scored']}", "share"],
         "rows": rows,
         "how": f"{len(rows):,} of {len(names):,} sources, those with most documents in {words['scored']}.",

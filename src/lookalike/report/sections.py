@@ -90,12 +90,17 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
     ]
     if s.removed_by_override:
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
+    if s.by_key:
+        tiles.insert(3, (f"{s.by_key:,}", "removed by key"))
     if s.reference:
         tiles.insert(1, (f"{s.reference:,}", "reference documents"))
     if s.audit is not None and s.audit["recall"] is not None:
         tiles.append((f"{s.audit['recall']:.4f}", f"recall measured ({s.audit['low']:.4f} to {s.audit['high']:.4f})"))
     rests = "exact, computed from the texts" if s.verified_by == "exact" else "estimated, from sketches of the texts"
-    other = [(s.empty_dropped, "have no token"), (s.removed_by_override, "overrides remove")]
+    other = [
+        (s.empty_dropped, "have no token"), (s.removed_by_override, "overrides remove"),
+        (s.by_key, "have the key of another document"),
+    ]  # fmt: skip
     left_out = f" {_left_out(s)}." if s.documents_skipped else ""
     why = " or ".join(f"that {what}" for n, what in other if n)
     but = f", except those {why}" if why else ""
@@ -272,7 +277,9 @@ def warnings(told: Contents) -> list[str]:
         out.append(f"{_left_out(s)}.")
     if s.empty:
         has, became = ("has", "was") if s.empty == 1 else ("have", "were")
-        out.append(f"{counted(s.empty, 'document')} {has} no words and {became} {'dropped' if s.empty_dropped else 'kept'}.")
+        out.append(
+            f"{counted(s.empty, 'document')} {has} nothing to compare and {became} {'dropped' if s.empty_dropped else 'kept'}."
+        )
     if s.removed_by_override or s.kept_by_override:
         out.append(f"Overrides remove {counted(s.removed_by_override, 'document')} and keep {s.kept_by_override:,}.")
     for column, rows in s.slices.items():

@@ -15,6 +15,7 @@ from ..steps.keep import keep
 from ..theory import shares
 from ..values import Int64Array, Pairs
 from ..values.arrow import string, strings, to_arrow, to_numpy
+from .members import FOR_ANOTHER
 from .rows import Rows, collect, filtered, of_reason
 
 
@@ -22,7 +23,7 @@ def groups_of(decisions: Rows, against: bool) -> pa.Table:
     """Return a row for each kept document that stands for others: ``id, [is_reference], n_exact, n_duplicates, duplicates``."""
     names = ["order", "reason", "id", "n_exact", "n_duplicates"]
     keepers = filtered(decisions.select(names), lambda batch: to_arrow(to_numpy(batch.column("n_duplicates")) > 0))
-    removed = filtered(decisions.select(["id", "keeper", "reason"]), lambda batch: to_arrow(of_reason(batch, "exact", "near")))
+    removed = filtered(decisions.select(["id", "keeper", "reason"]), lambda batch: to_arrow(of_reason(batch, *FOR_ANOTHER)))
     order = to_numpy(keepers["order"])
     by_order = np.argsort(order)
     place = by_order[np.searchsorted(order[by_order], to_numpy(removed["keeper"]))]
@@ -53,6 +54,7 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     reference = to_numpy(pc.equal(decisions["reason"], string("reference")))
     skipped = to_numpy(pc.equal(decisions["reason"], string("skipped")))
     override = to_numpy(pc.equal(decisions["reason"], string("override")))
+    by_key = to_numpy(pc.equal(decisions["reason"], string("key")))
     dropped = skipped | override | to_numpy(pc.equal(decisions["reason"], string("empty")))
     ends = np.sort(np.column_stack([to_numpy(pairs["left"]), to_numpy(pairs["right"])]), axis=1)
     score = to_numpy(pairs["resemblance"])
@@ -63,7 +65,7 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
 
     leader = to_numpy(decisions["leader"])
     keeper = np.where(reference, order, walked[leader])
-    kept, near = keeper == order, ~reference & (walked[leader] != leader)
+    kept, near = keeper == order, ~reference & ~by_key & (walked[leader] != leader)
     keeper[dropped], kept[dropped], near[dropped] = order[dropped], False, False
     if "override" in decisions.column_names:
         spared = to_numpy(pc.equal(decisions["override"], string("keep")), False) & ~skipped
@@ -72,8 +74,9 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     by = np.zeros(n, np.int64)  # the pair by which a row is removed
     by[near] = judged[np.searchsorted(left * n + right, keeper[near] * n + leader[near])]
     resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
-    n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near, removed))
-    reason = np.select([reference, skipped, override, dropped, kept, near], [1, 5, 6, 4, 0, 3], 2)
+    n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near & ~by_key, removed))
+    reason = np.select([reference, skipped, override, dropped, kept, near, by_key], [1, 5, 6, 4, 0, 3, 10], 2)
+    scored = removed & ~by_key
     columns: dict[str, Any] = {
         "kept": to_arrow(kept),
         "reason": strings(REASONS).take(to_arrow(reason)),
@@ -81,16 +84,16 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
         "duplicate_of": _taken(decisions["id"], row[keeper], removed),
         "duplicate_source": _taken(decisions["source"], row[keeper], removed),
         "duplicate_is_reference": to_arrow(reference[row[keeper]], ~removed),
-        "resemblance": to_arrow(resemblance, ~removed),
+        "resemblance": to_arrow(resemblance, ~scored),
         "cluster": _taken(decisions["id"], row[keeper], ~dropped),
         "n_exact": to_arrow(n_exact),
         "n_duplicates": to_arrow(n_duplicates),
     }
     if "standard_error" in decisions.column_names:
-        columns["standard_error"] = to_arrow(shares.share_error(resemblance * slots, slots), ~removed)
+        columns["standard_error"] = to_arrow(shares.share_error(resemblance * slots, slots), ~scored)
     if "distance" in decisions.column_names:
         distance = to_numpy(pairs["distance"])
-        columns["distance"] = to_arrow(np.where(near, distance[by] if len(distance) else 0, 0), ~removed)
+        columns["distance"] = to_arrow(np.where(near, distance[by] if len(distance) else 0, 0), ~scored)
     for name, column in columns.items():
         at = decisions.schema.get_field_index(name)
         decisions = decisions.set_column(at, decisions.schema.field(at), column)

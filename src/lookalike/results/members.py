@@ -21,6 +21,8 @@ from .rows import BATCH_ROWS, Rows
 RESEMBLING = 3  # ids that are suggested for one that is not there
 COMPARED = 2000  # ids that are compared with it, letter by letter
 LONGEST = 300  # letters of an id that are
+FOR_ANOTHER = ("exact", "near", "key")  # why a document is removed for a kept one
+_COPY = 2.0  # above every score
 _READ = ["order", "position", "reason", "keeper", "resemblance"]
 
 
@@ -29,8 +31,9 @@ class Members:
     """A kept document, and those that are removed for it."""
 
     row: int  # of the kept document, in decisions
-    rows: Int64Array  # near-duplicates first, the least alike before others, then copies byte for byte
+    rows: Int64Array  # near-duplicates first, the least alike before others, then copies byte for byte, then others of its key
     scores: Float64Array  # of the near-duplicates among ``rows``, ascending
+    n_keys: int  # removed by their keys
 
     @property
     def size(self) -> int:
@@ -40,7 +43,7 @@ class Members:
     @property
     def n_exact(self) -> int:
         """Copies byte for byte."""
-        return len(self.rows) - len(self.scores)
+        return len(self.rows) - len(self.scores) - self.n_keys
 
     @property
     def near(self) -> Int64Array:
@@ -99,7 +102,7 @@ class Numbers:
         """Return (source of removed documents, source of the kept ones, how many documents), most first."""
         pairs = [np.empty((0, 2), np.int32)]
         counts = [np.empty(0, np.int64)]
-        for part in self.parts("exact", "near"):
+        for part in self.parts(*FOR_ANOTHER):
             ends = np.column_stack([self.source[part], self.source[self.keeper[part]]])
             some, n = np.unique(ends, axis=0, return_counts=True)
             pairs.append(some)
@@ -124,20 +127,21 @@ class Numbers:
         """Return some kept documents, each with those that are removed for it."""
         wanted = np.zeros(len(self), np.bool_)
         wanted[rows] = True
-        parts = (part[wanted[self.keeper[part]]] for part in self.parts("exact", "near"))
+        parts = (part[wanted[self.keeper[part]]] for part in self.parts(*FOR_ANOTHER))
         removed = np.concatenate([np.empty(0, np.int64), *parts])
-        is_near = self.reason[removed] == REASONS.index("near")
-        order = np.lexsort((removed, np.where(is_near, self.score[removed], np.inf), self.keeper[removed]))
-        removed, is_near = removed[order], is_near[order]
+        is_near, by_key = (self.reason[removed] == REASONS.index(name) for name in ("near", "key"))
+        score = np.where(is_near, self.score[removed], np.where(by_key, np.inf, _COPY))
+        order = np.lexsort((removed, score, self.keeper[removed]))
+        removed, is_near, by_key = removed[order], is_near[order], by_key[order]
         begins, ends = (np.searchsorted(self.keeper[removed], rows, side) for side in ("left", "right"))
         return [
-            Members(row, removed[begin:end], self.score[removed[begin:end][is_near[begin:end]]])
+            Members(row, removed[begin:end], self.score[removed[begin:end][is_near[begin:end]]], int(by_key[begin:end].sum()))
             for row, begin, end in zip(rows, begins.tolist(), ends.tolist(), strict=True)
         ]
 
     def largest_groups(self, n: int, least: int = 2) -> tuple[int, list[Members]]:
         """Return how many groups have so many documents at ``least``, and the largest of them."""
-        keepers = np.concatenate([self.keeper[:0], *(self.keeper[removed] for removed in self.parts("exact", "near"))])
+        keepers = np.concatenate([self.keeper[:0], *(self.keeper[removed] for removed in self.parts(*FOR_ANOTHER))])
         rows, sizes = np.unique(keepers, return_counts=True)
         rows, sizes = rows[sizes >= least - 1], sizes[sizes >= least - 1]
         return len(rows), self.members(rows[np.argsort(-sizes, kind="stable")[:n]].tolist())

@@ -31,19 +31,21 @@ from ..inputs.sketches import Trusted
 from ..inputs.texts import SAVED
 from ..settings.settings import Settings
 from ..steps.groups import REASONS
+from ..text.ignored import Ignored
 from ..values.arrow import string, strings, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS, check_values
 from .inputs import INPUTS, SavedInputs
+from .members import FOR_ANOTHER
 from .rows import HeldRows, ParquetRows, Rows, collect, decisions_schema, pairs_schema, second_columns
 from .summary import Share, Summary, count
 
 DESCRIPTION = "result.json"
 FORMAT = 1
 _MOST = 1 << 62
-_STAY, _REMOVED, _FIRST = ("kept", "reference", "spared"), ("exact", "near"), ("group", "sources")
-_OF_REMOVED = ("duplicate_of", "duplicate_is_reference", "resemblance", "standard_error", "distance")
+_STAY, _FIRST = ("kept", "reference", "spared"), ("group", "sources")
+_OF_REMOVED, _SCORES = ("duplicate_of", "duplicate_is_reference"), ("resemblance", "standard_error", "distance")
 _IDS = (pa.int64(), pa.string(), pa.large_string())
-_NULLABLE = (*_OF_REMOVED, "source", "keeper", "duplicate_source", "cluster", "override", "sources")
+_NULLABLE = (*_OF_REMOVED, *_SCORES, "source", "keeper", "duplicate_source", "cluster", "override", "sources")
 
 
 class _Table(Struct):
@@ -84,6 +86,14 @@ class _Provenance(Struct):
     inputs: list[_Input]
 
 
+class _Ignored(Struct):
+    """What is saved of shingles that did not count."""
+
+    shingles: int
+    digest: str
+    names: tuple[str, ...] | None
+
+
 class _Result(Struct):
     """What the description of a result says."""
 
@@ -107,6 +117,8 @@ def save_result(
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
         overrides = settings.overrides
         given |= {"overrides": None if overrides is None else {"name": overrides.name, **overrides.to_dict()}}
+        ignored = settings.ignore
+        given |= {"ignore": None if ignored is None else {"names": ignored.names, **ignored.to_dict()}}
         given |= {"tokenizer": None, "trust": [], "work": None if settings.work is None else shown(os.fspath(settings.work))}
         said = {"lookalike": __version__, "format": FORMAT, "files": files, "settings": given, **facts}
         with new.file(DESCRIPTION) as stream:
@@ -194,9 +206,12 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
 def _settings_in(folder: Path, said: _Result) -> Settings:
     """Return the settings of a result, if they can be those of a job, and the summary can be told."""
     try:
-        given = {"overrides": None} | said.settings
+        given = {"overrides": None, "ignore": None} | said.settings
         if given["overrides"] is not None:
             given["overrides"] = msgspec.convert(given["overrides"], Overrides)
+        if given["ignore"] is not None:
+            ignored = msgspec.convert(given["ignore"], _Ignored)
+            given["ignore"] = Ignored(ignored.shingles, ignored.digest, ignored.names)
         if type(given["seed"]) is not int:  # "random" is one that a job has drawn
             raise ValueError(f"the seed is {given['seed']!r:.40}")
         settings = Settings(**given)
@@ -257,18 +272,20 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
         check_values(batch, _bounds(n), (*_NULLABLE, *carried))
         order, position = to_numpy(batch["order"]), to_numpy(batch["position"])
         reason = to_numpy(pc.index_in(batch["reason"], strings(REASONS)), -1)
-        codes = [[REASONS.index(name) for name in some] for some in (_STAY, _REMOVED, _FIRST)]
+        codes = [[REASONS.index(name) for name in some] for some in (_STAY, FOR_ANOTHER, _FIRST)]
         kept, removed, first_gone = (np.isin(reason, some) for some in codes)
         spared = reason == REASONS.index("spared")
         keeper = to_numpy(batch["keeper"], -1).astype(np.int64)
         rows = np.arange(first, first + len(batch))
-        reference, skipped = (reason == REASONS.index(name) for name in ("reference", "skipped"))
+        reference, skipped, by_key = (reason == REASONS.index(name) for name in ("reference", "skipped", "key"))
+        scored = removed & ~by_key
         agree = [
             reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed | first_gone),
             (keeper == order) == ((kept & ~spared) | (first_gone & (keeper == order))),
             np.where(rows < n_reference, reference | skipped, ~reference), (rows < n_reference) == (order < n_reference),
             np.diff(position, prepend=last) > 0,
-            *(to_numpy(batch[name].is_valid()) == removed for name in batch.schema.names if name in _OF_REMOVED),
+            *(to_numpy(batch[name].is_valid()) == removed for name in _OF_REMOVED),
+            *(to_numpy(batch[name].is_valid()) == scored for name in batch.schema.names if name in _SCORES),
             to_numpy(batch["cluster"].is_valid()) == (kept | removed | first_gone),
         ]  # fmt: skip
         if not np.logical_and.reduce(agree).all():

@@ -72,6 +72,8 @@ class Summary:
         Documents that were left out: larger than ``max_document``, or unreadable.
     removed_by_override, kept_by_override : int
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
+    by_key : int
+        Documents that were removed because an earlier one has their ``key``.
     spared, removed_with_group, removed_by_sources : int
         Documents that stay by ``at_most`` beside the kept one, counted in ``kept``; that are removed by ``drop_all``, though no
         other stands for them, and by ``min_sources``.
@@ -110,6 +112,7 @@ class Summary:
     documents_skipped: Count = 0
     removed_by_override: Count = 0
     kept_by_override: Count = 0
+    by_key: Count = 0
     spared: Count = 0
     removed_with_group: Count = 0
     removed_by_sources: Count = 0
@@ -147,10 +150,12 @@ class Summary:
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'exact' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
+        if self.by_key:
+            lines.append(f"  removed by key            {self.by_key:>12,}")
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "no words: kept, never matched; --empty drop removes them"
+            what = "dropped" if self.empty_dropped else "nothing to compare: kept, never matched; --empty drop removes them"
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
@@ -206,6 +211,7 @@ def as_html(s: Summary) -> str:
         ("documents", f"{s.documents:,}"),
         ("exact duplicates removed", f"{s.exact_duplicates:,}"),
         ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
+        *([("removed by key", f"{s.by_key:,}")] if s.by_key else []),
         ("kept", f"<b>{s.kept:,}</b>"),
         ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
     ]
@@ -257,6 +263,7 @@ def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]
         "empty_dropped": found["empty"],
         "documents_skipped": found["skipped"],
         "removed_by_override": found["override"],
+        "by_key": found["key"],
         "spared": found["spared"],
         "removed_with_group": found["group"],
         "removed_by_sources": found["sources"],

@@ -213,7 +213,8 @@ class Tables:
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
         documents ``duplicate_source`` (the kept document's file, null in memory) and ``duplicate_is_reference`` (bool) follow
-        ``duplicate_of``. Documents dropped as empty, left out as too large or unreadable, or removed by an override have nulls.
+        ``duplicate_of``. Documents dropped as empty, left out as too large or unreadable, or removed by an override have nulls;
+        those removed by key have a null resemblance.
         """
         names = [*self._removed_columns, "kept"]
         return self._told(filtered(self._own(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))

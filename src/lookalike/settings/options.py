@@ -13,6 +13,7 @@ from .option import (
     WRITE,
     Flag,
     Kind,
+    MaybeNumber,
     MaybeWhole,
     MaybeWord,
     Number,
@@ -30,23 +31,17 @@ MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
 OPENING = ("glob", "format", "delimiter", "query")
 """The options that say which files are opened, and as what."""
-PRESETS: dict[str, dict[str, Any]] = {
-    "web": {"unit": "word", "width": 5, "threshold": 0.8}, "prose": {"unit": "word", "width": 5, "threshold": 0.7},
-    "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
-}  # fmt: skip
-"""What suits a kind of text: defaults of the command line."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
+class InputOptions:
     """What all jobs over texts take."""
 
     text: Annotated[Word, Option(
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
-        "name; so it is for ``id``, ``within`` and the column of ``keep``.",
-        help="Column or field that holds the text; doc.text is the field text inside doc.",
-        group=READ, recorded="always",
+        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``.",
+        help="Column or field that holds the text; doc.text is the field text inside doc.", group=READ, recorded="always",
     )] = "text"  # fmt: skip
     id: Annotated[MaybeWord, Option(
         doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
@@ -94,6 +89,28 @@ class TextOptions:
         "[default: stop at what is too large, leave out what cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
     )] = None  # fmt: skip
+    threads: Annotated[MaybeWhole, Option(
+        doc="Default: all processors this process may use. The result does not depend on it.",
+        help="The result does not depend on it.  [default: all processors]", group=RUN, least=1, repeats=False,
+    )] = None  # fmt: skip
+    memory: Annotated[Size, Option(
+        doc='Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit '
+        "goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by default 1500 MB.",
+        help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
+        "[default: 60% of the free memory]", group=RUN, metavar="SIZE", repeats=False,
+    )] = None  # fmt: skip
+    progress: Annotated[Callable[[str, int], None] | bool | None, Option(
+        doc="True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how "
+        "long it will take. A callable is called with the name of a stage and an amount done since the last call; if it has a "
+        "method ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as \"bytes\".",
+        range="bool or callable", repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(InputOptions):
+    """What jobs take that compare shingles."""
+
     unit: Annotated[Word, Option(
         doc="What shingles are made of: see ``Shingling``, as for the next four.",
         help="What shingles are made of: a shingle is --width tokens of this kind in a row.",
@@ -111,23 +128,6 @@ class TextOptions:
         doc="Whether letter case is ignored.", help="Ignore or respect letter case.",
         spelled=("--fold-case/--keep-case",), sketched=True,
     )] = True  # fmt: skip
-    threads: Annotated[MaybeWhole, Option(
-        doc="Default: all processors this process may use. The result does not depend on it.",
-        help="The result does not depend on it.  [default: all processors]", group=RUN, least=1, repeats=False,
-    )] = None  # fmt: skip
-    memory: Annotated[Size, Option(
-        doc='Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit '
-        "goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by default 1500 MB.",
-        help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
-        "[default: 60% of the free memory]",
-        group=RUN, metavar="SIZE", repeats=False,
-    )] = None  # fmt: skip
-    progress: Annotated[Callable[[str, int], None] | bool | None, Option(
-        doc="True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how "
-        "long it will take. A callable is called with the name of a stage and an amount done since the last call; if it has a "
-        "method ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as \"bytes\".",
-        range="bool or callable", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +175,23 @@ class SearchOptions(TextOptions):
         "number, true or false is that, and an empty one is null.",
         help="Compare only documents with the same value in COLUMN.", metavar="COLUMN", recorded="always", sketched=True,
     )] = None  # fmt: skip
+    across: Annotated[MaybeWord, Option(
+        doc="Compare only documents whose values in this column differ, as ``within`` compares values; equal texts with an "
+        "equal value are not copies of each other, either. Null and NaN differ from every value, and from each other.",
+        help="Compare only documents with different values in COLUMN, such as an author or a site.", metavar="COLUMN",
+        recorded="given", sketched=True,
+    )] = None  # fmt: skip
+    ignore: Annotated[Any, Option(
+        doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
+        "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
+        help="Shingles of this template do not count. Can be repeated.", range="like data", metavar="FILE", repeated=True,
+    )] = None  # fmt: skip
+    ignore_common: Annotated[MaybeNumber, Option(
+        doc="Shingles that more than this share of all documents have, references too, and more than 100, do not count. The "
+        "inputs are read twice more, to count them. Not for saved sketches, nor for data frames of Spark.",
+        help="Shingles in more than this share of all documents, such as 0.2, do not count. Reads the inputs twice more.",
+        range="float in (0, 1)", metavar="SHARE", recorded="given", sketched=True,
+    )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether removals rest on exact resemblances or on estimates.",
         help="Whether removals rest on exact or on estimated resemblances.",
@@ -187,8 +204,7 @@ class SearchOptions(TextOptions):
     )] = False  # fmt: skip
     boilerplate: Annotated[Flag, Option(
         doc="All text of web pages (``html``, and files such as .html) is compared: menus and the like count, too.",
-        help="Compare all text of web pages, menus and the like too.",
-        group=READ, recorded="given", sketched=True,
+        help="Compare all text of web pages, menus and the like too.", group=READ, recorded="given", sketched=True,
     )] = False  # fmt: skip
     tokenizer: Annotated[Tokenizer, Option(
         doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True,
@@ -231,12 +247,22 @@ class DedupOptions:
     """What deduplication takes beside what a search does."""
 
     keep: Annotated[MaybeWord, Option(
-        doc="Which near-duplicate to keep: first (default), last, longest (default for containment), shortest (in bytes of "
-        "text), largest:COLUMN or smallest:COLUMN. Ties go to the earlier row. Numbers of all types compare by value, times by "
-        "instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different kinds in "
-        "one column are refused, and so are times with a time zone beside others without.", metavar="POLICY",
-        help="Which near-duplicate to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN.  "
-        "[default: first; for containment, longest]", recorded="always",
+        doc="Which of several near-duplicates to keep: first (default), last, longest (default for containment), shortest (in "
+        "bytes of text), largest:COLUMN, "
+        "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
+        '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
+        "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
+        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
+        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
+        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.  "
+        "[default: first; for containment, longest]",
+        metavar="POLICY", recorded="always",
+    )] = None  # fmt: skip
+    key: Annotated[Words, Option(
+        doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
+        "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
+        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. A document without "
+        "a value is compared by text alone. Can be repeated.", metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
@@ -244,7 +270,7 @@ class DedupOptions:
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(
-        doc="What to do with documents without any token. They never match.",
+        doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They never match.",
         help="What to do with documents without any token; they never match.", choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
@@ -265,8 +291,7 @@ class DedupOptions:
         "and all workers have mounted: about 500 bytes a document, the texts of those that are compared, and all texts of a "
         "data frame.",
         help="Folder for a long job's state, so that it can resume after a crash; emptied at the end.  "
-        "[default: a temporary one, if the memory is too small]",
-        group=RUN, metavar="DIR", repeats=False,
+        "[default: a temporary one, if the memory is too small]", group=RUN, metavar="DIR", repeats=False,
     )] = None  # fmt: skip
     resume: Annotated[Flag, Option(
         doc="Resume the job in ``work``.", help="Resume the job in --work.", group=RUN, repeats=False,
@@ -288,7 +313,20 @@ class DedupOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions:
+class EngineOptions:
+    """Where jobs run whose tables stay on one machine."""
+
+    engine: Annotated[Any, Option(
+        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
+        "result does not depend on it; all of it comes to the caller.",
+        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
+        "does not depend on it.  [default: local]",
+        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
+    )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(EngineOptions):
     """What a list of pairs takes beside what a search does."""
 
     max_pairs: Annotated[MaybeWhole, Option(
@@ -300,10 +338,3 @@ class PairOptions:
         help="Whether resemblances are exact or estimated; none lists candidates without them.",
         choices=("exact", "sketch", "none"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
-    engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
-        "result does not depend on it; all pairs come to the caller.",
-        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
-        "does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from .option import READ, RUN, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
-from .options import TextOptions
+from .option import READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
+from .options import EngineOptions, TextOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverlapOptions(TextOptions):
+class OverlapOptions(EngineOptions, TextOptions):
     """What the search for documents that contain others takes."""
 
     against: Annotated[Any, Option(
@@ -66,10 +66,3 @@ class OverlapOptions(TextOptions):
         doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
         help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N",
     )] = None  # fmt: skip
-    engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
-        "result does not depend on it.",
-        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
-        "does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip

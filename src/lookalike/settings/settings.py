@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any, Self
 
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
+from ..inputs.ignored import read_ignored
+from ..inputs.keep_order import KeepOrder
 from ..inputs.overrides import Overrides, read_overrides
+from ..inputs.read import Reading
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
 from ..steps.groups import GroupRules
+from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
@@ -23,7 +28,6 @@ from .limits import check_on_error, skips_large
 from .option import check_values, documented, entries, recorded
 from .options import DedupOptions, PairOptions, SearchOptions
 
-KEEP_POLICIES = ("first", "last", "longest", "shortest")
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
 
@@ -48,15 +52,16 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if isinstance(self.seed, str) and self.seed == RANDOM:
             object.__setattr__(self, "seed", self._drawn_seed())
         check_values(self)
-        if isinstance(self.glob, (list, tuple)):
-            object.__setattr__(self, "glob", self.glob[0] if len(self.glob) == 1 else tuple(self.glob) or None)
+        for name in ("glob", "key"):
+            given = getattr(self, name)
+            if isinstance(given, (list, tuple)):
+                alone = len(given) == 1 and isinstance(given[0], str)
+                object.__setattr__(self, name, given[0] if alone else tuple(given) or None)
         if self.keep is None:
             object.__setattr__(self, "keep", self.usual_keep)
-        policy, _, column = self.keep_policy.partition(":")
-        if not (self.keep in KEEP_POLICIES or (policy in ("largest", "smallest") and column)):
-            raise ParameterError(
-                f"keep must be one of {', '.join(KEEP_POLICIES)}, largest:COLUMN, smallest:COLUMN; got {self.keep!r}"
-            )
+        _ = self.keep_order
+        if not all(isinstance(name, str) and name for name in self.key_columns):
+            raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
         if self.resume and self.work is None:
             raise ParameterError("resume needs work, the folder of the job to resume")
         self._check_groups()
@@ -70,6 +75,13 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
+        if self.measure == "containment" and not self.across is self.ignore is self.ignore_common is None:
+            raise ParameterError("across, ignore and ignore_common are for resemblance and cosine, not for measure containment")
+        if self.ignore_common is not None and not 0 < self.ignore_common < 1:
+            raise ParameterError(f"ignore_common must be between 0 and 1; got {self.ignore_common}")
+        if self.ignore is not None:
+            reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
+            object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
 
     def _check_groups(self) -> None:
@@ -116,10 +128,13 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
 
     @cached_property
     def shingling(self) -> Shingling:
-        """What a shingle is."""
+        """What a shingle is, and which of them count."""
+        return self._shingling_of(self.ignore)
+
+    def _shingling_of(self, ignored: Ignored | None) -> Shingling:
         return Shingling(
             unit=self.unit, width=self.width, normalization=self.normalization, fold_case=self.fold_case,
-            tokenizer=self.tokenizer,
+            tokenizer=self.tokenizer, ignored=ignored,
         )  # fmt: skip
 
     @cached_property
@@ -148,6 +163,17 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """What of web pages is compared: "main" or "all" text; empty: texts are none."""
         return ("all" if self.boilerplate else "main") if self.html else ""
 
+    @cached_property
+    def keep_order(self) -> KeepOrder:
+        """What keep order follows."""
+        assert self.keep is not None
+        return KeepOrder.of(self.keep)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of which equal values make documents one."""
+        return () if self.key is None else (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
     @property
     def group_rules(self) -> GroupRules:
         """What becomes of whole groups."""
@@ -162,17 +188,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def usual_keep(self) -> str:
         """The keep policy where none is chosen: what contains others is mostly longer."""
         return "longest" if self.measure == "containment" and not self.either else "first"
-
-    @property
-    def keep_policy(self) -> str:
-        """The keep policy."""
-        assert self.keep is not None
-        return self.keep
-
-    @property
-    def keep_column(self) -> str | None:
-        """The column that the keep policy orders by, if it does."""
-        return self.keep_policy.partition(":")[2] or None
 
     @property
     def either(self) -> bool:
@@ -216,6 +231,7 @@ class PairSettings(PairOptions, Settings):
     """The settings of a list of pairs, which removes nothing."""
 
     keep: str = field(init=False, default="first")
+    key: str | Sequence[str] | None = field(init=False, default=None)
     evidence: str = field(init=False, default="keepers")
     empty: str = field(init=False, default="keep")
     overrides: Overrides | None = field(init=False, default=None)

@@ -15,13 +15,14 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
 from .batches import Batches, batch_of, flags, floats, ints, ints_or
-from .groups import STAY, Listed, named
+from .groups import REASONS, STAY, Listed, named
 
 _KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(7)  # of ``REASONS``
+_KEY = REASONS.index("key")
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
 POSITIONS = pa.schema([("left_position", pa.int64()), ("right_position", pa.int64())])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
-_SETTLING = ("empty", "skipped", "leader", "keeper", "score", "leader_keeper", "leader_score")
+_SETTLING = ("empty", "skipped", "leader", "by_key", "keeper", "score", "leader_keeper", "leader_score")
 
 
 def settled_schema(rows: pa.Schema) -> pa.Schema:
@@ -34,6 +35,7 @@ def settle(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
     """Say of each document who is kept in its place, and why.
 
     A copy follows the first of its set: its reason is "exact" if that is kept, else "near", with the first's keeper and score.
+    One that is removed by its key follows who represents it, or the first of that one's set, without a score.
     Overrides come last, and change no other document; of those that are removed by hand nobody is a copy, or near.
     Orders below ``boundary`` are references, which are kept; ``empty`` says what becomes of documents without a shingle.
     """
@@ -46,6 +48,8 @@ def settle(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
         reason = np.where(near, _NEAR, np.where(copy, _EXACT, _KEPT))
         keeper = np.where(near, standing, np.where(copy, leader, order))
         score = np.where(near, score, 1.0)
+        if "by_key" in batch.schema.names:
+            reason[flags(batch, "by_key")] = _KEY
         if empty == "drop":
             reason[flags(batch, "empty")] = _EMPTY
         if "override" in batch.schema.names:
@@ -130,7 +134,7 @@ def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, bo
     distance = (
         distances(batch.column("keys"), batch.column("keeper_keys")) if name == "distance" else np.zeros(len(batch), np.int64)
     )
-    return method.columns(np.nan_to_num(floats(batch, "score")), distance, gone)[name]
+    return method.columns(np.nan_to_num(floats(batch, "score")), distance, to_numpy(batch.column("score").is_null()))[name]
 
 
 def _called(batch: pa.RecordBatch, prefix: str) -> tuple[Int64Array, Int64Array, pa.Array | None]:

@@ -1,4 +1,4 @@
-"""Copies, which are documents of equal text, and sets of them."""
+"""Copies, which are documents of equal text, and sets of them; and documents that are one by their keys."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from ..values import Int64Array
 from ..values.arrays import runs
-from ..values.arrow import to_numpy
-from ..values.tables import LEADERS, MATCHES
-from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, ints
+from ..values.arrow import to_arrow, to_numpy
+from ..values.tables import KEY, LEADERS, LEADERS_AND_KEYS, MATCHES
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, ints, ints_or
+from .pairs import MEMBERS
 
 
-def exact(rows: Batches, boundary: int, apart: bool = False) -> Batches:
-    """Name the first document of each set of equal texts, for all the others of it.
+def exact(rows: Batches, boundary: int, apart: bool = False, by: str = "digest") -> Batches:
+    """Name the first document of each set of equal texts, or of equal ``by``, for all the others of it.
 
     With ``apart`` references, of orders below ``boundary``, and other documents form sets of their own.
     """
@@ -24,7 +25,7 @@ def exact(rows: Batches, boundary: int, apart: bool = False) -> Batches:
     for batch in rows:
         if not len(batch):
             continue
-        digests, orders = as_words(batch.column("digest"), DIGEST_BYTES, np.uint64), ints(batch, "order")
+        digests, orders = as_words(batch.column(by), DIGEST_BYTES, np.uint64), ints(batch, "order")
         if "empty" in batch.schema.names:
             full = ~flags(batch, "empty")
             digests, orders = digests[full], orders[full]
@@ -37,6 +38,36 @@ def exact(rows: Batches, boundary: int, apart: bool = False) -> Batches:
         leaders = np.append(leader, orders[begins])[np.cumsum(begins)]
         before, leader = (digests[-1].copy(), bool(reference[-1])), int(leaders[-1])
         yield batch_of(LEADERS, orders[~begins], leaders[~begins])
+
+
+def keyless(rows: Batches, boundary: int, drop: bool) -> Batches:
+    """Choose the documents without a key; with ``drop``, also empty ones that are no references."""
+    for batch in rows:
+        orders, none = ints(batch, "order"), ~as_words(batch.column(KEY), DIGEST_BYTES, np.uint64).any(1)
+        if drop:
+            none |= flags(batch, "empty") & (orders >= boundary)
+        yield batch_of(MEMBERS, orders[none])
+
+
+def by_key(rows: Batches, boundary: int) -> Batches:
+    """Name the first document of each key, for all the others of it but references."""
+    for batch in exact(rows, boundary, by=KEY):
+        yield batch.filter(to_arrow(ints(batch, "order") >= boundary))
+
+
+def led(rows: Batches, boundary: int) -> Batches:
+    """Put the leader of a document that represents a key, where it is a copy, in its place; references stand for themselves."""
+    for batch in rows:
+        first = ints(batch, "leader")
+        leader = np.where(first < boundary, first, ints_or(batch, "leader_leader", -1))
+        leader = np.where(leader < 0, first, leader)
+        yield batch_of(LEADERS_AND_KEYS, ints(batch, "order"), leader, np.ones(len(batch), np.bool_))
+
+
+def not_by_key(rows: Batches) -> Batches:
+    """Say of copies that they are not removed by keys."""
+    for batch in rows:
+        yield batch_of(LEADERS_AND_KEYS, *batch.columns, np.zeros(len(batch), np.bool_))
 
 
 _BITS = 40  # of an order

@@ -16,11 +16,11 @@ from ..values.tables import COLUMN, SOURCE_BITS
 from .batches import Batches, batch_of, flags, ints, ints_or, starts_of
 
 REASONS = (
-    "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "group", "sources",
+    "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "group", "sources", "key",
 )  # fmt: skip
 STAY = strings(["kept", "reference", "spared"])
-REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_())])
-TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
+REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_()), ("by_key", pa.bool_())])
+TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64()), ("n_keys", pa.int64())])
 SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
 NAMES = pa.schema([("origin", pa.int64()), ("name", pa.large_string())])
 VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
@@ -113,31 +113,32 @@ def removed(rows: Batches) -> Batches:
     for batch in rows:
         orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
         gone = (keepers >= 0) & (keepers != orders)
-        exact = to_numpy(pc.equal(batch.column("reason"), string("exact")))
-        yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone])
+        exact, by_key = (to_numpy(pc.equal(batch.column("reason"), string(name))) for name in ("exact", "key"))
+        yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone], by_key[gone])
 
 
 def tally(rows: Batches) -> Batches:
-    """Count the documents that each kept one stands for: its copies, and all that are removed for it."""
-    none = np.empty(0, np.int64)
-    held = (none, none, none)
+    """Count the documents that each kept one stands for: its copies, all that are removed for it, and those by their keys."""
+    held = [np.empty(0, np.int64)] * 4
     for batch in rows:
-        added = ints(batch, "keeper"), flags(batch, "exact").astype(np.int64), np.ones(len(batch), np.int64)
-        keepers, exact, all_of_them = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
+        exact, by_key = (flags(batch, name).astype(np.int64) for name in ("exact", "by_key"))
+        added = ints(batch, "keeper"), exact, np.ones(len(batch), np.int64), by_key
+        keepers, *numbers = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
         if not len(keepers):
             continue
         begins = np.flatnonzero(starts_of(keepers, None))
-        counted = keepers[begins], np.add.reduceat(exact, begins), np.add.reduceat(all_of_them, begins)
+        counted = [keepers[begins], *(np.add.reduceat(some, begins) for some in numbers)]
         yield batch_of(TALLIES, *(column[:-1] for column in counted))  # of the last one more may come
-        held = (counted[0][-1:], counted[1][-1:], counted[2][-1:])
+        held = [column[-1:] for column in counted]
     if len(held[0]):
         yield batch_of(TALLIES, *held)
 
 
 def spare(rows: Batches, at_most: int) -> Batches:
-    """Choose, of the documents that are removed for each kept one, the first in keep order, so that ``at_most`` stay."""
+    """Choose, of the documents that are removed by text for each kept one, the first in keep order: ``at_most`` stay."""
     before, seen = -1, 0
     for batch in rows:
+        batch = batch.filter(pc.invert(batch.column("by_key")))
         keepers = ints(batch, "keeper")
         if not len(keepers):
             continue
@@ -153,7 +154,7 @@ def come_from(rows: Batches, origins: Origins) -> Batches:
     """Name the source of each document that is in a group, the kept one included."""
     for batch in rows:
         keepers = ints_or(batch, "keeper", -1)
-        there = keepers >= 0
+        there = (keepers >= 0) & ~to_numpy(pc.equal(batch.column("reason"), string("key")))
         yield batch_of(FROM, ints(batch, "order")[there], keepers[there], origins.of(batch)[there])
 
 
@@ -214,7 +215,7 @@ def rule(rows: Batches, rules: GroupRules, boundary: int) -> Batches:
         if rules.at_most > 1:
             reason[(ints_or(batch, "spared", 0) > 0) & np.isin(reason, (exact, near))] = spared
         if rules.drop_all:
-            reason[own & (ints_or(batch, "n_duplicates", 0) > 0)] = group
+            reason[own & (ints_or(batch, "n_duplicates", 0) > ints_or(batch, "n_keys", 0))] = group
         if rules.min_sources > 1:
             fewer = ints_or(batch, "keeper_n_sources", 0) < rules.min_sources
             reason[(own | (reason == spared)) & (reason != group) & fewer & (keeper >= boundary)] = few

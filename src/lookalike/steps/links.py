@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..kernels import crowds as kernel
 from ..kernels.banding import find_buckets
@@ -17,6 +18,7 @@ from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
 from ..values.tables import LINKS
 from .batches import DIGEST_BYTES, as_words, batch_of
+from .pairs import differ
 
 AT_A_TIME = 1 << 18
 HEADS = 8
@@ -166,6 +168,40 @@ def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]
             parts.append((to_numpy(batch["order"]), keys, within))
     orders, words, within = (np.concatenate(part) for part in zip(*(parts[1:] or parts), strict=True))
     return orders, np.column_stack([words, within]) if (within[1:] != within[:-1]).any() else words
+
+
+def same_texts(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Link the first document of each text, and the first whose ``across`` differs from its, with all later ones of that text.
+
+    Documents of equal digest come in the order of ``order``. Every document is so linked with one that is no later and has
+    another value, if there is one.
+
+    Notes
+    -----
+    Held: these two documents of the last text of a batch.
+    """
+    held = np.empty((0, 2), np.uint64), np.empty(0, np.int64), np.empty((0, 2), np.uint64)
+    for batch in rows:
+        new = batch.filter(pc.invert(batch["empty"]))
+        texts, values = (as_words(new[name], DIGEST_BYTES, np.uint64) for name in ("digest", "across"))
+        done = len(held[1])
+        texts, orders, values = (
+            np.concatenate(both) for both in zip(held, (texts, to_numpy(new["order"]), values), strict=True)
+        )
+        if not len(orders):
+            continue
+        begins, places = np.ones(len(orders), np.bool_), np.arange(len(orders))
+        begins[1:] = (texts[1:] != texts[:-1]).any(1)
+        group, firsts = np.cumsum(begins) - 1, np.flatnonzero(begins)
+        first = firsts[group]
+        others = np.flatnonzero(differ(values, values[first]) & (places > first))
+        seconds = np.full(len(firsts), len(orders))
+        seconds[group[others[::-1]]] = others[::-1]
+        for head in (first, seconds[group]):
+            later = np.flatnonzero((places > head) & (places >= done))
+            yield batch_of(LINKS, orders[head[later]], orders[later])
+        last = np.array([place for place in (firsts[-1], seconds[-1]) if place < len(orders)])
+        held = texts[last], orders[last], values[last]
 
 
 def _crossings(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..kernels import packing as kernel
+from ..values import UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts, starts_of
@@ -64,6 +66,18 @@ def _sides(batch: pa.RecordBatch, name: str, width: int) -> kernel.Sides:
     if not width:
         return _NOTHING
     return kernel.Sides(*row_starts(batch[f"left_{name}"], width), *row_starts(batch[f"right_{name}"], width))
+
+
+def differ(one: UInt64Array, other: UInt64Array) -> NDArray[np.bool_]:
+    """Tell of each two digests of ``across``, rows of two words, whether the values differ; no value is equal to none."""
+    return np.asarray((one != other).any(1) | ~one.any(1))
+
+
+def across(rows: Batches) -> Batches:
+    """Drop the pairs of documents with an equal value of ``across``."""
+    for batch in rows:
+        left, right = (as_words(batch[f"{side}_across"], DIGEST_BYTES, np.uint64) for side in ("left", "right"))
+        yield batch.filter(to_arrow(differ(left, right)))
 
 
 def sides(rows: Batches) -> Batches:

@@ -18,12 +18,13 @@ from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
-from ..values.tables import COLUMN, SKETCHES, WITHIN_BYTES
-from .batches import Batches, as_words
+from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
+from .batches import Batches, as_words, flags
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
-_PASSED_ON = ("id", "id_is_text", "priority", "order_by", "skipped", "unit", "place")
+_PASSED_ON = ("id", "id_is_text", "order_by", "skipped", "unit", "place")
+_WORD = pa.binary(16)
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
 _Hashes = tuple[UInt64Array, Int64Array]
 
@@ -34,10 +35,11 @@ def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = Fal
     keys = pa.list_(pa.int64(), method.n_keys)
     fields = [field.with_type(keys) if field.name == "keys" else field for field in SKETCHES]
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
-    fields += [field for field in documents if field.name in _PASSED_ON or field.name.startswith(COLUMN)]
+    passed = ("priority", COLUMN)
+    fields += [field for field in documents if field.name in _PASSED_ON or field.name.startswith(passed)]
     if overridden:
         fields.append(OVERRIDE)
-    return pa.schema([*fields, *([pa.field("within", pa.binary(16))] if "within" in documents.names else [])])
+    return pa.schema([*fields, *(pa.field(name, _WORD) for name in (KEY, "within", "across") if name in documents.names)])
 
 
 def sketch(
@@ -59,9 +61,9 @@ def sketch(
                 raise InputDataError(f"saved sketches are damaged: other settings made them than they say: {error}") from None
             yield made
             continue
-        for begin, end in _texts(batch).cut(piece_bytes):
+        for begin, end in texts_of(batch).cut(piece_bytes):
             piece = batch.slice(begin, end - begin)
-            hashed = _hashes(piece, shingling, encoding_errors == "strict")
+            hashed = hashes_of(piece, shingling, encoding_errors == "strict")
             yield _sketched(piece, schema, method, key, overriding, hashed)
 
 
@@ -69,8 +71,9 @@ def _sketched(
     piece: pa.RecordBatch, schema: pa.Schema, method: Method, key: bytes, overriding: Overriding | None, hashed: _Hashes
 ) -> pa.RecordBatch:
     """Sketch some documents at once."""
-    texts, n, (values, offsets) = _texts(piece), len(piece), hashed
-    groups, withins = _groups(piece, key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
+    texts, n, (values, offsets) = texts_of(piece), len(piece), hashed
+    groups, withins = _groups(piece, "within", key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
+    across = _groups(piece, "across", key)[1] if "across" in schema.names else _NOT_WITHIN
     made = method.sketch(values, offsets, groups)
     digests = np.empty((n, 2), np.uint64)
     digest_documents(texts.data, texts.offsets, withins, digest_secret(key, "documents"), digests)
@@ -87,22 +90,41 @@ def _sketched(
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),
         "within": _fixed(withins),
+        "across": _fixed(across),
         "override": to_arrow(override),
     }
+    if KEY in schema.names:
+        columns[KEY] = _fixed(_keys(piece, key, override))
     return pa.RecordBatch.from_arrays(
         [columns[name] if name in columns else piece.column(name) for name in schema.names], schema=schema
     )
 
 
-def _groups(piece: pa.RecordBatch, key: bytes) -> tuple[UInt64Array, UInt64Array]:
-    """Return, of what documents are compared within, the word that enters sketches, and a keyed digest that decides."""
-    words = as_words(piece.column("within"), WITHIN_BYTES, np.uint64)
+def _keys(piece: pa.RecordBatch, key: bytes, override: NDArray[np.int32]) -> UInt64Array:
+    """Return keyed digests of the keys of documents, zeros for those that have none."""
+    keys = from_arrow_array(piece.column(KEY))
+    digests = np.empty((len(piece), 2), np.uint64)
+    digest_documents(keys.data, keys.offsets, _NOT_WITHIN, digest_secret(key, "keys"), digests)
+    none = np.diff(keys.offsets) == 0
+    if len(override):
+        none |= override < 0
+    if "skipped" in piece.schema.names:
+        none |= flags(piece, "skipped")
+    digests[none] = 0
+    return digests
+
+
+def _groups(piece: pa.RecordBatch, name: str, key: bytes) -> tuple[UInt64Array, UInt64Array]:
+    """Return, of a column of codes, the word that enters sketches, and a keyed digest that decides."""
+    words = as_words(piece.column(name), WITHIN_BYTES, np.uint64)
     withins, offsets = np.empty((len(piece), 2), np.uint64), WITHIN_BYTES * np.arange(len(piece) + 1)
-    digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, "within"), withins)
+    digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, name), withins)
+    if name == "across":  # zeros are no value
+        withins[~words.any(1)] = 0
     return words[:, 0].astype(np.uint64), withins
 
 
-def _texts(batch: pa.RecordBatch) -> Texts:
+def texts_of(batch: pa.RecordBatch) -> Texts:
     """Return the texts, or the bytes of ready sets."""
     if "values" not in batch.schema.names:
         return from_arrow_array(batch.column("text"))
@@ -110,9 +132,9 @@ def _texts(batch: pa.RecordBatch) -> Texts:
     return Texts(to_numpy(sets.values).view(np.uint8), 8 * to_numpy(sets.offsets))
 
 
-def _hashes(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Hashes:
+def hashes_of(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Hashes:
     """Return the shingle hashes of each document, made from its text or as they came."""
-    texts = _texts(piece)
+    texts = texts_of(piece)
     if "values" in piece.schema.names:
         first, last = texts.offsets[[0, -1]]
         return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
@@ -148,7 +170,7 @@ def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
     return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])
 
 
-SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", "within", "id", "id_is_text")
+SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", KEY, "within", "across", "id", "id_is_text")
 """Columns of sketches that are saved."""
 
 

@@ -72,9 +72,9 @@ def _add_rows(total: NDArray[Any], batch: pa.RecordBatch) -> None:
 N_ROWS = Total(_add_rows)
 
 
-def _add_kinds(total: NDArray[Any], batch: pa.RecordBatch) -> None:
-    """Look at the priorities of a batch: columns position and priority; one without bytes is a null."""
-    column = batch["priority"].cast(pa.large_binary())
+def _add_kinds(total: NDArray[Any], batch: pa.RecordBatch, priority: str) -> None:
+    """Look at the priorities of a batch: columns position and that; one without bytes is a null."""
+    column = batch[priority].cast(pa.large_binary())
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     there = np.diff(bounds) > 0
@@ -82,8 +82,9 @@ def _add_kinds(total: NDArray[Any], batch: pa.RecordBatch) -> None:
     np.minimum.at(total, kinds, to_numpy(batch["position"])[there])
 
 
-KINDS = Total(_add_kinds, 256, fill=LARGEST, combine=np.minimum)
-"""The first position at which a priority of each kind comes; a kind is the first byte of a priority."""
+def kinds(priority: str) -> Total:
+    """The first position at which a priority of each kind comes; a kind is the first byte of a priority."""
+    return Total(partial(_add_kinds, priority=priority), 256, fill=LARGEST, combine=np.minimum)
 
 
 def _add_inputs(total: NDArray[Any], batch: pa.RecordBatch) -> None:

@@ -17,7 +17,8 @@ from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from .characters import character_tables
-from .shingle import Shingling, Tokenizer
+from .ignored import Dropping
+from .shingle import Shingling, Tokenizer, ignored_places
 from .texts import Texts, as_texts
 
 LEAST_KEY, MOST_KEY = 16, 64  # bytes
@@ -96,6 +97,10 @@ class KeyedHashes:
     def __init__(self, shingling: Shingling, key: bytes) -> None:
         self._shingling = shingling
         self._points, self._secret = digest_secret(key, "tokens of shingles"), shingle_secret(key)
+        self._drop: Dropping | None = None
+        if shingling.ignored is not None:
+            ignored = self._hashes(shingling.ignored.texts)[0].copy()
+            self._drop = Dropping(ignored[ignored_places(shingling)])
 
     def rows(self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False) -> Iterator[TokenRows]:
         """Yield the tokens of some rows after the other: see ``token_rows``."""
@@ -112,6 +117,13 @@ class KeyedHashes:
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
     ) -> tuple[UInt64Array, Int64Array]:
         """Return what ``Shingling.hashes`` returns, and raise what it raises: (values with repeats, offsets)."""
+        found = self._hashes(texts, name_row, strict)
+        return found if self._drop is None else self._drop(*found)
+
+    def _hashes(
+        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
+    ) -> tuple[UInt64Array, Int64Array]:
+        """Return the hashes of all shingles."""
         out, ends, done = scratch("values", texts.n_bytes // 4, np.uint64), [np.zeros(1, np.int64)], 0
         for offsets, keys in self.rows(texts, name_row, strict):
             if len(out) < done + len(keys):

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
-from ..kernels import known_text, vocabulary
+from ..kernels import filters, known_text, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
 from .characters import character_tables
 from .hashes import token_rows
-from .shingle import Shingling
+from .shingle import Shingling, ignored_places
 from .texts import Texts
 
 Int32Array = NDArray[np.int32]
@@ -128,15 +128,35 @@ class KnownText:
             _mine.known = self._known._replace(table=table if table.base is None else table.base)
 
 
+class Counting:
+    """Numbers shingles as another does, and drops those that do not count: their texts are numbered first."""
+
+    def __init__(self, inner: Vocabulary | KnownText, shingling: Shingling) -> None:
+        assert shingling.ignored is not None
+        numbers, _ = inner.number(shingling.ignored.texts)
+        self._inner, self._marked = inner, np.zeros(len(inner), np.bool_)
+        self._marked[numbers[ignored_places(shingling)]] = True
+
+    def __len__(self) -> int:
+        """Return how many shingles have a number."""
+        return len(self._inner)
+
+    def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
+        """Return the numbers of the shingles of some texts that count, with repeats: (numbers, offsets)."""
+        numbers, offsets = self._inner.number(texts)
+        left = np.empty_like(offsets)
+        filters.drop_marked(numbers, offsets, self._marked, left, numbers)
+        return numbers[: left[-1]], left
+
+
 @contextmanager
-def numbering(shingling: Shingling, key: bytes) -> Iterator[Vocabulary | KnownText]:
-    """Give what numbers the shingles of texts, until these have been numbered."""
-    if shingling.tokenizer is not None or shingling.unit not in ("word", "line"):
-        yield Vocabulary(shingling, key)
-        return
-    walk = KnownText(shingling, key)
-    yield walk
-    walk.leave_room()
+def numbering(shingling: Shingling, key: bytes) -> Iterator[Vocabulary | KnownText | Counting]:
+    """Give what numbers the shingles of texts that count, until these have been numbered."""
+    by_tokens = shingling.tokenizer is not None or shingling.unit not in ("word", "line")
+    numbers = Vocabulary(shingling, key) if by_tokens else KnownText(shingling, key)
+    yield numbers if shingling.ignored is None else Counting(numbers, shingling)
+    if isinstance(numbers, KnownText):
+        numbers.leave_room()
 
 
 def _room_for_text(n_bytes: int) -> known_text.KnownText:

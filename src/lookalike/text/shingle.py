@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..kernels.hashing import digest_rows
@@ -18,6 +19,7 @@ from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
 from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
+from .ignored import Dropping, Ignored
 from .texts import Texts, from_arrow_array
 
 RULES = 2  # raised whenever the same text gets other hashes
@@ -48,6 +50,8 @@ class Shingling:
     rules : {1, 2}, default 2
         Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. This
         version shingles texts by rules 2 only.
+    ignored : optional
+        Shingles that do not count, of texts that jobs are given as ``ignore``.
     key_fingerprint : str, default ""
         Of hashes under a key, 16 digits that tell it from others; ``shingle`` sets it. Only sketches made with the same key
         can be compared. The key itself is kept nowhere.
@@ -68,11 +72,12 @@ class Shingling:
     fold_case: bool = True
     tokenizer: Tokenizer | None = None
     rules: int = RULES
+    ignored: Ignored | None = None
     key_fingerprint: str = ""
 
     def __repr__(self) -> str:
         """Name what made the hashes; a key only where there was one."""
-        given = [f for f in fields(self) if f.name != "key_fingerprint" or self.key_fingerprint]
+        given = [f for f in fields(self) if f.name not in ("ignored", "key_fingerprint") or getattr(self, f.name)]
         return f"Shingling({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
     def __post_init__(self) -> None:
@@ -116,7 +121,9 @@ class Shingling:
             "fold_case": self.fold_case,
             "unicode": UNICODE_VERSION,
             "rules": self.rules,
-        } | ({"key_fingerprint": self.key_fingerprint} if self.key_fingerprint else {})
+            **({} if self.ignored is None else {"ignored": self.ignored.to_dict()}),
+            **({"key_fingerprint": self.key_fingerprint} if self.key_fingerprint else {}),
+        }
 
     def normalized(self, texts: Texts, strict: bool = False) -> Texts:
         """Return the texts in the wanted normal form; the very same buffers where all of them are already.
@@ -147,7 +154,9 @@ class Shingling:
     def hashes(
         self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
     ) -> tuple[UInt64Array, Int64Array]:
-        """Return the shingle hashes of texts with repeats: (values uint64, offsets int64). No values: an empty text.
+        """Return the hashes of the shingles of texts that count: (values uint64, offsets int64). No values: an empty text.
+
+        They come with repeats.
 
         Parameters
         ----------
@@ -166,6 +175,11 @@ class Shingling:
         InputDataError
             If the tokenizer fails or yields anything but str.
         """
+        values, offsets = self._hashes(texts, name_row, strict)
+        return (values, offsets) if self.ignored is None else Dropping(self.ignored.hashes)(values, offsets)
+
+    def _hashes(self, texts: Texts, name_row: Callable[[int], str], strict: bool) -> tuple[UInt64Array, Int64Array]:
+        """Return the hashes of all shingles."""
         self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
@@ -256,3 +270,14 @@ class Shingling:
                 if not isinstance(token, str):
                     raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
         return tokens
+
+
+def ignored_places(shingling: Shingling) -> NDArray[np.bool_]:
+    """Tell of each shingle of the texts of ``ignored``, with repeats, whether it does not count."""
+    assert shingling.ignored is not None
+    return _ignored_places(replace(shingling, ignored=None), shingling.ignored, shingling.ignored.texts)
+
+
+@lru_cache(4)  # asked for again with every few texts that are compared; equal shingles can come of different texts
+def _ignored_places(shingling: Shingling, ignored: Ignored, texts: Texts) -> NDArray[np.bool_]:
+    return np.isin(shingling.hashes(texts)[0], ignored.hashes)

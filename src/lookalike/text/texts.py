@@ -82,6 +82,11 @@ class Later(Texts):
         return cls(np.zeros(0, np.uint8), np.zeros(n + 1, np.int64), make)
 
 
+def no_texts(n: int) -> Texts:
+    """Return so many empty texts."""
+    return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
+
+
 def concatenate(parts: Sequence[Texts]) -> Texts:
     """Return all rows of several texts as one buffer."""
     if len(parts) == 1:

@@ -6,13 +6,16 @@ Bits of unsigned words are stored as int64. A column in brackets below is there 
 ``order``: its place in keep order, from 0, references first.
 
 ===========  ================================================================================================================
-DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority], [within] (40 bytes: a word that enters
-             sketches, and 256 bits by which groups are told apart), [column_NAME] (of the inputs, as text)
+DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority, priority_1, ...], [document_key] (no
+             bytes: none), [within], [across] (40 bytes: a word that enters sketches, and 256 bits by which groups are told
+             apart; zeros: no value of ``across``), [column_NAME] (of the inputs, as text)
 SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text), empty, keys (none of an empty
              document), [code] (16 bits a slot, little endian), [estimate] (slots set aside for estimates, 32 bits each),
-             [id], [priority], [within] (16 bytes, keyed), [override] (what people decided by hand: see ``steps.override``),
-             [column_NAME]; after ranking also order
-LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row
+             [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within], [across] (16 bytes, keyed;
+             zeros: no value), [override] (what people decided by hand: see ``steps.override``), [column_NAME]; after ranking
+             also order
+LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row.
+             With keys also by_key, for documents that are removed by theirs, of which the leader is that of who represents it
 LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
 HOLDERS      code (slot << 16 | code), order, count (of crowded documents with that code), within_budget
 COUPLES      key (of two slots and their codes, 32 bits of a hash), order
@@ -40,6 +43,7 @@ from .arrow import to_numpy
 
 SOURCE_BITS = 40
 WITHIN_BYTES = 40
+KEY = "document_key"
 COLUMN = "column_"
 """How the names of columns begin that hold one of the inputs, as text."""
 OPEN, KEPT, REMOVED = 0, 1, 2
@@ -56,6 +60,7 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 DOCUMENTS = _schema(position=_int, number=_int, text=pa.large_binary())
 SKETCHES = _schema(position=_int, number=_int, bytes=_int, digest=_word128, empty=pa.bool_(), keys=_ints)
 LEADERS = _schema(order=_int, leader=_int)
+LEADERS_AND_KEYS = _schema(order=_int, leader=_int, by_key=pa.bool_())
 LINKS = _schema(left=_int, right=_int)
 HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
 COUPLES = _schema(key=_int, order=_int)
@@ -73,6 +78,11 @@ DECISIONS = _schema(
     keeper=_int, duplicate_of=pa.string(), duplicate_source=pa.string(), duplicate_is_reference=pa.bool_(),
     resemblance=pa.float64(), cluster=pa.string(), n_exact=_int, n_duplicates=_int,
 )  # fmt: skip
+
+
+def priority_name(place: int) -> str:
+    """Return the name of the column of the priority at a place of the keep policy."""
+    return f"priority_{place}" if place else "priority"
 
 
 def check_values(batch: pa.RecordBatch, bounds: Mapping[str, tuple[float, float]], nullable: Collection[str] = ()) -> None:

@@ -81,6 +81,7 @@ CASES = {
     "smallest": {"keep": "smallest:score", "id": "name", "order_by": "when", "evidence": "all", "within": "site"},
     "estimates": {"verify": "sketch"},
     "fingerprints": {"method": "simhash", "radius": 12},
+    "keys": {"key": ["site", "score", "when"], "keep": "site:b; largest:score; longest", "order_by": "when"},
     "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},
     "overrides": {
         "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in documents()["id"].to_pylist()[::2]]

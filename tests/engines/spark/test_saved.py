@@ -124,7 +124,7 @@ def test_files(variant, files, place, tmp_path):
         assert {name.split("/")[0] for name in held(place)} == {"in", "seen"}
 
 
-@pytest.mark.parametrize("variant", ["first", "within", "crowds", "fingerprints"])
+@pytest.mark.parametrize("variant", ["first", "within", "crowds", "fingerprints", "keys"])
 def test_frames(variant, place):
     """Against saved frames, whose texts lie beside the sketches, as against the frames of what was kept."""
     given, seen, tables = VARIANTS[variant], place / "seen", weeks(4, 40)

@@ -85,7 +85,7 @@ class FrameSource(SparkTable):
     def _read(self) -> tuple[Stage, ...]:
         """Let the tasks that make the rows of a frame read them as documents, and write the texts to files."""
         reading, stages = self.reading, []
-        given = (reading.text, reading.id, reading.priority, reading.order_by, reading.within, *reading.carried)
+        given = (reading.text, reading.id, *reading.others)
         names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
         for number, one in enumerate(self.inputs):
             if isinstance(one, FrameInput):

@@ -164,10 +164,11 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
     n, method = corpus.n, settings.finder
     codes, keys = 2 * method.n_codes, 8 * method.n_keys
     named = 0 if settings.id is None else 16
-    sketch = 32 + keys + codes + 4 * method.n_estimates + named + (16 if settings.within else 0)
+    apart = 16 * sum(column is not None for column in (settings.within, settings.across, settings.key))
+    sketch = 32 + keys + codes + 4 * method.n_estimates + named + apart
     links = LINKS_PER_PAIR * corpus.pairs
     text = corpus.text / n if n else 0.0
-    policy = settings.keep_policy.partition(":")[0]
+    policy = str(settings.keep).partition(":")[0]
     ranked = 0 if policy in ("first", "last") else sketch * n
     whole = SHARE * sketch  # sent wherever documents that are copies are left out
     halves = SHARE * codes / 4 + 2 * NUMBER

@@ -31,6 +31,7 @@ from ...settings.settings import PairSettings, Settings
 from ...steps.groups import VALUES, by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
+from ..common import ignoring_common
 from ..decide import Decider, Deciding
 from ..decisions import Told, judge
 from ..preparation import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
@@ -77,6 +78,8 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
     frames = [frame for frame in (against, data) if is_frame(frame)]
     spark_sql()
     clock.lap("starting Spark")
+    if frames and settings.ignore_common is not None:
+        raise ParameterError("ignore_common reads its inputs several times, which data frames are not for: write them to files")
     splits, n_references, skipped, id_type = _inputs(data, against, settings)
     settings, secret = agreed(settings, splits)
     clock.lap("opening")
@@ -89,7 +92,8 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         clock.lap("opening")
         check_workers(engine)
         clock.lap("starting workers")
-    reading = reading_of(settings, splits, n_references)
+        reading = reading_of(settings, splits, n_references)
+        settings = ignoring_common(engine, splits, reading, settings, clock)
     return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
 
 
@@ -187,15 +191,11 @@ def _check_files(splits: Sequence[Split]) -> None:
 def _check_columns(frame: FrameInput, settings: Settings) -> None:
     """Check that a data frame has the columns that are wanted, and ids of a type that can be kept."""
     kinds, order_by = dict(frame.frame.dtypes), settings.order_by
-    wanted = {
-        "text": settings.text,
-        "id": settings.id,
-        "order_by": order_by,
-        "keep": settings.keep_column,
-        "within": settings.within,
-        "source": settings.source,
-    }
-    for option, name in [*wanted.items(), *(("slices", name) for name in settings.slices or ())]:
+    wanted = [("text", settings.text), ("id", settings.id), ("order_by", order_by), ("within", settings.within)]
+    wanted += [("across", settings.across)]
+    wanted += [("keep", priority.column) for priority in settings.keep_order.priorities]
+    wanted += [*(("key", name) for name in settings.key_columns), ("source", settings.source)]
+    for option, name in [*wanted, *(("slices", name) for name in settings.slices or ())]:
         if name is not None and name not in kinds:
             raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
     if kinds[settings.text] not in ("string", "binary"):

@@ -128,7 +128,7 @@ class SparkResult(Result):
 
         With ``verify="sketch"`` the last column is replaced by ``estimated_resemblance, standard_error``. With reference
         documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
-        left out as too large, or removed by an override have nulls.
+        left out as too large, or removed by an override have nulls. One that is removed by its key has a null resemblance.
         """
         return self._named(self._judged.filter("not kept"), ["id", *keeper_columns(self.against), *self.score_names])
 
@@ -141,7 +141,7 @@ class SparkResult(Result):
         from pyspark.sql import functions
 
         decisions = self.decisions
-        removed = decisions.filter("reason in ('exact', 'near')").groupBy("keeper")
+        removed = decisions.filter("reason in ('exact', 'near', 'key')").groupBy("keeper")
         lists = removed.agg(functions.array_sort(functions.collect_list(functions.struct("position", "id"))).alias("found"))
         joined = decisions.filter("n_duplicates > 0").join(lists.withColumnRenamed("keeper", "__keeper"),
                                                            functions.col("order") == functions.col("__keeper"))  # fmt: skip

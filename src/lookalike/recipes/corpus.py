@@ -1,0 +1,80 @@
+"""A corpus whose documents an engine reads, for jobs whose tables stay on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..engines.engine import Engine, Step, Table
+from ..engines.memory import Memory
+from ..errors import InputDataError, RowError
+from ..files.workspace import Workspace
+from ..formats.split import Split
+from ..inputs.ids import Labels
+from ..inputs.read import Reading
+from ..results.overlap import Corpus
+from ..settings.overlap import OverlapOptions
+from ..settings.repeats import LinesOptions, PassagesOptions
+from ..settings.settings import available_threads
+from ..steps.totals import of_inputs
+from ..values import Int64Array
+from ..values.arrow import to_numpy
+from ..values.tables import SOURCE_BITS
+from .checks import check_ids
+from .preparation import engine_of, on_spark
+from .progress import Progress
+
+
+def job_engine(
+    data: Any, settings: LinesOptions | OverlapOptions | PassagesOptions, inputs: Sequence[list[Split]], memory: Memory,
+    workspace: Workspace, progress: Progress,
+) -> tuple[Engine, list[list[Split]]]:  # fmt: skip
+    """Return the engine of a job whose tables stay on this machine, and its inputs as the engine reads them."""
+    if on_spark(data, settings):
+        from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
+
+        inputs = [for_workers(splits) for splits in inputs]
+        return engine_on_spark(settings.engine, workspace, progress), list(inputs)
+    threads = settings.threads or available_threads()
+    return engine_of(settings.engine, threads=threads, memory=memory, workspace=workspace, progress=progress), list(inputs)
+
+
+def read_corpus(
+    engine: Engine,
+    splits: Sequence[Split],
+    reading: Reading,
+    step: Step,
+    schema_of: Callable[[pa.Schema], pa.Schema],
+    name: str,
+) -> tuple[Table, Corpus]:
+    """Run a step on the documents of a corpus; return what it makes, stored, and what they are called."""
+    documents = engine.source(splits, reading)
+    try:
+        made = engine.store(engine.map(documents, step, schema_of(documents.schema)), name)
+    except RowError as error:
+        raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
+    for split in splits:
+        split.check_unchanged()
+    return made, corpus_of(engine, made, splits, reading)
+
+
+def corpus_of(engine: Engine, rows: Table, splits: Sequence[Split], reading: Reading) -> Corpus:
+    """Return what documents are called, if ids are unique."""
+    texts = False
+    if reading.id is not None:
+        check_ids(engine, rows, splits, reading)
+        texts = any(to_numpy(batch.column(0)).any() for batch in rows.select(["id_is_text"]).batches())
+    sizes = engine.fold(rows.select(["position"]), of_inputs(len(splits)))[0]
+    labels = Labels.of(splits, reading.id is not None, not texts)
+    return Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
+
+
+def by_order(rows: Table, name: str, n: int) -> Int64Array:
+    """Return a column of numbers by order."""
+    found = np.zeros(n, np.int64)
+    for batch in rows.select(["order", name]).batches():
+        found[to_numpy(batch["order"])] = to_numpy(batch[name])
+    return found

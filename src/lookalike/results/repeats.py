@@ -1,0 +1,178 @@
+"""The result of looking for repeated text: what is removed of each document, and what is repeated how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..engines.engine import Engine, Table
+from ..files.workspace import Workspace
+from ..inputs.read import Reading, read_documents
+from ..inputs.texts import read_again
+from ..steps.repeats import Marks, units_of
+from ..text.texts import Texts
+from ..values import Int64Array
+from ..values.arrow import strings, to_arrow, to_numpy
+from .overlap import Corpus
+from .rows import collect
+
+_ROWS = 1 << 12  # documents that are looked at together
+_BLANKS = b" \t\n\v\f\r"
+_TOP = ("text", "count", "documents", "id", "begin")
+_SORTED = pa.schema([(name, pa.int64()) for name in ("order", "first", "count", "documents")])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeats:
+    """What a job found: documents with their units that may be repeated (ranked), sets of equal units, and what is removed."""
+
+    engine: Engine
+    documents: Table
+    repeated: Table
+    corpus: Corpus
+    reading: Reading
+    marks: Marks
+    skipped: NDArray[np.bool_]
+    parameters: dict[str, Any]
+    workspace: Workspace  # tables of an engine may be in its folder, which goes with it
+
+    def slice(self, begin: int, end: int) -> pa.RecordBatch:
+        """Return some documents, in their order."""
+        rows = collect(self.documents.slice(begin, end)).sort_by("order").combine_chunks()
+        return pa.RecordBatch.from_arrays([pa.concat_arrays(column.chunks) for column in rows.columns], schema=rows.schema)
+
+    def ranges(self, begin: int, end: int) -> pa.Array:
+        """Return what is removed of some documents, as ``Cuts`` wants it."""
+        return self.marks.ranges(self.slice(begin, end)) if end > begin else pa.array([], pa.list_(pa.int64()))
+
+    def texts(self) -> Iterator[tuple[int, pa.RecordBatch, Texts]]:
+        """Read the inputs once more; yield some documents, the order of the first, and their texts."""
+        order = 0
+        for split in self.corpus.sources:
+            split.check_unchanged()
+        for _, texts, _ in read_documents(self.corpus.sources, self.reading):
+            for begin, end in texts.cut():
+                yield order + begin, self.slice(order + begin, order + end), texts.slice(begin, end)
+            order += len(texts)
+
+
+class _Made:
+    """Rows that are made when they are asked for."""
+
+    def __init__(self, found: Repeats, n: int, schema: pa.Schema) -> None:
+        self._found, self._n, self.schema = found, n, schema
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self._n
+
+    def table(self) -> pa.Table:
+        """Return all rows."""
+        return pa.Table.from_batches(list(self.batches()), self.schema).combine_chunks()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        raise NotImplementedError
+
+
+class Removed(_Made):
+    """What is removed, in input order: ``id, begin, end`` and how many words or lines; with ``text`` the text, too."""
+
+    def __init__(self, found: Repeats, n: int, what: str, text: bool) -> None:
+        fields = [("id", found.corpus.labels.kind), *((name, pa.int64()) for name in ("begin", "end", what))]
+        super().__init__(found, n, pa.schema(fields + ([("text", pa.string())] if text else [])))
+
+    def _pieces(self) -> Iterator[tuple[pa.RecordBatch, Texts | None]]:
+        if "text" in self.schema.names:
+            yield from ((documents, texts) for _, documents, texts in self._found.texts())
+            return
+        for begin in range(0, self._found.corpus.n, _ROWS):
+            yield self._found.slice(begin, min(begin + _ROWS, self._found.corpus.n)), None
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        for documents, texts in self._pieces():
+            runs = self._found.marks.runs(documents)
+            ids = self._found.corpus.ids(documents).take(to_arrow(runs.row))
+            columns = [ids, *map(to_arrow, (runs.begin, runs.end, runs.size))]
+            if texts is not None:
+                columns.append(_cut(texts, runs.row, runs.begin, runs.end))
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class Repeated(_Made):
+    """Lines that come several times, by where they come first: their text, how often, in how many documents, and where."""
+
+    def __init__(self, found: Repeats, n: int) -> None:
+        kinds = (pa.string(), pa.int64(), pa.int64(), found.corpus.labels.kind, pa.int64())
+        super().__init__(found, n, pa.schema(list(zip(_TOP, kinds, strict=True))))
+
+    def _sorted(self) -> Iterator[pa.RecordBatch]:
+        """Yield (order of the document, first, count, documents), by first."""
+        engine, repeated = self._found.engine, self._found.repeated.select(_SORTED.names[1:])
+        rows = engine.map(repeated, partial(_placed, starts=self._found.marks.starts), _SORTED)
+        yield from engine.meet(rows, None, ("order", "first")).batches()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make the rows and yield them."""
+        sorted_rows, waiting = self._sorted(), [np.empty((4, 0), np.int64)]
+        for first, documents, texts in self._found.texts():
+            end = first + len(documents)
+            while not waiting[-1].size or waiting[-1][0, -1] < end:
+                if (batch := next(sorted_rows, None)) is None:
+                    break
+                waiting.append(np.stack([to_numpy(column) for column in batch.columns]))
+            rows = np.concatenate(waiting, 1)
+            cut = int(np.searchsorted(rows[0], end))
+            waiting = [rows[:, cut:]]
+            if cut:
+                yield self._told(documents, texts, rows[0, :cut] - first, rows[1:, :cut])
+
+    def _told(self, documents: pa.RecordBatch, texts: Texts, row: Int64Array, told: Int64Array) -> pa.RecordBatch:
+        before = np.cumsum(to_numpy(documents["n"])) - to_numpy(documents["n"])
+        starts = self._found.marks.starts[to_numpy(documents["order"])]
+        unit = units_of(documents)[told[0] - starts[row] + before[row]]
+        text = _cut(texts, row, unit["begin"], unit["end"], _BLANKS)
+        ids = self._found.corpus.ids(documents).take(to_arrow(row))
+        columns = [text, *map(to_arrow, told[1:]), ids, to_arrow(unit["begin"])]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def top(self, n: int) -> pa.Table:
+        """Return the most frequent lines, the earlier ones first of those that are equally frequent."""
+        found, best = self._found, np.empty((3, 0), np.int64)
+        for batch in found.repeated.select(["first", "count", "documents"]).batches():
+            some = np.concatenate([best, np.stack([to_numpy(column) for column in batch.columns])], 1)
+            some = some[:, some[1] > 0]
+            best = some[:, np.lexsort((some[0], -some[1]))[:n]]
+        order = np.searchsorted(found.marks.starts, best[0], "right") - 1
+        positions = found.corpus.positions(order)
+        texts, _ = read_again(found.corpus.sources, found.reading, positions)
+        rows = []
+        for position, document, told in zip(positions.tolist(), order.tolist(), best.T.tolist(), strict=True):
+            documents = found.slice(document, document + 1)
+            unit = units_of(documents)[told[0] - int(found.marks.starts[document])]
+            text = texts[position][unit["begin"] : unit["end"]].strip(_BLANKS).decode("utf-8", "replace")
+            rows.append((text, *told[1:], found.corpus.ids(documents)[0].as_py(), int(unit["begin"])))
+        return pa.Table.from_pylist([dict(zip(_TOP, row, strict=True)) for row in rows], self.schema)
+
+
+def _placed(rows: Iterator[pa.RecordBatch], starts: Int64Array) -> Iterator[pa.RecordBatch]:
+    """Add the order of the document that the first of equal units is in; leave out rows that name removed units alone."""
+    for batch in rows:
+        some = batch.filter(to_arrow(to_numpy(batch["count"]) > 0))
+        order = np.searchsorted(starts, to_numpy(some["first"]), "right") - 1
+        yield pa.RecordBatch.from_arrays([to_arrow(order), *some.columns], schema=_SORTED)
+
+
+def _cut(texts: Texts, row: Int64Array, begin: Int64Array, end: Int64Array, without: bytes = b"") -> pa.Array:
+    """Return some bytes of rows as strings, ``without`` some bytes at both ends."""
+    starts = texts.offsets[row]
+    places = zip((starts + begin).tolist(), (starts + end).tolist(), strict=True)
+    found = [texts.data[first:last].tobytes() for first, last in places]
+    return strings([(some.strip(without) if without else some).decode("utf-8", "replace") for some in found])

@@ -1,0 +1,46 @@
+"""The options of jobs that look for repeated text."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .option import Flag, MaybeWhole, Option, Whole, Word
+from .options import EngineOptions, InputOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinesOptions(EngineOptions, InputOptions):
+    """What the search for repeated lines takes."""
+
+    unit: Annotated[Word, Option(
+        doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank.',
+        help="line: what ends with a line feed; paragraph: lines in a row that are not blank.",
+        choices=("line", "paragraph"), recorded="always",
+    )] = "line"  # fmt: skip
+    min_words: Annotated[Whole, Option(
+        doc="Lines, or paragraphs, of fewer words are neither compared nor removed. Words are those of ``Shingling``.",
+        help="Leave alone lines, or paragraphs, of fewer words.", least=1, recorded="always", metavar="N",
+    )] = 5  # fmt: skip
+    drop_over: Annotated[MaybeWhole, Option(
+        doc="Remove all occurrences of what occurs more often than this, and keep all of the rest. Default: of each line keep "
+        "the first occurrence in input order, and remove later ones, in the same document too.",
+        help="Remove all occurrences of what occurs more than N times, and keep all of the rest.  [default: keep the first "
+        "occurrence, remove later ones]", least=1, recorded="always", metavar="N",
+    )] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassagesOptions(EngineOptions, InputOptions):
+    """What the search for repeated passages takes."""
+
+    length: Annotated[Whole, Option(
+        doc="Words of the shortest passage that is removed. Words are those of ``Shingling``.",
+        help="Words of the shortest passage that is removed.", least=1, most=1 << 20, recorded="always", metavar="N",
+    )] = 50  # fmt: skip
+    normalization: Annotated[Word, Option(
+        doc="Unicode normal form of words before they are compared.",
+        help="Unicode normal form of words before they are compared.", choices=("NFC", "none"), recorded="always",
+    )] = "NFC"  # fmt: skip
+    fold_case: Annotated[Flag, Option(
+        doc="Whether letter case is ignored.", help="Ignore or respect letter case.", spelled=("--fold-case/--keep-case",),
+        recorded="always",
+    )] = True  # fmt: skip

@@ -1,0 +1,117 @@
+"""The commands lines and passages: what they print, what they write, what they refuse."""
+
+import json
+
+import pytest
+from cli.commands import run
+
+BANNER = "We use cookies on this site"
+ROWS = [
+    {"text": f"{BANNER}\nApples are red.", "url": "u1"},
+    {"text": f"{BANNER}\nPears are green.", "url": "u2"},
+    {"text": BANNER, "url": "u3"},
+    {"text": "", "url": "u4"},
+]
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [json.dumps(row, separators=(", ", ": ")) + "\n" for row in ROWS]
+    (tmp_path / "pages.jsonl").write_text("".join(lines))
+    return lines
+
+
+def test_lines(capfd, pages, tmp_path):
+    code, out, err = run(capfd, "lines", "pages.jsonl", "--id", "url", "-o", "clean.jsonl", "--list", "repeated.jsonl")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "4 documents",
+        "  removed               2   (lines, 55 bytes)",
+        "  repeated              1   (different lines)",
+        "  changed               2",
+        "  dropped               1   (no word is left)",
+        "      count    documents  most frequent lines",
+        f"          3            3  {BANNER}",
+        "written: clean.jsonl",
+        "written: repeated.jsonl",
+    ]
+    written = (tmp_path / "clean.jsonl").read_text().splitlines(keepends=True)
+    assert [written[0], written[2]] == [pages[0], pages[3]]  # byte for byte
+    assert json.loads(written[1]) == {"text": "Pears are green.", "url": "u2"}
+    (row,) = map(json.loads, (tmp_path / "repeated.jsonl").read_text().splitlines())
+    assert row == {"text": BANNER, "count": 3, "documents": 3, "id": "u1", "begin": 0}
+    said = json.loads((tmp_path / "clean.jsonl_lookalike.json").read_text())
+    assert said["parameters"]["min_words"] == 5 and said["summary"]["removed_lines"] == 2
+
+
+def test_lines_over_a_count_go_everywhere(capfd, pages, tmp_path):
+    assert run(capfd, "lines", "pages.jsonl", "--drop-over", "2", "-o", "clean.jsonl", "--quiet") == (0, "", "")
+    texts = [json.loads(line)["text"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
+    assert texts == ["Apples are red.", "Pears are green.", ""]
+    code, out, _ = run(capfd, "lines", "pages.jsonl", "--drop-over", "3", "--json")
+    assert code == 0 and json.loads(out) == {
+        "documents": 4, "changed": 0, "dropped": 0, "skipped": 0, "removed_lines": 0, "removed_bytes": 0, "repeated_lines": 1,
+        "top": [{"text": BANNER, "count": 3, "documents": 3, "id": "pages.jsonl:1", "begin": 0}], "output": None, "list": None,
+    }  # fmt: skip
+
+
+def test_passages(capfd, pages, tmp_path):
+    command = ["passages", "pages.jsonl", "--length", "4"]
+    code, out, err = run(capfd, *command, "-o", "clean.jsonl", "--list", "removed.csv")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "4 documents",
+        "  removed              12   (words in 2 passages, 54 bytes)",
+        "  changed               2",
+        "  dropped               1   (no word is left)",
+        "written: clean.jsonl",
+        "written: removed.csv",
+    ]
+    assert (tmp_path / "removed.csv").read_text().splitlines() == [
+        "id,begin,end,words,text", f"pages.jsonl:2,0,27,6,{BANNER}", f"pages.jsonl:3,0,27,6,{BANNER}",
+    ]  # fmt: skip
+    texts = [json.loads(line)["text"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
+    assert texts == [ROWS[0]["text"], "\nPears are green.", ""]
+    code, out, err = run(capfd, *command, "--mask", "[...]", "-o", "-")
+    assert code == 0 and err.startswith("4 documents\n")
+    assert [json.loads(line)["text"] for line in out.splitlines()] == [ROWS[0]["text"], "[...]\nPears are green.", "[...]", ""]
+
+
+@pytest.mark.parametrize("command", ["lines", "passages"])
+def test_without_an_output_nothing_is_written(capfd, pages, command, tmp_path):
+    before = set(tmp_path.iterdir())
+    code, out, err = run(capfd, command, "pages.jsonl")
+    assert code == 0 and out.startswith("4 documents\n")
+    assert err == "nothing was written (no -o, no --list)\n"
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["lines", "pages.jsonl", "-o", "a.jsonl", "--list", "a.jsonl"], "-o and --list name the same file, a.jsonl"),
+        (["lines", "pages.jsonl", "-o", "pages.jsonl", "--force"], "pages.jsonl"),
+        (["lines", "pages.jsonl", "--list", "pages.jsonl", "--force"], "pages.jsonl"),
+        (["lines", "pages.jsonl", "--list", "a.pdf"], "the suffix must be one of"),
+        (["lines", "pages.jsonl", "--text", "body"], "body"),
+        (["passages", "pages.jsonl", "--mask", "x"], "--mask changes what is written: name an output with -o"),
+        (["passages", "none.jsonl"], "none.jsonl"),
+    ],
+)
+def test_what_is_refused(capfd, pages, command, message):
+    code, out, err = run(capfd, *command)
+    assert code in (1, 2) and out == "" and message in err
+
+
+@pytest.mark.parametrize("command", [["lines", "pages.jsonl", "--min-words", "0"], ["passages", "pages.jsonl", "--length", "0"],
+                                     ["lines", "pages.jsonl", "--unit", "word"], ["lines", "pages.jsonl", "--drop-over", "0"]])  # fmt: skip
+def test_values_out_of_range_are_wrong_usage(capfd, pages, command):
+    assert run(capfd, *command)[0] == 2
+
+
+def test_files_that_cannot_be_shortened_are_refused_before_any_work(capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4")
+    code, out, err = run(capfd, "lines", "a.pdf", "-o", "out/")
+    assert (code, out) == (1, "") and "a part of its text is not left out" in err

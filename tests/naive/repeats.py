@@ -1,0 +1,133 @@
+"""Twins of the search for repeated text: plain programs that follow the definition."""
+
+import unicodedata
+
+from naive.text import decoded, part, words
+
+BLANKS = b" \t\n\v\f\r"
+
+
+def lines_of(data):
+    """(begin, end) of each line, line feeds included."""
+    begin = 0
+    for line in data.split(b"\n"):
+        end = min(begin + len(line) + 1, len(data))
+        if begin < end:
+            yield begin, end
+        begin = end
+
+
+def paragraphs_of(data):
+    """(begin, end) of each run of lines that are not blank, blank lines behind it included."""
+    found, inside = [], False
+    for begin, end in lines_of(data):
+        blank = not data[begin:end].strip(BLANKS)
+        if found and (blank or inside):
+            found[-1] = found[-1][0], end
+        elif not blank:
+            found.append((begin, end))
+        inside = not blank
+    return found
+
+
+def merged(ranges):
+    """Ranges that touch or overlap become one."""
+    out = []
+    for begin, end in sorted(ranges):
+        if out and begin <= out[-1][1]:
+            out[-1] = out[-1][0], max(end, out[-1][1])
+        else:
+            out.append((begin, end))
+    return out
+
+
+def repeated_lines(documents, unit="line", min_words=5, drop_over=None):
+    """For each document the ranges that are removed, and whether no word is left; and (text, count, documents) of repeats."""
+    places, removed = {}, [[] for _ in documents]
+    for row, data in enumerate(documents):
+        for begin, end in lines_of(data) if unit == "line" else paragraphs_of(data):
+            text = data[begin:end].strip(BLANKS)
+            if len(words(decoded(text))) >= min_words:
+                places.setdefault(text, []).append((row, begin, end))
+    for found in places.values():
+        for row, begin, end in found[1:] if drop_over is None else found if len(found) > drop_over else []:
+            removed[row].append((begin, end))
+    kept = [b"".join(cut(data, some)) for data, some in zip(documents, removed, strict=True)]
+    empty = [bool(some) and not words(decoded(left)) for some, left in zip(removed, kept, strict=True)]
+    told = [(text, len(some), len({row for row, *_ in some})) for text, some in places.items() if len(some) > 1]
+    return [merged(some) for some in removed], empty, told
+
+
+def cut(data, ranges):
+    """What is left of a text."""
+    end = 0
+    for begin, after in merged(ranges):
+        yield data[end:begin]
+        end = after
+    yield data[end:]
+
+
+SECONDS = {
+    unicodedata.normalize("NFD", c)[1]
+    for c in map(chr, [*range(0xD800), *range(0xE000, 0x20000)])
+    if len(unicodedata.normalize("NFD", c)) == 2 and unicodedata.normalize("NFC", c) == c
+} | {unicodedata.normalize("NFD", c)[-1] for c in map(chr, range(0xAC00, 0xD7A4))}
+"""Characters that can be composed with one before."""
+
+
+def pieces(data, form):
+    """(begin, end, normal form) of characters with those that can be composed with them."""
+    out, position = [], 0
+    for c in decoded(data):
+        size = 1 if c == "\ufffd" and data[position : position + 3] != b"\xef\xbf\xbd" else len(c.encode())
+        first = unicodedata.normalize("NFD", c)[0]
+        combines = (
+            unicodedata.combining(first) != 0
+            or first in SECONDS
+            or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
+        )
+        if not out or not combines:
+            out.append([position, position, ""])
+        out[-1][1:] = position + size, out[-1][2] + c
+        position += size
+    return [(begin, end, text, text if form == "none" else unicodedata.normalize(form, text)) for begin, end, text in out]
+
+
+def word_places(data, form="none"):
+    """(begin, end) of each word of a text in its bytes before it is normalized; a piece that changes is one place."""
+    found = []
+    for begin, end, old, new in pieces(data, form):
+        for c in new:
+            size = 1 if c == "\ufffd" and data[begin : begin + 3] != b"\xef\xbf\xbd" else len(c.encode())
+            found.append((c, begin, begin + size if old == new else end))
+            begin += size if old == new else 0
+    out, single = [], None
+    for c, position, end in found:
+        role = part(c)
+        if role == "none":
+            single = None
+        elif single is None or (role != "mark" and (single or role == "single")):
+            out.append((position, end))
+            single = role == "single"
+        else:
+            out[-1] = out[-1][0], end
+    return out
+
+
+def repeated_passages(documents, length, fold_case=True, normalization="NFC"):
+    """For each document the ranges that are removed, and whether no word is left."""
+    seen, removed, empty = set(), [], []
+    for data in documents:
+        text = decoded(data)
+        tokens = words(text if normalization == "none" else unicodedata.normalize(normalization, text), fold_case)
+        places, repeated = word_places(data, normalization), set()
+        assert len(places) == len(tokens), data
+        for begin in range(len(tokens) - length + 1):
+            window = tuple(tokens[begin : begin + length])
+            if window in seen:
+                repeated.update(range(begin, begin + length))
+            seen.add(window)
+        runs = merged((i, i + 1) for i in repeated)
+        removed.append([(places[begin][0], places[end - 1][1]) for begin, end in runs])
+        empty.append(bool(runs) and len(repeated) == len(tokens))
+    return removed, empty

@@ -1,0 +1,151 @@
+"""Documents with equal keys are one: which stays, what is said of the others, and what is refused."""
+
+import json
+from contextlib import closing
+
+import pyarrow as pa
+import pytest
+
+import lookalike as la
+from lookalike.inputs.ids import document_keys
+
+PAGE = [f"word{i}" for i in range(40)]
+A, A2, B, C = " ".join(PAGE), " ".join([*PAGE, "more"]), "nothing like that at all", "a third text of its own"
+
+
+def table(*rows, **columns):
+    """Rows of id, text and url."""
+    ids, texts, urls = zip(*rows, strict=True)
+    return pa.table({"id": list(ids), "text": list(texts), "url": pa.array(urls)} | columns)
+
+
+def told(result):
+    """Of each document but references its reason, whom it names, and their resemblance."""
+    rows = [row for row in result.decisions.to_pylist() if row["reason"] != "reference"]
+    return {row["id"]: (row["reason"], row["duplicate_of"], row["resemblance"]) for row in rows}
+
+
+def test_the_first_of_a_key_stands_for_the_others(tmp_path):
+    """Or whom it was removed for; those that are removed by their key match nobody, and have no copies."""
+    rows = [("a", A, "1"), ("b", A2, "2"), ("c", B, "2"), ("d", B, None), ("e", C, "1"), ("f", C, None), ("g", A, "2")]
+    result = la.dedup(table(*rows), id="id", key="url")
+    score = 36 / 37
+    wanted = {
+        "a": ("kept", None, None), "b": ("near", "a", score), "c": ("key", "a", None), "d": ("kept", None, None),
+        "e": ("key", "a", None), "f": ("kept", None, None), "g": ("key", "a", None),
+    }  # fmt: skip
+    assert told(result) == wanted
+    assert result.groups.to_pylist() == [{"id": "a", "n_exact": 0, "n_duplicates": 4, "duplicates": ["b", "c", "e", "g"]}]
+    assert result.annotations["cluster"].to_pylist() == ["a", "a", "a", "d", "a", "f", "a"]
+    s = result.summary
+    assert (s.kept, s.exact_duplicates, s.near_duplicates, s.by_key, s.documents) == (3, 0, 1, 3, 7)
+    assert "removed by key                       3" in str(s) and "removed by key" not in str(la.dedup([A]).summary)
+    result.save(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved")
+    assert told(loaded) == wanted and loaded.settings.key == "url" and loaded.summary == s
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "3</b> removed by key" in " ".join(page.split()) or "removed by key" in page
+    assert result.settings.to_dict()["key"] == "url" and "key" not in la.Settings().to_dict()
+    result.write(tmp_path / "out.jsonl", annotate=True)
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["resemblance"] for row in written] == [None, score, None, None, None, None, None]
+
+
+def test_keep_order_chooses_who_stays():
+    rows = table(("a", A, "1"), ("b", A2, "1"), ("c", B, "1"), source=["crawl", None, "wiki"])
+    assert told(la.dedup(rows, id="id", key="url", keep="source:wiki,crawl")) == {
+        "a": ("key", "c", None), "b": ("key", "c", None), "c": ("kept", None, None),
+    }  # fmt: skip
+    assert told(la.dedup(rows, id="id", key="url", keep="longest"))["b"][0] == "kept"
+
+
+def test_references_have_keys_and_stay():
+    """Two of one key both remove near-duplicates; ``within`` makes no difference."""
+    against = table(("r", A, "1"), ("s", B, "1"), ("t", A, "2"), site=[1, 1, 1])
+    rows = table(("a", C, "1"), ("b", B, None), ("c", C, "2"), site=[2, 1, 2])
+    with closing(la.dedup(rows, against=against, id="id", key="url", within="site", evidence="all")) as result:
+        assert told(result) == {"a": ("key", "r", None), "b": ("exact", "s", 1.0), "c": ("key", "t", None)}
+        assert result.groups["id"].to_pylist() == ["r", "s", "t"]
+        assert told(result.rethreshold(1.0)) == told(result)
+
+
+@pytest.mark.parametrize("empty", ["keep", "drop"])
+def test_empty_documents(empty):
+    """One that is dropped has no key; else it represents its key like any other."""
+    rows = table(("a", "", "1"), ("b", A, "1"), ("c", "!", "1"))
+    found = told(la.dedup(rows, id="id", key="url", empty=empty))
+    if empty == "drop":
+        assert found == {"a": ("empty", None, None), "b": ("kept", None, None), "c": ("empty", None, None)}
+    else:
+        assert found == {"a": ("kept", None, None), "b": ("key", "a", None), "c": ("key", "a", None)}
+
+
+def test_documents_without_a_key():
+    """Nulls, one that is removed by hand, and one that is left out; one that is kept by hand changes its own row alone."""
+    large = " ".join(f"large{i}" for i in range(99))
+    rows = table(
+        ("a", large, "1"), ("b", A, "1"), ("c", B, "1"), ("d", C, "1"), ("e", "other words", None), ("f", "of its own", None)
+    )
+    overrides = [{"id": "b", "action": "remove"}, {"id": "d", "action": "keep"}]
+    result = la.dedup(rows, id="id", key="url", overrides=overrides, max_document=500, on_error="skip")
+    assert told(result) == {
+        "a": ("skipped", None, None), "b": ("override", None, None), "c": ("kept", None, None), "d": ("kept", None, None),
+        "e": ("kept", None, None), "f": ("kept", None, None),
+    }  # fmt: skip
+
+
+def test_values_compare_like_groups_and_all_columns_count(tmp_path):
+    """1 equals 1.0, but neither true nor "1"; a null in one column is no key."""
+    lines = [(1, "x"), (1.0, "x"), (True, "x"), ("1", "x"), (1, "y"), (1, None), (1, None), ("", "x"), ("", "x")]
+    texts = [f"{'abcdefghi'[i]} text of its own {i}" for i in range(len(lines))]
+    rows = [json.dumps({"text": text, "m": m, "n": n}) for text, (m, n) in zip(texts, lines, strict=True)]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows))
+    result = la.dedup(tmp_path / "in.jsonl", key=["m", "n"])
+    assert result.keep.tolist() == [True, False, True, True, True, True, True, True, False]
+    assert la.dedup(tmp_path / "in.jsonl", key=["n"]).keep.tolist() == [True, *[False] * 3, True, True, True, False, False]
+    (tmp_path / "in.csv").write_text(
+        "text,m\n" + "".join(f"{text},{m}\n" for text, m in zip(texts, ("1", "1.0", "", ""), strict=False))
+    )
+    assert la.dedup(tmp_path / "in.csv", key="m").keep.tolist() == [True, False, True, True]
+
+
+def test_keys_of_several_columns_are_unambiguous():
+    assert len({*document_keys([[b"sab", b"sa"], [b"sc", b"sbc"]])}) == 2 and document_keys([[b"s", b""], [b"", b"s"]]) == [
+        b"",
+        b"",
+    ]
+
+
+def test_saved_sketches_carry_keys(tmp_path):
+    """Of the documents that are kept; jobs must agree on the columns, but lists of pairs have none."""
+    with closing(la.dedup(table(("a", A, "1"), ("b", A2, "2"), ("c", B, None)), id="id", key="url")) as result:
+        result.save_sketches(tmp_path / "seen" / "1")
+    rows = table(("d", C, "1"), ("e", "new words altogether here", "2"), ("f", B, "3"))
+    with closing(la.dedup(rows, against=tmp_path / "seen", id="id", key=["url"])) as result:
+        assert told(result) == {"d": ("key", "a", None), "e": ("kept", None, None), "f": ("exact", "c", 1.0)}
+        result.save_sketches(tmp_path / "seen" / "2")
+    again = table(("g", "words that nobody has had", "2"), ("h", "and others without a key", None))
+    assert told(la.dedup(again, against=tmp_path / "seen", id="id", key="url")) == {
+        "g": ("key", "e", None), "h": ("kept", None, None),
+    }  # fmt: skip
+    for other in (None, ["url", "id"]):
+        with pytest.raises(la.ParameterError, match="made with other settings: key was 'url', is"):
+            la.dedup(again, against=tmp_path / "seen", id="id", key=other)
+    assert len(la.pairs(rows, against=tmp_path / "seen", id="id")) == 2
+
+
+def test_what_is_refused():
+    rows = table(("a", A, "1"), ("b", A2, "1"))
+    for given in ({"key": "nope"}, {"key": ["url", "nope"]}, {"keep": "nope:x"}, {"keep": "longest; largest:nope"}):
+        with pytest.raises(la.InputDataError, match="'nope' is missing"):
+            la.dedup(rows, id="id", **given)
+    for key in ("", ["url", ""], [1]):
+        with pytest.raises(la.ParameterError, match="key must be the name of a column, or a list of names"):
+            la.Settings(key=key)
+    with pytest.raises(la.ParameterError, match="key must be a str, a list of str or None; got 1"):
+        la.Settings(key=1)
+    assert la.Settings(key=[]).key is None and la.Settings(key=["a", "b"]).key == ("a", "b")
+    with pytest.raises(la.InputDataError, match="column 'm' holds .* different kinds"):
+        la.dedup([{"text": "a", "m": 1}, {"text": "b", "m": "x"}], keep="m:1,x; largest:m")
+    assert la.dedup([{"text": "a", "m": 1}, {"text": "b", "m": "x"}, {"text": "c", "m": [2]}], keep="m:1,x").keep.all()

@@ -1,0 +1,220 @@
+"""Repeated lines and passages: against their twins, on every engine, whatever memory, threads and batches are."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import JIT_OFF
+from engine_kinds import WITH_SPARK, prepare
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from naive.repeats import repeated_lines, repeated_passages
+
+import lookalike as la
+from lookalike.engines.memory import Memory
+from lookalike.errors import InputDataError, ParameterError
+from lookalike.recipes import repeats
+
+WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0",
+         "=\u0338", "\u2adc", "\u1100\u1161", "o\u0301\u0327", "\u212a", "\u00a8\u0301", "\u0f76"]  # fmt: skip
+SEPARATORS = [" ", "  ", "\n", "\n\n", "\r\n", "\t", ". ", " \n \n"]
+texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SEPARATORS)), max_size=40).map(
+    lambda some: "".join(word + separator for word, separator in some)
+)
+few = st.lists(st.tuples(st.sampled_from(["a", "b", "日"]), st.sampled_from([" ", "\n"])), max_size=60).map(
+    lambda some: "".join(word + separator for word, separator in some)
+)
+corpora = st.lists(texts | few, max_size=12)
+LIMITS = settings(
+    max_examples=10 if JIT_OFF else 60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def ranges(found, n):
+    """The ranges that are removed of each of n documents; and whether each is dropped."""
+    out = [[] for _ in range(n)]
+    for row in found.removed.to_pylist():
+        out[row["id"]].append((row["begin"], row["end"]))
+    return out
+
+
+def dropped(found, documents, path):
+    """Which documents are not written."""
+    found.write(path, force=True)
+    left = set(pa.parquet.read_table(path)["number"].to_pylist())
+    return [number not in left for number in range(len(documents))]
+
+
+def as_table(documents):
+    return pa.table({
+        "text": pa.array(documents, pa.large_binary()).view(pa.large_string()),
+        "number": pa.array(np.arange(len(documents))),
+    })  # fmt: skip
+
+
+def check_lines(documents, path, how, **given):
+    removed, empty, told = repeated_lines(documents, **given)
+    found = la.lines(as_table(documents), **given, **how)
+    assert ranges(found, len(documents)) == removed
+    assert dropped(found, documents, path) == empty
+    listed = [(row["text"], row["count"], row["documents"]) for row in found.repeated.to_pylist()]
+    assert listed == [(text.decode("utf-8", "replace"), *more) for text, *more in told]
+    best = sorted(told, key=lambda some: -some[1])[:3]
+    assert [tuple(row.values())[:3] for row in found.top(3).to_pylist()] == [(text.decode(), *more) for text, *more in best]
+    left = [row for row in range(len(documents)) if removed[row]]
+    s = found.summary
+    assert (s["changed"], s["dropped"], s["repeated_lines"]) == (len(left), sum(empty), len(told))
+    assert s["removed_bytes"] == sum(end - begin for some in removed for begin, end in some)
+
+
+def check_passages(documents, path, how, length, **given):
+    removed, empty = repeated_passages(documents, length, **given)
+    found = la.passages(as_table(documents), length=length, **given, **how)
+    assert ranges(found, len(documents)) == removed
+    assert dropped(found, documents, path) == empty
+    assert found.summary["removed_passages"] == sum(map(len, removed))
+
+
+@LIMITS
+@given(corpora, st.sampled_from(["line", "paragraph"]), st.integers(1, 4), st.none() | st.integers(1, 3))
+def test_lines_follow_the_definition(tmp_path, documents, unit, min_words, drop_over):
+    documents = [text.encode() for text in documents]
+    check_lines(documents, tmp_path / "out.parquet", {"threads": 1}, unit=unit, min_words=min_words, drop_over=drop_over)
+
+
+@LIMITS
+@given(corpora, st.integers(1, 6), st.booleans(), st.sampled_from(["NFC", "none"]))
+def test_passages_follow_the_definition(tmp_path, documents, length, fold_case, normalization):
+    documents = [text.encode() for text in documents]
+    more = {"fold_case": fold_case, "normalization": normalization}
+    check_passages(documents, tmp_path / "out.parquet", {"threads": 1}, length=length, **more)
+
+
+def patchwork(seed, n=40):
+    """Documents of pieces of a few texts, some words changed: blocks, windows and lines are repeated in all ways."""
+    rng = np.random.default_rng(seed)
+    sources = [
+        rng.choice(["ape", "bee", "cat", "dog", "eel", "fox", "日", "gnu.", "hen\n", "\n\n"], 600).tolist() for _ in range(4)
+    ]
+    documents = []
+    for _ in range(n):
+        words = []
+        for _ in range(rng.integers(0, 6)):
+            source = sources[rng.integers(4)]
+            begin = rng.integers(600)
+            words += source[begin : begin + rng.integers(200)]
+        for place in rng.integers(0, max(len(words), 1), rng.integers(0, 5)).tolist() if words else ():
+            words[place] = "new"
+        documents.append(" ".join(words).encode())
+    return documents
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WITH_SPARK if kind not in ("local", "slices", "rounds")])
+@pytest.mark.parametrize("many", [1 << 20, 0])
+def test_every_engine_finds_the_same(kind, many, monkeypatch, tmp_path):
+    """With ``many`` 0 what comes often is added up, and does not meet."""
+    monkeypatch.setattr(repeats, "MANY", many)
+    monkeypatch.setattr(repeats, "FREQUENT", 20)
+    documents = patchwork(5)
+    for more in ({}, {"unit": "paragraph"}, {"min_words": 1, "drop_over": 3}):
+        check_lines(documents, tmp_path / "lines.parquet", prepare(kind, monkeypatch), **{"min_words": 2, **more})
+    for length in (3, 12):
+        check_passages(documents, tmp_path / "passages.parquet", prepare(kind, monkeypatch), length)
+
+
+BANNER = b"one two three four five six"
+HOSTILE = {
+    "empty": [b"", b"", b"\n", b"\n\n\n", b" \t\r\n"],
+    "feeds": [b"\r\n".join([BANNER, b"", BANNER, BANNER]), BANNER + b"\r", BANNER + b"\n\r\n\r" + BANNER],
+    "no line feed at the end": [BANNER, BANNER, BANNER + b"\n" + BANNER, BANNER + b"\n"],
+    "marks and separators": ["\ufeff".encode() + BANNER, BANNER + "\u2028".encode() + BANNER, BANNER + "\u0085\n".encode() + BANNER],
+    "NUL": [BANNER + b"\0", b"\0" + BANNER, BANNER + b"\0", b"\0\0\n\0\0\n" * 3, b"a\0b c\0d e f g"],
+    "blanks": [b"  " + BANNER + b" ", BANNER + "\u00a0".encode(), b"\x0b\x0c" + BANNER, BANNER.replace(b" ", b"  ")],
+    "one word": [b"a " * 300, b"a " * 300, b"b a a a a a a"],
+    "no words": [b"--- --- ---\n" * 9, b"..."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_texts(kind, tmp_path):
+    for more in ({}, {"unit": "paragraph"}, {"min_words": 1}, {"drop_over": 2}):
+        check_lines(HOSTILE[kind], tmp_path / "lines.parquet", {"threads": 1}, **more)
+    for length in (1, 2, 6):
+        check_passages(HOSTILE[kind], tmp_path / "passages.parquet", {"threads": 1}, length)
+
+
+@pytest.mark.skipif(JIT_OFF, reason="plain Python takes hours")
+def test_a_large_line_and_a_million_equal_ones():
+    large, many = b"word of a line " * (50_000_000 // 15), BANNER + b"\n"
+    found = la.lines(as_table([large, many * 1_000_000, b"start\n" + large + b"\nend", many * 3]), memory="1GB")
+    assert ranges(found, 4) == [[], [(28, 28_000_000)], [(6, 6 + len(large) + 1)], [(0, 84)]]
+    assert found.repeated["count"].to_pylist() == [2, 1_000_003]
+    assert found.top(1)["documents"].to_pylist() == [2]
+
+
+@pytest.mark.parametrize("job", [la.lines, la.passages])
+def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
+    (tmp_path / "in").mkdir()
+    texts = [
+        b"\xff one two three four five\n\xfe",
+        BANNER + b" \xc3",
+        b"\xff one two three four five\n" + BANNER + b" \xc3\xa9",
+    ]
+    for number, text in enumerate(texts):
+        (tmp_path / f"in/{number}.txt").write_bytes(text)
+    with pytest.raises(InputDataError, match="invalid UTF-8 at byte 0"):
+        job(tmp_path / "in")
+    length = {"length": 4} if job is la.passages else {}
+    found = job(tmp_path / "in", encoding_errors="replace", **length)
+    found.write(tmp_path / "out/")
+    left = [path.read_bytes() for path in sorted((tmp_path / "out").glob("*.txt"))]
+    expected = [texts[1], BANNER + b" \xc3\xa9"] if job is la.lines else [b" six \xc3", b"\xff  \xc3\xa9"]
+    assert left == [texts[0], *expected]
+
+
+def test_documents_that_are_left_out_take_no_part(tmp_path):
+    documents = [BANNER, b"x " * 600_000 + b"\n" + BANNER, BANNER + b"\nmore"]
+    pa.parquet.write_table(as_table(documents), tmp_path / "in.parquet")
+    how = {"max_document": "1MB", "on_error": "skip", "id": "number"}
+    for found in (la.lines(tmp_path / "in.parquet", **how), la.passages(tmp_path / "in.parquet", length=6, **how)):
+        assert ranges(found, 3) == [[], [], [(0, len(BANNER) + 1 - (found.summary.keys() >= {"removed_words"}))]]
+        assert (found.summary["skipped"], found.summary["documents"]) == (1, 3)
+        assert dropped(found, documents, tmp_path / "out.parquet") == [False, True, False]
+
+
+def test_ids_are_those_of_the_column_and_unique():
+    rows = [{"id": "b", "text": BANNER.decode()}, {"id": "a", "text": BANNER.decode()}]
+    assert la.lines(rows, id="id").removed["id"].to_pylist() == ["a"]
+    assert la.passages(rows, id="id", length=2).removed["id"].to_pylist() == ["a"]
+    for job in (la.lines, la.passages):
+        with pytest.raises(InputDataError, match="the id 'b' appears twice"):
+            job([rows[0], rows[0]], id="id")
+
+
+def test_a_mask_takes_the_place_of_a_passage_and_drops_nothing(tmp_path):
+    found = la.passages([BANNER.decode(), f"So: {BANNER.decode()}.", BANNER.decode()], length=6)
+    found.write(tmp_path / "out.jsonl", mask="[same]")
+    assert [row["text"] for row in map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())] == [
+        BANNER.decode(),
+        "So: [same].",
+        "[same]",
+    ]
+    found.write_removed(tmp_path / "removed.jsonl")
+    listed = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["begin"], row["end"], row["words"], row["text"]) for row in listed] == [
+        (1, 4, 4 + len(BANNER), 6, BANNER.decode()), (2, 0, len(BANNER), 6, BANNER.decode()),
+    ]  # fmt: skip
+
+
+def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
+    monkeypatch.setattr(Memory, "free", 64)
+    with pytest.raises(ParameterError, match="lines or words may be repeated, and a bit for each takes"):
+        la.lines([f"{BANNER.decode()}\n" * 2000], memory="1GB", threads=1)
+
+
+def test_progress_is_told():
+    told = []
+    la.lines([BANNER.decode()] * 5, progress=lambda stage, amount: told.append((stage, amount)))
+    la.passages([BANNER.decode()] * 5, length=2, progress=lambda stage, amount: told.append((stage, amount)))
+    assert told == [("finding repeats", 5)] * 2
