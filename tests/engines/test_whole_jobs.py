@@ -153,7 +153,7 @@ def test_pairs_by_containment_are_the_same(kind, monkeypatch):
     }  # fmt: skip
     wanted = {ends: share for ends, share in wanted.items() if share >= 0.8}
     more = prepare(kind, monkeypatch)
-    found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", **more).table
+    found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", max_bucket=2, **more).table
     assert found.column_names == ["left_id", "right_id", "left_is_reference", "containment"]
     assert len(wanted) > 100
     assert {(row["left_id"], row["right_id"]): row["containment"] for row in found.to_pylist()} == wanted

@@ -67,7 +67,7 @@ def test_holders_of_what_is_looked_for(rng, bits):
 @pytest.mark.parametrize("room", [1, 3, 1000])
 def test_holders_are_linked_as_defined(rng, both, room):
     for _ in range(TURNS):
-        boundary, heads, most = int(rng.integers(0, 12)), int(rng.integers(0, 4)), int(rng.integers(2, 6))
+        boundary, heads, most = int(rng.integers(0, 12)), 0 if both else int(rng.integers(0, 4)), int(rng.integers(2, 6))
         groups = [np.sort(rng.choice(40, rng.integers(2, 25), replace=False)) for _ in range(3)]
         marks = [[int(rng.choice([0, 3, 3 | 128])) if both or order >= boundary else 0 for order in group] for group in groups]
         holders = np.array(
@@ -75,7 +75,7 @@ def test_holders_are_linked_as_defined(rng, both, room):
         )
         ends = np.cumsum([0, *map(len, groups)])
         bounds, at, found = np.stack([ends[:-1], ends[1:]], 1), np.zeros(3, np.int64), []
-        rule = kernel.CrowdRule((1 << 63) - 1 if both else most, (1 << 63) - 1 if both else 2 * most, heads, boundary, both)
+        rule = kernel.CrowdRule(most, 4 * most, heads, boundary, both)
         while at[0] < len(bounds):
             out = [np.empty(room, np.int64) for _ in range(2)]
             count = kernel.link_holders(holders, bounds, rule, at, *out)
@@ -85,9 +85,11 @@ def test_holders_are_linked_as_defined(rng, both, room):
             for member, (order, mark) in enumerate(zip(group.tolist(), some, strict=True)):
                 earlier = group[:member].tolist()
                 if both:
-                    earlier = [o for o in group.tolist() if o != order and (o >= boundary or order >= boundary)]
-                elif len(earlier) > (2 * most if mark & 128 else most):
+                    earlier = [o for o in group.tolist() if o != order]
+                if len(earlier) > (4 * most if mark & 128 else most):
                     earlier = [*heads_of(earlier, boundary, heads), order]
+                if both:
+                    earlier = [o for o in earlier if o == order or o >= boundary or order >= boundary]
                 expected += [(order << 8 | (mark & 127), other) for other in earlier if mark]
         assert found == expected
 

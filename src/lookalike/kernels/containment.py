@@ -35,8 +35,7 @@ class Sampling(NamedTuple):
 @typed
 class CrowdRule(NamedTuple):
     """A document with more than ``most`` earlier holders of a shingle, or ``most_wide`` of a wide one, is linked with the first
-    ``heads`` references (orders below ``boundary``) and the first ``heads`` others. ``both``: each is linked with all others,
-    later ones too."""
+    ``heads`` references (orders below ``boundary``) and the first ``heads`` others. ``both``: later holders count, too."""
 
     most: Annotated[int, "int64"]
     most_wide: Annotated[int, "int64"]
@@ -116,7 +115,7 @@ def partners_of(member, size, references, crowded, rule):
     if not crowded:
         return size if rule.both else member, 0
     near = min(references, rule.heads)
-    return near + min(member - references, rule.heads), references - near
+    return near + max(0, min(member - references, rule.heads)), references - near
 
 
 @compiled("int64(const int64[::1], const int64[:, ::1], CrowdRule, int64[::1], int64[::1], int64[::1])", CrowdRule)
@@ -140,7 +139,8 @@ def link_holders(holders, bounds, rule, at, looking, held):
             if one & _SIZE == 0:
                 member += 1
                 continue
-            crowded = not rule.both and member > (rule.most_wide if one & WIDE else rule.most)
+            others = size - 1 if rule.both else member
+            crowded = others > (rule.most_wide if one & WIDE else rule.most)
             partners, passed = partners_of(member, size, references, crowded, rule)
             near = min(references, rule.heads)
             while partner < partners + (1 if crowded else 0):
@@ -149,11 +149,10 @@ def link_holders(holders, bounds, rule, at, looking, held):
                     at[1] = member
                     at[2] = partner
                     return count
-                other = member
-                if partner < partners:
-                    other = partner + (passed if partner >= near else 0)
+                own = partner == partners
+                other = member if own else partner + (passed if partner >= near else 0)
                 partner += 1
-                if rule.both and (other == member or (member < references and other < references)):
+                if rule.both and not own and (other == member or (member < references and other < references)):
                     continue
                 looking[count] = one & ~WIDE
                 held[count] = holders[begin + other] >> SIZE_BITS

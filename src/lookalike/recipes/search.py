@@ -93,7 +93,7 @@ class Searching:
         return cls(
             method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
             by=settings.keep_order.by,
-            max_bucket=settings.max_bucket if reaching or not every_pair else None,
+            max_bucket=settings.max_bucket if reaching or not every_pair or finder.meets == "samples" else None,
             reaching=settings.threshold if reaching else None,
             least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
             overrides=settings.overrides, drop=settings.empty == "drop",
@@ -247,7 +247,8 @@ def _sampled(
     bits = engine.fold(live.select(["order", "keys", *grouped]), sampled_keys(n_keys, first))
     texts = engine.join(live.select(["order", "empty", *grouped]), documents, "order", "inner")
     holding = partial(hold_samples, bits=bits, method=method, shingling=settings.shingling, first=first)
-    looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary)
+    assert settings.max_bucket is not None
+    looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary, both=method.either)
     held = engine.map(engine.meet(engine.map(texts, holding, HOLDING), "key", "holder"), looking, LOOKING)
     shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
     links = engine.store(shared, "links")

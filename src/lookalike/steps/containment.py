@@ -69,15 +69,14 @@ def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingl
             yield batch_of(HOLDING, keys[:count].copy(), holders[:count].copy())
 
 
-def look(rows: Batches, *, max_bucket: int | None, boundary: int, heads: int = HEADS) -> Batches:
+def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batches:
     """Link each document with the earlier holders of the shingles of its sample; groups of ``key``, sorted by ``holder``.
 
     One with more than ``max_bucket`` earlier holders, ``WIDER`` times as many of a wide shingle, is linked with itself, the
-    first ``heads`` references and the first others; None: with all holders, earlier and later. Orders below ``boundary`` are
-    references, not linked with each other.
+    first references and the first others. With ``both``, it is linked with later holders, too, and with all of a wide shingle,
+    so that nothing is lost. Orders below ``boundary`` are references, not linked with each other.
     """
-    most = NO_CROWDS if max_bucket is None else max_bucket
-    rule = kernel.CrowdRule(most, max(most, WIDER * (max_bucket or 0)), heads, boundary, max_bucket is None)
+    rule = kernel.CrowdRule(max_bucket, NO_CROWDS if both else WIDER * max_bucket, 0 if both else HEADS, boundary, both)
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         keys, holders, at = ints(piece, "key"), ints(piece, "holder"), np.zeros(3, np.int64)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
