@@ -122,7 +122,7 @@ def test_the_summary_says_it(rng, tmp_path):
 
 
 def test_simhash_is_refused():
-    with pytest.raises(la.ParameterError, match="recall of minhash"):
+    with pytest.raises(la.ParameterError, match="recall of resemblances by minhash"):
         la.dedup(["a b", "a b c"], method="simhash").audit(1)
 
 

@@ -81,7 +81,10 @@ class Disk:
 
 def splits(n, rows, size, known=True):
     """Inputs that expect some rows of text each, or know of them."""
-    return [SimpleNamespace(expected=lambda text: (rows, size), form=SimpleNamespace(counts_rows=known)) for _ in range(n)]
+    return [
+        SimpleNamespace(expected=lambda text: (rows, size), form=SimpleNamespace(counts_rows=known), remote_bytes=0)
+        for _ in range(n)
+    ]
 
 
 RECORD = 384  # 16 keys of 8 bytes, 96 codes of 2, and 64 besides

@@ -84,7 +84,7 @@ def repeated(
 
     command = command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
     before, comment, rest = command.partition("  # and ")
-    return f"{shlex.join([before, *more]) if not more else before + ' ' + shlex.join(more)}{comment}{rest}"
+    return " ".join([before, *map(shlex.quote, more)]) + comment + rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -178,7 +178,7 @@ class Url:
         return self.entry() is not None
 
     def read_bytes(self) -> bytes:
-        with self.open_anywhere() as file:
+        with self._of(self.key).open_anywhere() as file:  # as it is now: another of its size may be as old by the listing
             held: bytes = file.read()
             return held
 

@@ -86,7 +86,8 @@ class ORC(ColumnarFormat):
             for batch in table.to_batches():
                 yield table_batch(batch, first, columns, split.name)
                 first += len(batch)
-            del table, batch  # not held while the next is read
+                del batch  # not held while the next is read, nor is the table
+            del table
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""

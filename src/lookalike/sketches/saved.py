@@ -34,7 +34,12 @@ def _shingling_header(shingling: object) -> Any:
     if isinstance(shingling, Shingling):
         if shingling.tokenizer is not None:
             raise ParameterError("signatures of your own tokenizer cannot be saved: no file could tell which it was")
-        known = {k: v for k, v in asdict(shingling).items() if k != "tokenizer" and (k != "key_fingerprint" or v)}
+        if shingling.ignored is not None:
+            raise ParameterError(
+                "signatures without shingles that are ignored cannot be saved: no file could tell which these are"
+            )
+        given = asdict(shingling).items()
+        known = {k: v for k, v in given if k not in ("tokenizer", "ignored") and (k != "key_fingerprint" or v)}
         return known | {"unicode": shingling.to_dict()["unicode"]}
     return str(shingling)
 
