@@ -172,7 +172,7 @@ def cut_pieces(data, characters, flag, out):
     return count
 
 
-@inlined("boolean(uint8)")
+@inlined("boolean(int64)")
 def is_blank(byte):
     """Tell white space of ASCII within a line: tabs, form feeds, carriage returns, blanks."""
     return byte == 32 or byte == 9 or 11 <= byte <= 13
