@@ -214,7 +214,7 @@ def try_iceberg(fresh: Fresh) -> None:
     """Tell that a table is damaged: to make one needs more packages."""
     (fresh.work / "i/metadata").mkdir(parents=True)
     (fresh.work / "i/metadata/v1.metadata.json").write_text("{}")
-    assert "the Iceberg table, v1, cannot be read" in fresh.run("dedup", "i", status=1)
+    assert "the Iceberg table, v1, cannot be read" in fresh.run_python("-m", "lookalike", "dedup", "i", status=1, quiet=False)
 
 
 def try_mcp(fresh: Fresh) -> None:
