@@ -1,4 +1,4 @@
-"""Lines, words and blocks of windows, and the table of what may come twice, against plain Python."""
+"""Lines and blocks of windows, and the table of what may come twice, against plain Python."""
 
 import unicodedata
 from itertools import pairwise
@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.hashing import MASK, PRIME, fmix64, keyed_digest
 from naive.keyed import value_at
-from naive.repeats import BLANKS, lines_of, paragraphs_of, word_places
+from naive.repeats import BLANKS, lines_of, paragraphs_of
 from naive.repeats import pieces as naive_pieces
 from naive.text import decoded, words
 
 from lookalike.hashing import digest_secret
-from lookalike.kernels import lines, repeats
+from lookalike.kernels import lines, places, repeats
 from lookalike.kernels.folding import NOT_NFC
 from lookalike.text.characters import character_tables
 from lookalike.text.texts import from_bytes
@@ -58,23 +58,6 @@ def test_lines_and_paragraphs(texts, least, paragraphs):
     assert split(texts, least, paragraphs) == (expected, worded)
 
 
-@LIMITS
-@given(rows)
-def test_words_where_they_are(texts):
-    data, expected = from_bytes(texts), [word_places(text) for text in texts]
-    bounds = np.cumsum([0, *map(len, expected)])
-    out = np.zeros((int(bounds[-1]), 2), np.int64)
-    assert lines.find_words(data.data, data.offsets, character_tables(), bounds, ROOM, out) == -1
-    assert [tuple(span) for span in out.tolist()] == [span for some in expected for span in some]
-    for row in range(len(texts)):  # a word more, or less, than there are
-        for other in (1, -1):
-            wrong = bounds.copy()
-            wrong[row + 1 :] += other
-            if wrong[row + 1] >= wrong[row]:
-                room = np.zeros((int(wrong[-1]) + 1, 2), np.int64)
-                assert lines.find_words(data.data, data.offsets, character_tables(), wrong, ROOM, room) == row
-
-
 COMBINING = ["a", "=", " ", "\u0338", "\u0301", "\u0327", "\u2adc", "\u1100", "\u1161", "\u11a8", "\uac00", "\u212a", "\u00a8", "\u0f76", "\u09c7",
              "\u09be", "\u037e", "\u0344", "\uf900"]  # fmt: skip
 
@@ -83,9 +66,9 @@ COMBINING = ["a", "=", " ", "\u0338", "\u0301", "\u0327", "\u2adc", "\u1100", "\
 @given(st.lists(st.sampled_from(COMBINING), max_size=20).map("".join))
 def test_pieces_are_normalized_one_by_one(text):
     data = np.frombuffer(text.encode(), np.uint8)
-    count = lines.cut_pieces(data, character_tables(), NOT_NFC, np.empty(0, np.int64))
+    count = places.cut_pieces(data, character_tables(), NOT_NFC, np.empty(0, np.int64))
     out = np.empty(count, np.int64)
-    assert lines.cut_pieces(data, character_tables(), NOT_NFC, out) == count
+    assert places.cut_pieces(data, character_tables(), NOT_NFC, out) == count
     bounds = [*out.tolist(), len(data)]
     assert bounds == sorted(set(bounds)) and bounds[0] == 0
     cut = [data[begin:end].tobytes().decode() for begin, end in pairwise(bounds)]

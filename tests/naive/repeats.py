@@ -94,13 +94,15 @@ def pieces(data, form):
 
 
 def word_places(data, form="none"):
-    """(begin, end) of each word of a text in its bytes before it is normalized; a piece that changes is one place."""
+    """(begin, end) of each word of a text in its bytes before it is normalized; what changes of a piece is one place."""
     found = []
     for begin, end, old, new in pieces(data, form):
-        for c in new:
+        same = True
+        for i, c in enumerate(new):
+            same = same and old[i : i + 1] == c
             size = 1 if c == "\ufffd" and data[begin : begin + 3] != b"\xef\xbf\xbd" else len(c.encode())
-            found.append((c, begin, begin + size if old == new else end))
-            begin += size if old == new else 0
+            found.append((c, begin, begin + size if same else end))
+            begin += size if same else 0
     out, single = [], None
     for c, position, end in found:
         role = part(c)

@@ -22,6 +22,11 @@ def texts(rng, n):
         yield b"".join(one if isinstance(one, bytes) else one.encode() for one in some)
 
 
+def every_place(shingling, where, offsets):
+    tokens = np.concatenate([np.arange(n) for n in np.diff(offsets)])
+    return shingling.places(where, np.repeat(np.arange(len(where)), np.diff(offsets)), tokens, tokens)
+
+
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
 @pytest.mark.parametrize("form", ["none", "NFC", "NFKC"])
 @pytest.mark.parametrize("fold_case", [True, False])
@@ -32,7 +37,7 @@ def test_a_place_holds_its_token(rng, unit, form, fold_case):
     )
     where = from_bytes(made)
     offsets = shingling.hashes(where)[1]
-    begins, ends = shingling.places(where, offsets, np.concatenate([np.arange(n) for n in np.diff(offsets)]))
+    begins, ends = every_place(shingling, where, offsets)
     for data, first, last in zip(made, offsets[:-1], offsets[1:], strict=True):
         text = data.decode("utf-8", "surrogateescape")
         text = "".join("\ufffd" if 0xDC80 <= ord(c) < 0xDD00 else c for c in text)
@@ -59,8 +64,9 @@ def test_some_places_are_those_of_all(rng):
     where = from_bytes(made)
     sizes = np.diff(shingling.hashes(where)[1])
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    all_of_them = shingling.places(where, offsets, np.concatenate([np.arange(n) for n in sizes]))
-    chosen = [np.flatnonzero(rng.random(n) < 0.05) for n in sizes]
-    some = shingling.places(where, np.cumsum([0, *map(len, chosen)]), np.concatenate(chosen))
-    for found, known in zip(some, all_of_them, strict=True):
-        assert found.tolist() == known[np.concatenate([first + c for first, c in zip(offsets, chosen, strict=False)])].tolist()
+    begins, ends = every_place(shingling, where, offsets)
+    rows = np.sort(rng.choice(np.flatnonzero(sizes), 200))
+    first, last = np.sort(rng.integers(0, sizes[rows], (2, 200)), axis=0)
+    found = shingling.places(where, rows, first, last)
+    assert found[0].tolist() == begins[offsets[rows] + first].tolist()
+    assert found[1].tolist() == ends[offsets[rows] + last].tolist()

@@ -1,4 +1,4 @@
-"""Lines, paragraphs and words where they are in a text: their places in its bytes, and digests of lines."""
+"""Lines and paragraphs where they are in a text: their places in its bytes, and their digests."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def in_word(byte):
 
 @inlined("int64(const uint8[::1], int64, int64, int64, Characters, uint8[::1])", Characters)
 def count_words(data, position, end, most, characters, room):
-    """Return how many words begin in ``data[position:end]``, those of ``fold_words``, up to ``most``; see ``find_words``."""
+    """Return how many words begin in ``data[position:end]``, those of ``fold_words``, up to ``most``."""
     pages = characters.pages
     kinds = characters.kinds
     count = np.int64(0)
@@ -60,116 +60,6 @@ def count_words(data, position, end, most, characters, room):
             previous = WORD if kind == MARK else kind
         position += length
     return min(count, most)
-
-
-@compiled("int64(const uint8[::1], const int64[::1], Characters, const int64[::1], uint8[::1], int64[:, ::1])", Characters)
-def find_words(data, offsets, characters, bounds, room, out):
-    """Write where in its row each word begins and ends; return the first row that has not the ``bounds``' number, or -1.
-    ASCII goes 64 bytes at a time, for which there must be ``room``."""
-    pages = characters.pages
-    kinds = characters.kinds
-    for row in range(len(offsets) - 1):
-        position = offsets[row]
-        end = offsets[row + 1]
-        count = bounds[row]
-        previous = OTHER
-        while position < end:
-            size = np.int64(0)
-            if position + 64 <= len(data):
-                beyond = fold_ascii(data, position, room, 0, False)
-                size = min(end - position, trailing_zeros(beyond))
-            if size > 0:
-                words = different_bytes(room, 0, 32)
-                if size < 64:
-                    words &= (ONE << np.uint64(size)) - ONE
-                inside = previous == WORD
-                if previous == SINGLE:
-                    out[count - 1, 1] = position - offsets[row]
-                edges = words ^ ((words << ONE) | np.uint64(inside))
-                if size < 64:
-                    edges &= (ONE << np.uint64(size)) - ONE
-                while edges != ZERO:
-                    edge = position + trailing_zeros(edges) - offsets[row]
-                    edges &= edges - ONE
-                    if inside:
-                        out[count - 1, 1] = edge
-                    elif count == bounds[row + 1]:
-                        return row
-                    else:
-                        out[count, 0] = edge
-                        count += 1
-                    inside = not inside
-                previous = WORD if inside else OTHER
-                position += size
-                continue
-            kind = WORD if in_word(np.int64(data[position])) else OTHER
-            length = 1
-            if data[position] >= 0x80:
-                word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
-                point, length = decode(word, end - position)
-                if point >= 0:
-                    kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & 7
-            if kind == OTHER or kind == SPACE:
-                if previous != OTHER:
-                    out[count - 1, 1] = position - offsets[row]
-                previous = OTHER
-            elif previous == OTHER or (kind != MARK and (kind == SINGLE or previous == SINGLE)):
-                if previous != OTHER:
-                    out[count - 1, 1] = position - offsets[row]
-                if count == bounds[row + 1]:
-                    return row
-                out[count, 0] = position - offsets[row]
-                count += 1
-                previous = WORD if kind == MARK else kind
-            position += length
-        if previous != OTHER:
-            out[count - 1, 1] = end - offsets[row]
-        if count != bounds[row + 1]:
-            return row
-    return -1
-
-
-@compiled("int64(const uint8[::1], Characters, int64, int64[::1])", Characters)
-def cut_pieces(data, characters, flag, out):
-    """Cut a text where its normal form is that of both sides, beside each character that the form of ``flag`` may change.
-
-    Return how many pieces there are; ``out`` receives where the first ones begin. A piece is such a character, with those that
-    are combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with what precedes them.
-    """
-    pages = characters.pages
-    kinds = characters.kinds
-    position = np.int64(0)
-    count = 0
-    begin = position  # of the piece
-    previous = position
-    changes = True
-    while position < len(data):
-        length = 1
-        starts = True  # a piece can begin here
-        marked = False
-        if data[position] >= 0x80:
-            word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
-            point, length = decode(word, len(data) - position)
-            if point >= 0:
-                properties = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)])
-                marked = properties & flag != 0
-                combines = marked and (properties & 7 == MARK or 0x1161 <= point <= 0x11C2)
-                starts = properties >> 8 == 0 and not combines
-        cut = np.int64(-1)
-        if position == 0 or (starts and (marked or changes)):
-            cut = position
-        elif not starts and not changes and previous > begin:
-            cut = previous
-        if cut >= 0:
-            if count < len(out):
-                out[count] = cut
-            count += 1
-            begin = cut
-        changes = marked or not starts
-        if starts:
-            previous = position
-        position += length
-    return count
 
 
 @inlined("boolean(int64)")

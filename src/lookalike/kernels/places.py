@@ -90,3 +90,46 @@ def token_places(data, begin, end, unit, fold_case, characters, block, wanted, b
                 count += 1
         elif taken:
             ends[found - 1] = at + length
+
+
+@compiled("int64(const uint8[::1], Characters, int64, int64[::1])", Characters)
+def cut_pieces(data, characters, flag, out):
+    """Cut a text where its normal form is that of both sides, beside each character that the form of ``flag`` may change.
+
+    Return how many pieces there are; ``out`` receives where the first ones begin. A piece is such a character, with those that
+    are combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with what precedes them.
+    """
+    pages = characters.pages
+    kinds = characters.kinds
+    position = np.int64(0)
+    count = 0
+    begin = position  # of the piece
+    previous = position
+    changes = True
+    while position < len(data):
+        length = 1
+        starts = True  # a piece can begin here
+        marked = False
+        if data[position] >= 0x80:
+            word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
+            point, length = decode(word, len(data) - position)
+            if point >= 0:
+                properties = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)])
+                marked = properties & flag != 0
+                combines = marked and (properties & 7 == MARK or 0x1161 <= point <= 0x11C2)
+                starts = properties >> 8 == 0 and not combines
+        cut = np.int64(-1)
+        if position == 0 or (starts and (marked or changes)):
+            cut = position
+        elif not starts and not changes and previous > begin:
+            cut = previous
+        if cut >= 0:
+            if count < len(out):
+                out[count] = cut
+            count += 1
+            begin = cut
+        changes = marked or not starts
+        if starts:
+            previous = position
+        position += length
+    return count

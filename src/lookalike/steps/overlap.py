@@ -94,13 +94,9 @@ def _matched(piece: pa.RecordBatch, texts: Texts, search: Search, hashing: Keyed
     chosen, also = _distinct(rows), (np.empty(0, np.int64), np.empty(0, np.int64))
     if len(chosen):
         some = concatenate([texts.slice(row, row + 1) for row in chosen.tolist()])
-        far, owner = int(tokens.max()), np.searchsorted(chosen, hit_rows)
-        first = owner * far + hits["token"]
+        first = hits["token"]
         last = first + search.sought.tokens[hits["number"]] - 1
-        wanted = _distinct(np.concatenate([first, last]))
-        bounds = np.searchsorted(wanted, far * np.arange(len(chosen) + 1))
-        begins, ends = search.shingling.places(some, bounds, wanted % far)
-        hits["begin"], hits["end"] = begins[np.searchsorted(wanted, first)], ends[np.searchsorted(wanted, last)]
+        hits["begin"], hits["end"] = search.shingling.places(some, np.searchsorted(chosen, hit_rows), first, last)
         if search.others is not None:
             also = _others(some, search.others, search.threshold, hashing)
             also = chosen[also[0]], also[1]

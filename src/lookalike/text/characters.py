@@ -8,8 +8,10 @@ from functools import cache
 from io import BytesIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels import folding, normal_forms
+from ..kernels.places import cut_pieces
 from ..kernels.scratch import scratch
 from ..values import Int64Array
 from .texts import Texts
@@ -101,27 +103,24 @@ def _replaced(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     return Texts(data, offsets)
 
 
-def original_places(texts: Texts, form: str, row: int, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return where in a text is what begins and ends somewhere in its normal form: characters that changed count as a whole."""
-    text = texts.row(row).decode("utf-8", "surrogateescape")
-    pages, kinds, *_ = character_tables()
-    flag = folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
-    known = kinds[pages[points >> 7].astype(np.int64) * 128 + (points & 127)].astype(np.int64)
-    cuts = np.flatnonzero((known & flag == 0) & (known >> 8 == 0))  # what comes before cannot change these
-    cuts = np.unique(np.concatenate([[0], cuts, [len(text)]]))
-    ours = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
-    ours[(points >= 0xDC80) & (points < 0xDD00)] = 1  # bytes that are no UTF-8
-    theirs = ours.copy()
-    for place in np.flatnonzero((np.diff(cuts) > 1) | (known[cuts[:-1]] & flag > 0)).tolist():
-        begin, end = cuts[place : place + 2].tolist()
-        part = text[begin:end].encode("utf-8", "surrogateescape")
-        changed = normalized(Texts(np.frombuffer(part, np.uint8), np.array([0, len(part)])), form)[0].row(0)
-        same = 0  # bytes at the front that stay
-        while begin < end and changed[same : (after := same + int(ours[begin]))] == part[same:after]:
-            same, begin = after, begin + 1
-        if begin < end:
-            ours[begin:end], theirs[begin:end] = 0, 0
-            ours[begin], theirs[begin] = len(part) - same, len(changed) - same
-    ours, theirs = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (ours, theirs))
-    return ours[np.searchsorted(theirs, begins, side="right") - 1], ours[np.searchsorted(theirs, ends)]
+def original_places(data: NDArray[np.uint8], form: str, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return where in a text is what begins and ends somewhere in its normal form; what changed of a piece is one place."""
+    tables, flag = character_tables(), folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC
+    old = np.empty(cut_pieces(data, tables, flag, np.empty(0, np.int64)) + 1, np.int64)
+    cut_pieces(data, tables, flag, old)
+    old[-1] = len(data)
+    pieces = normalized(Texts(data, old), form)[0]
+    same = np.minimum(np.diff(old), np.diff(pieces.offsets))  # bytes at the front that stay
+    owner = np.repeat(np.arange(len(same)), same)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(same) - same, same)
+    unequal = np.flatnonzero(data[old[owner] + place] != pieces.data[pieces.offsets[owner] + place])
+    changed, first = np.unique(owner[unequal], return_index=True)
+    same[changed] = place[unequal[first]]
+    for _ in range(3):  # a character stays as a whole
+        same -= (old[:-1] + same < old[1:]) & (data[np.minimum(old[:-1] + same, len(data) - 1)] & 0xC0 == 0x80)
+    before, after = (
+        np.append(np.stack([b[:-1], b[:-1] + same], 1).ravel(), b[-1]) for b in (old, pieces.offsets - pieces.offsets[0])
+    )
+    first, last = np.searchsorted(after, begins, "right") - 1, np.searchsorted(after, ends) - 1
+    begin = before[first] + np.where(first % 2 == 0, begins - after[first], 0)
+    return begin, np.where(last % 2 == 0, before[last] + ends - after[last], before[last + 1])

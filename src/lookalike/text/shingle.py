@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -199,24 +200,31 @@ class Shingling:
                      folded, tokens, offsets, out)  # fmt: skip
         return out[: offsets[-1]], offsets
 
-    def places(self, texts: Texts, offsets: Int64Array, wanted: Int64Array) -> tuple[Int64Array, Int64Array]:
-        """Return where some tokens begin and end in their texts, in bytes.
+    def places(self, texts: Texts, rows: Int64Array, first: Int64Array, last: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return where runs of tokens begin and end in their texts, in bytes.
 
         Parameters
         ----------
         texts : Texts
-        offsets, wanted : ndarray of int64
-            The numbers of the tokens of each text, from 0, ascending: those of text i from ``offsets[i]`` on.
+        rows : ndarray of int64
+            The text of each run, ascending.
+        first, last : ndarray of int64
+            The first and the last token of each, numbered from 0 in their text.
         """
         folded, unit, block = self.normalized(texts), UNITS.index(self.unit), np.empty(128, np.uint8)
-        places = np.empty((2, len(wanted)), np.int64)
-        for row in range(len(texts)):
-            some, (begin, end) = slice(*offsets[row : row + 2].tolist()), folded.offsets[row : row + 2].tolist()
-            where = folded.data, begin, end, unit, self.fold_case, character_tables(), block, wanted[some]
-            token_places(*where, *places[:, some])
+        begins, ends = np.empty((2, len(rows)), np.int64)
+        bounds = np.searchsorted(rows, np.arange(len(texts) + 1)).tolist()
+        for row, (begin, end) in enumerate(pairwise(folded.offsets.tolist())):
+            some = slice(*bounds[row : row + 2])
+            wanted = np.unique(np.concatenate([first[some], last[some]]))
+            where = np.empty((2, len(wanted)), np.int64)
+            token_places(folded.data, begin, end, unit, self.fold_case, character_tables(), block, wanted, *where)
+            begins[some] = where[0, np.searchsorted(wanted, first[some])]
+            ends[some] = where[1, np.searchsorted(wanted, last[some])]
             if folded is not texts and texts.row(row) != folded.row(row):
-                places[:, some] = original_places(texts, self.normalization, row, *places[:, some])
-        return places[0], places[1]
+                text = np.frombuffer(texts.row(row), np.uint8)
+                begins[some], ends[some] = original_places(text, self.normalization, begins[some], ends[some])
+        return begins, ends
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, lines
-from ..kernels.folding import NOT_NFC, NOT_NFKC
 from ..kernels.repeats import CUT, block_keys, find_repeated, marked_windows
 from ..kernels.scratch import scratch
 from ..values import Int64Array, UInt64Array
 from ..values.tables import SOURCE_BITS
-from .characters import character_tables, normalized
+from .characters import character_tables
 from .hashes import shingle_secret, token_rows
 from .shingle import Shingling
 from .texts import Texts, concatenate
@@ -217,48 +216,16 @@ class Windows:
             owner = np.searchsorted(rows.bounds, place, "right") - 1
             units["number"] = place - rows.bounds[owner]
             if len(units):
-                _locate(texts.slice(rows.first, rows.first + len(rows.sizes)), rows.sizes, owner, self.hashing.shingling, units)
+                _locate(texts.slice(rows.first, rows.first + len(rows.sizes)), owner, self.hashing.shingling, units)
             parts.append(units)
             counts.append(np.diff(np.searchsorted(place, rows.bounds)))
             wholes.append(rows.sizes.copy())
         return Found(np.concatenate(parts), np.cumsum(np.concatenate(counts)), np.concatenate(wholes))
 
 
-def _locate(
-    texts: Texts, sizes: Int64Array, owner: Int64Array, shingling: Shingling, units: NDArray[np.void]
-) -> None:  # fmt: skip
+def _locate(texts: Texts, owner: Int64Array, shingling: Shingling, units: NDArray[np.void]) -> None:
     """Write where units begin and end in the rows that own them; other rows are not looked at."""
     rows, which = np.unique(owner, return_inverse=True)
     some = concatenate([texts.slice(row, row + 1) for row in rows.tolist()])
-    found = shingling.normalized(some)
-    bounds = np.concatenate([[0], np.cumsum(sizes[rows])])
-    spans = np.empty((int(bounds[-1]), 2), np.int64)
-    wrong = lines.find_words(found.data, found.offsets, character_tables(), bounds, np.empty(64, np.uint8), spans)
-    assert wrong < 0, "there are other words than tokens"
-    for row in range(len(some)) if found is not some else ():
-        if found.row(row) != some.row(row):
-            words = spans[bounds[row] : bounds[row + 1]]
-            words[:] = _places_before(some.data[some.offsets[row] : some.offsets[row + 1]], words, shingling.normalization)
-    first = bounds[which] + units["number"]
-    units["begin"], units["end"] = spans[first, 0], spans[first + units["size"] - 1, 1]
-
-
-def _places_before(data: NDArray[np.uint8], words: Int64Array, form: str) -> Int64Array:
-    """Return where words of a text were before it was brought into a normal form; a piece that changed is one place."""
-    tables, flag = character_tables(), NOT_NFC if form == "NFC" else NOT_NFKC
-    old = np.empty(lines.cut_pieces(data, tables, flag, np.empty(0, np.int64)) + 1, np.int64)
-    lines.cut_pieces(data, tables, flag, old)
-    old[-1] = len(data)
-    pieces = normalized(Texts(data, old), form)[0]
-    new = pieces.offsets - pieces.offsets[0]
-    sizes = np.diff(old)
-    same = sizes == np.diff(new)
-    both = [np.repeat((begins[:-1] - np.cumsum(sizes * same) + sizes)[same], sizes[same]) for begins in (old, pieces.offsets)]
-    place = np.arange(int(sizes[same].sum()))
-    unequal = data[both[0] + place] != pieces.data[both[1] + place]
-    same[np.flatnonzero(same)[np.repeat(np.arange(int(same.sum())), sizes[same])[unequal]]] = False
-    first = np.searchsorted(new, words[:, 0], "right") - 1
-    last = np.searchsorted(new, words[:, 1]) - 1
-    begin = old[first] + np.where(same[first], words[:, 0] - new[first], 0)
-    end = np.where(same[last], old[last] + words[:, 1] - new[last], old[last + 1])
-    return np.stack([begin, end], 1)
+    last = units["number"] + units["size"] - 1
+    units["begin"], units["end"] = shingling.places(some, which, units["number"], last)
