@@ -193,7 +193,8 @@ def dedup(
     """
     rule, overrides = rule or Rule(), overrides or {}
     ignored = {shingle for text in ignore for shingle in shingles(text, unit, width)}
-    sets = [tuple(shingle for shingle in shingles(text, unit, width) if shingle not in ignored) for text in texts]
+    whole = [tuple(shingles(text, unit, width)) for text in texts]
+    sets = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
     if common is not None:
         counts = Counter(shingle for some in sets for shingle in set(some))
         sets = [
@@ -216,7 +217,7 @@ def dedup(
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        alone = across is not None or not sets[d] or overrides.get(d) == "remove" or d in of_key
+        alone = across is not None or not whole[d] or overrides.get(d) == "remove" or d in of_key
         leader[d] = d if alone else first.setdefault((texts[d], groups[d]), d)
     live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove" and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
@@ -290,9 +291,9 @@ def dedup(
             decisions.append(Decision("kept", d, None))
         elif d in of_key:
             decisions.append(Decision("key", named(of_key[d]), None))
-        elif not sets[d]:
-            decisions.append(Decision("kept", d, None) if empty == "keep" else Decision("empty", None, None))
-        elif keeper[i] != i:
+        elif not sets[d] and empty == "drop":
+            decisions.append(Decision("empty", None, None))
+        elif keeper.get(i, i) != i:
             decisions.append(Decision("near", order[keeper[i]], score(keeper[i], i)))
         elif leader[d] != d:
             decisions.append(Decision("exact", leader[d], 1.0))

@@ -31,7 +31,7 @@ def pages(n=160):
 
 
 def true_pairs(texts, ignored, threshold):
-    """{(i, j): resemblance} of what is left of texts, by sets of words in a row."""
+    """{(i, j): resemblance} of what is left of texts, by sets of words in a row; 1 for equal texts, whatever is left."""
 
     def shingles(text):
         words = text.split()
@@ -42,7 +42,9 @@ def true_pairs(texts, ignored, threshold):
     found = {}
     for j, b in enumerate(sets):
         for i, a in enumerate(sets[:j]):
-            if a and b and len(a & b) >= threshold * len(a | b):
+            if texts[i] == texts[j]:
+                found[i, j] = 1.0
+            elif a and b and len(a & b) >= threshold * len(a | b):
                 found[i, j] = len(a & b) / len(a | b)
     return found
 
@@ -65,7 +67,7 @@ def test_boilerplate_does_not_crowd():
         assert plain.keep.sum() < 20 and ignoring.keep.sum() > 400
         assert ignoring.summary.recall_vouched == pytest.approx(ignoring.summary.recall_planned)
         reasons = ignoring.decisions["reason"].to_pylist()
-        assert reasons[:3] == ["kept"] * 3 and ignoring.summary.empty == 3
+        assert reasons[:3] == ["kept", "kept", "exact"] and ignoring.summary.empty == 3
     with closing(la.dedup(texts, ignore=[TEMPLATE], empty="drop", **HOW)) as result:
         assert result.decisions["reason"].to_pylist()[:3] == ["empty"] * 3
 
@@ -75,6 +77,13 @@ def test_exact_duplicates_are_of_the_whole_text():
     result = la.dedup(texts, ignore=[TEMPLATE], threshold=0.1)
     assert result.decisions["reason"].to_pylist() == ["kept", "exact", "near"]
     assert result.decisions["resemblance"].to_pylist()[2] == 1 / 5  # four shingles go across the end of the template
+    nothing_left = [TEMPLATE, TEMPLATE, TEMPLATE.upper(), "", "", "...", "..."]
+    told = la.dedup(nothing_left, ignore=[TEMPLATE], threshold=0.5).decisions
+    assert told["reason"].to_pylist() == ["kept", "exact", *["kept"] * 5], "without a token, not even copies"
+    assert told["duplicate_of"].to_pylist()[1] == 0
+    by_hand = [{"id": 0, "action": "remove"}]
+    told = la.dedup([{"text": one, "id": i} for i, one in enumerate(nothing_left)], id="id", ignore=[TEMPLATE], overrides=by_hand).decisions
+    assert told["reason"].to_pylist() == ["override", *["kept"] * 6], "what is removed by hand stands for nobody"
 
 
 def test_an_audit_measures_what_the_job_does():

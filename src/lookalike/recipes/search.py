@@ -157,7 +157,8 @@ def search(
     of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
     rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
     if reading.across is None:
-        same = engine.meet(rest.select(["digest", "order", "empty"]), "digest", "order")
+        lonely = ["empty"] if settings.shingling.ignored is None else []  # else their digests are zeros
+        same = engine.meet(rest.select(["digest", "order", *lonely]), "digest", "order")
         copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS)
     else:  # no document is a copy: see ``same_texts``
         copies = engine.rows(no_rows(LEADERS))

@@ -270,7 +270,7 @@ class DedupOptions:
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(
-        doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They never match.",
+        doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They have no near-duplicates.",
         help="What to do with documents without any token; they never match.", choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(

@@ -18,7 +18,8 @@ from .pairs import MEMBERS
 def exact(rows: Batches, boundary: int, apart: bool = False, by: str = "digest") -> Batches:
     """Name the first document of each set of equal texts, or of equal ``by``, for all the others of it.
 
-    With ``apart`` references, of orders below ``boundary``, and other documents form sets of their own.
+    With ``apart`` references, of orders below ``boundary``, and other documents form sets of their own. Documents that are
+    ``empty`` are in no set; without that column, those whose digest is zeros.
     """
     before = (np.zeros(2, np.uint64), False)
     leader = -1
@@ -26,9 +27,8 @@ def exact(rows: Batches, boundary: int, apart: bool = False, by: str = "digest")
         if not len(batch):
             continue
         digests, orders = as_words(batch.column(by), DIGEST_BYTES, np.uint64), ints(batch, "order")
-        if "empty" in batch.schema.names:
-            full = ~flags(batch, "empty")
-            digests, orders = digests[full], orders[full]
+        full = ~flags(batch, "empty") if "empty" in batch.schema.names else digests.any(1)
+        digests, orders = digests[full], orders[full]
         if not len(orders):
             continue
         reference = (orders < boundary) & apart

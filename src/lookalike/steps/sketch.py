@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..inputs.sketch_rows import TEXT, bytes_of_keys
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
 from ..text.shingle import Shingling
-from ..text.texts import PIECE_BYTES, Texts, from_arrow_array
+from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
@@ -64,12 +65,13 @@ def sketch(
         for begin, end in texts_of(batch).cut(piece_bytes):
             piece = batch.slice(begin, end - begin)
             hashed = hashes_of(piece, shingling, encoding_errors == "strict")
-            yield _sketched(piece, schema, method, key, overriding, hashed)
+            yield _sketched(piece, schema, shingling, method, key, overriding, hashed)
 
 
 def _sketched(
-    piece: pa.RecordBatch, schema: pa.Schema, method: Method, key: bytes, overriding: Overriding | None, hashed: _Hashes
-) -> pa.RecordBatch:
+    piece: pa.RecordBatch, schema: pa.Schema, shingling: Shingling, method: Method, key: bytes, overriding: Overriding | None,
+    hashed: _Hashes,
+) -> pa.RecordBatch:  # fmt: skip
     """Sketch some documents at once."""
     texts, n, (values, offsets) = texts_of(piece), len(piece), hashed
     groups, withins = _groups(piece, "within", key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
@@ -82,6 +84,11 @@ def _sketched(
     if overriding is not None:
         override = overriding.look_up(piece, key)
         empty |= override < 0  # one that is removed by hand meets nobody: it has no keys, and is no copy
+    if shingling.ignored is not None:  # what has no token is no copy; what has some, of which none counts, can be one
+        left = np.flatnonzero(empty)
+        some = concatenate([texts.slice(row, row + 1) for row in left.tolist()])
+        alone = np.diff(replace(shingling, ignored=None).hashes(some)[1]) == 0
+        digests[left[alone | (override[left] < 0 if len(override) else False)]] = 0
     columns = {
         "bytes": to_arrow(np.diff(texts.offsets)),
         "digest": _fixed(digests),

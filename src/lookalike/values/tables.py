@@ -9,9 +9,9 @@ Bits of unsigned words are stored as int64. A column in brackets below is there 
 DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority, priority_1, ...], [document_key] (no
              bytes: none), [within], [across] (40 bytes: a word that enters sketches, and 256 bits by which groups are told
              apart; zeros: no value of ``across``), [column_NAME] (of the inputs, as text)
-SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text), empty, keys (none of an empty
-             document), [code] (16 bits a slot, little endian), [estimate] (slots set aside for estimates, 32 bits each),
-             [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within], [across] (16 bytes, keyed;
+SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text; in jobs with ``ignore`` zeros:
+             no token, or removed by hand), empty, keys (none of an empty document), [code] (16 bits a slot, little endian),
+             [estimate] (slots set aside for estimates, 32 bits each), [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within], [across] (16 bytes, keyed;
              zeros: no value), [override] (what people decided by hand: see ``steps.override``), [column_NAME]; after ranking
              also order
 LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row.
