@@ -74,7 +74,6 @@ def overlap(data, against, *, measure="containment", threshold=0.8, width=5, pas
     """
     kind, _, n = measure.partition(":")
     width = int(n) if kind == "ngram" else width
-    min_tokens = 1 if kind == "resemblance" else min_tokens
     items = [[one] if isinstance(one, str) else one for one in against]
     split = [[word for word, *_ in words(item[0])] for item in items]
     lengths = {len(tokens) for tokens in split if min_tokens <= len(tokens) < width} if kind != "resemblance" else set()

@@ -51,6 +51,18 @@ def test_all_kept_documents_audited_is_the_truth(rng, settings):
         assert found["recall"] == found["found"] / (found["found"] + found["missed"])
 
 
+def test_rules_of_groups_are_not_what_the_search_missed(rng):
+    texts = planted(rng, n_families=50)
+    how = {"threshold": 0.6, "bands": 2, "rows": 8}
+    wanted = la.dedup(texts, **how).audit(10**6)
+    assert wanted["found"] > 0 < wanted["missed"]
+    for rules in ({"drop_all": True}, {"min_sources": 2}):
+        assert la.dedup(texts, **how, **rules).audit(10**6) == wanted, rules
+    for rules in ({"at_most": 2}, {"at_most": 2, "min_sources": 2}):  # a copy that is spared counts as any near-duplicate
+        spared = la.dedup(texts, **how, **rules).audit(10**6)
+        assert spared["missed"] == wanted["missed"] and 0 < spared["found"] - wanted["found"] < 5, rules
+
+
 def test_examples_are_misses(rng):
     texts = planted(rng, n_families=50)
     result = la.dedup(texts, threshold=0.6, bands=2, rows=8)

@@ -82,7 +82,9 @@ def test_exact_duplicates_are_of_the_whole_text():
     assert told["reason"].to_pylist() == ["kept", "exact", *["kept"] * 5], "without a token, not even copies"
     assert told["duplicate_of"].to_pylist()[1] == 0
     by_hand = [{"id": 0, "action": "remove"}]
-    told = la.dedup([{"text": one, "id": i} for i, one in enumerate(nothing_left)], id="id", ignore=[TEMPLATE], overrides=by_hand).decisions
+    told = la.dedup(
+        [{"text": one, "id": i} for i, one in enumerate(nothing_left)], id="id", ignore=[TEMPLATE], overrides=by_hand
+    ).decisions
     assert told["reason"].to_pylist() == ["override", *["kept"] * 6], "what is removed by hand stands for nobody"
 
 

@@ -139,6 +139,19 @@ def test_one_process_at_a_time(crawl):
         assert again.recovered is None and seen.generations == again.generations
 
 
+def test_what_is_not_locked_is_not_changed(crawl):
+    for week in range(2):
+        add(f"w{week}", f"clean/w{week}")
+    with la.Seen("seen") as seen:
+        reader, before = la.Seen("seen", read=True), files(crawl)
+        for change in (reader.compact, lambda: reader.forget("000001")):
+            with pytest.raises(la.OutputError, match="seen: opened to be read, or closed"):
+                change()
+    with pytest.raises(la.OutputError, match="seen: opened to be read, or closed"):
+        seen.add("w2", "clean/w2", la.Settings(**GIVEN))
+    assert files(crawl) == before
+
+
 def test_folders_of_others(crawl):
     (crawl / "notes").mkdir()
     (crawl / "notes" / "mine.txt").write_text("mine")

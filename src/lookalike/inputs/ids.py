@@ -96,8 +96,7 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
             if not isinstance(value, (str, int)) or isinstance(value, bool):
                 raise wrong(place, f"this one is {value!r:.60}, of type {type(value).__name__}")
             texts.append(str(value))
-            if not texts[-1].isascii() and any("\ud800" <= character <= "\udfff" for character in texts[-1]):
-                raise wrong(place, f"this one holds a lone surrogate: {value!r:.60}")
+            check_surrogates(texts[-1], name, batch.numbers[place], "an id must be text: this one")
         n_texts = sum(not isinstance(value, int) or not -(1 << 63) <= value < 1 << 63 for value in ids)
         column = strings(texts, pa.large_string())
     else:
@@ -143,7 +142,16 @@ def column_texts(source: Split, batch: Batch, column: str) -> pa.Array:
         if any(is_kind(values.type) for is_kind in _STRINGS):
             return pc.fill_null(values.cast(pa.large_string()), "")
         values = plain_values(values, source.name, column, int(batch.numbers[0]) if len(batch.numbers) else 0)
-    return strings(["" if value is None else as_text(value) for value in values], pa.large_string())
+    texts = ["" if value is None else as_text(value) for value in values]
+    for number, text in zip(batch.numbers, texts, strict=True):
+        check_surrogates(text, source.name, number, f"field {column!r}")
+    return strings(texts, pa.large_string())
+
+
+def check_surrogates(text: str, name: str, row: int, what: str) -> None:
+    """Refuse a text that has no bytes."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputDataError(f"{name}, row {row}: {what} holds a lone surrogate: {text!r:.60}")
 
 
 def group_codes(keys: list[bytes]) -> UInt64Array:

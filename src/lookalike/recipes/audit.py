@@ -18,7 +18,7 @@ from ..inputs.read import Reading, leaves_out, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
 from ..kernels.threads import in_order
-from ..results.rows import Rows, drawn, of_reason, rows_at
+from ..results.rows import Draw, Rows, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings
 from ..text.hashes import KeyedHashes
@@ -59,11 +59,12 @@ class Audit:
 
     def run(self, n: int, seed: int) -> dict[str, Any]:
         """Audit so many documents: see ``Result.audit``."""
-        draw = drawn(self._decisions, n, seed, "audit", ("kept",))
+        own, self._kept, self._aside = self._masks()
+        draw = Draw(n, seed, "audit")
+        draw.add(np.flatnonzero(own))
         rows = draw.rows
         told = rows_at(self._decisions.select(["position", "bytes"]), rows)
         positions = to_numpy(told["position"])
-        self._kept, self._aside = self._masks()
         counts = np.zeros((len(rows), 2), np.int64)  # near-duplicates that were removed; that were kept
         examples: list[tuple[int, int, float]] = []
         for some, passages, within in self._divided(positions, to_numpy(told["bytes"])):
@@ -93,16 +94,18 @@ class Audit:
             "missed": missed, "recall": recall, "low": low, "high": high, "examples": examples,
         }  # fmt: skip
 
-    def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents are kept, references included, and which set aside: copies, overridden, by key."""
-        kept, aside = [np.empty(0, np.bool_)], [np.empty(0, np.bool_)]
+    def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which documents are kept for what they are, which are that or references, and which set aside: copies,
+        overridden, by key. What rules of groups add to that is not the search's."""
+        own, kept, aside = ([np.empty(0, np.bool_)] for _ in range(3))
         overrides = [name for name in ("override",) if name in self._decisions.schema.names]
-        for batch in self._decisions.select(["reason", *overrides]).batches():
-            kept.append(of_reason(batch, "kept", "reference"))
+        for batch in self._decisions.select(["order", "keeper", "reason", *overrides]).batches():
+            kept.append(to_numpy(batch.column("keeper"), -1) == to_numpy(batch.column("order")))
+            own.append(kept[-1] & ~of_reason(batch, "reference"))
             aside.append(of_reason(batch, "exact", "key"))
             if overrides:
                 aside[-1] |= to_numpy(batch.column("override").is_valid())
-        return np.concatenate(kept), np.concatenate(aside)
+        return np.concatenate(own), np.concatenate(kept), np.concatenate(aside)
 
     def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, Groups | None]]:
         """Yield some audited documents at a time, as many as fit the memory: numbers, shingles, and groups."""

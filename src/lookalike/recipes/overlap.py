@@ -66,7 +66,7 @@ class OverlapSettings(OverlapOptions):
     def kind(self) -> str:
         """What matches: containment, resemblance or ngram."""
         kind, _, n = self.measure.partition(":")
-        if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit()):
+        if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit() and len(n) < 8):
             return kind
         raise ParameterError(f"measure must be containment, resemblance or ngram:N, such as ngram:13; got {self.measure!r}")
 
@@ -91,7 +91,7 @@ class OverlapSettings(OverlapOptions):
         """The tokens of the shortest reference document that is judged."""
         width = int(self.shingling.width or 0)
         if self.kind == "resemblance":
-            return 1
+            return self.min_tokens or 1
         return self.min_tokens or (min(WORDS, width) if self.unit == "word" else width)
 
     def to_dict(self, against: Sequence[Split]) -> dict[str, Any]:

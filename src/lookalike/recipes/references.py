@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..errors import EncodingError, InputDataError
 from ..formats.split import Batch, Columns, Split
+from ..inputs.ids import check_surrogates
 from ..inputs.read import Reading, documents_of, not_utf8, read_batches
 from ..search.items import DistinctTexts, Items, Ragged
 from ..text.hashes import KeyedHashes
@@ -87,7 +88,9 @@ class ReferenceReader:
             found.append((self.n + owner[numbers >= 0], numbers[numbers >= 0]))
             self.check()
         given = [None] * n if self.benchmark is None else _listed(batch.others[self.benchmark])
-        names = (source.name if name is None else str(name) for name in given)
+        names = [source.name if name is None else str(name) for name in given]
+        for number, name in zip(batch.numbers, names, strict=True):
+            check_surrogates(name, source.name, number, f"field {self.benchmark!r}")
         self._benchmarks += [self._names.setdefault(name, len(self._names)) for name in names]
         self.n += n
 

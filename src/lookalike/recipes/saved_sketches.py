@@ -280,7 +280,7 @@ def merge(folders: Sequence[Path], new: NewFolder) -> None:
 def _merged_rows(paths: Sequence[AnyPath], new: NewFolder) -> Files:
     """Copy rows to as few files as there are kinds of columns in a row; return what they are."""
     files: Files = []
-    opened = [parquet_file(path, checked=True) for path in paths]
+    opened = (parquet_file(path, checked=True) for path in paths)  # one at a time: there may be very many
     for number, (schema, some) in enumerate(groupby(opened, lambda file: file.schema_arrow)):
         name, n_rows = new.apart(ROWS, f"{number:05}.parquet"), 0
         with new.file(name) as stream, _rows_writer(stream, schema) as writer:

@@ -135,9 +135,15 @@ class Seen:
 
     @contextmanager
     def _publishing(self) -> Iterator[Publication]:
+        self._check_locked()
         with Publication(self.folder) as together:
             yield together
         self.generations = generations_in(self.folder)
+
+    def _check_locked(self) -> None:
+        """Refuse to write what another process may be writing."""
+        if self._unlock is None or not self._unlock.alive:
+            raise OutputError(f"{shown(self.folder)}: opened to be read, or closed: open it without read=True to change it")
 
     def _accounts(self) -> list[Account]:
         return [one.account for one in self.generations if one.account is not None]
@@ -175,8 +181,10 @@ class Seen:
         ------
         ParameterError, InputDataError, OutputError
             As ``dedup`` and ``Result.write`` do; also if data are in memory or are read from a pipe; if the same inputs were
-            added with other settings; if what a job wrote is to be made again, and a generation before it is gone.
+            added with other settings; if what a job wrote is to be made again, and a generation before it is gone; if the
+            folder was opened to be read, or is closed.
         """
+        self._check_locked()
         settings = settings or Settings()
         if is_stdout(output) or on_spark(data, settings):
             raise ParameterError("what is seen is written to a file or a folder, by one machine")
@@ -212,6 +220,8 @@ class Seen:
         ------
         ParameterError
             If there is no such generation.
+        OutputError
+            If the folder was opened to be read, or is closed, or cannot be written.
         """
         if name not in {one.name for one in self.generations}:
             names = ", ".join(one.name for one in self.generations) or "none"
@@ -232,6 +242,8 @@ class Seen:
         ------
         ParameterError
             If they were saved with different settings.
+        OutputError
+            If the folder was opened to be read, or is closed, or cannot be written.
         """
         every = self.generations
         if len(every) < 2:

@@ -50,9 +50,10 @@ class OverlapOptions(EngineOptions, TextOptions):
     )] = None  # fmt: skip
     min_tokens: Annotated[MaybeWhole, Option(
         doc="Reference documents of fewer tokens are too short to judge. Those shorter than a shingle are looked for as a "
-        "whole: all their tokens in a row. Default: 4 words, or ``width`` if that is less; for other units, ``width``.",
+        "whole: all their tokens in a row. Default: 4 words, or ``width`` if that is less; for other units, ``width``; for "
+        "resemblance, 1.",
         help="Documents of the other corpus with fewer words are too short to judge.  [default: 4, or --width if that is "
-        "less; --width for other units]",
+        "less; --width for other units; 1 for resemblance]",
         least=1, metavar="N",
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(

@@ -9,11 +9,11 @@ Bits of unsigned words are stored as int64. A column in brackets below is there 
 DOCUMENTS    position, number (of the row as a user counts it), text, [id], [priority, priority_1, ...], [document_key] (no
              bytes: none), [within], [across] (40 bytes: a word that enters sketches, and 256 bits by which groups are told
              apart; zeros: no value of ``across``), [column_NAME] (of the inputs, as text)
-SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text; in jobs with ``ignore`` zeros:
-             no token, or removed by hand), empty, keys (none of an empty document), [code] (16 bits a slot, little endian),
-             [estimate] (slots set aside for estimates, 32 bits each), [id], [priority, ...], [document_key] (16 bytes, keyed; zeros: none), [within], [across] (16 bytes, keyed;
-             zeros: no value), [override] (what people decided by hand: see ``steps.override``), [column_NAME]; after ranking
-             also order
+SKETCHES     position, number, bytes (of text), digest (16 bytes, keyed, of ``within`` and text; in jobs with ``ignore``
+             zeros: no token, or removed by hand), empty, keys (none of an empty document), [code] (16 bits a slot, little
+             endian), [estimate] (slots set aside for estimates, 32 bits each), [id], [priority, ...], [document_key] (16
+             bytes, keyed; zeros: none), [within], [across] (16 bytes, keyed; zeros: no value), [override] (what people
+             decided by hand: see ``steps.override``), [column_NAME]; after ranking also order
 LEADERS      order, leader: of each copy, the first of its set of equal texts; a document that is its own leader has no row.
              With keys also by_key, for documents that are removed by theirs, of which the leader is that of who represents it
 LINKS        left, right: orders, left < right; left = right marks a document that is in a crowd; repeats may come
