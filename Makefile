@@ -55,7 +55,7 @@ test-library: $(WHEEL)
 test-extras: $(WHEEL)
 	$(BIN)/python tools/java_home.py
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
-	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html warc pdf duckdb delta iceberg remote spark serve features jit all)
+	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html warc pdf duckdb delta iceberg remote spark serve mcp features sklearn jit all)
 
 # On a cluster of two workers on this machine: five jobs that cover everything. A Java is installed where there is none.
 test-spark-few: install

@@ -283,6 +283,8 @@ JOBS = {
     "iceberg": try_iceberg,
     "features": try_features,
     "serve": try_serve,
+    "mcp": try_mcp,
+    "sklearn": try_sklearn,
     "jit": try_jit,
     "spark": try_spark,
 }
@@ -291,6 +293,8 @@ JOBS = {
 def main() -> None:
     """Try the wheel alone, or each extra that is named."""
     wheel, *extras = sys.argv[1:]
+    unknown = sorted(set(extras) - {*JOBS, "all"})
+    assert not unknown, f"no job is known for {unknown}"
     path = Path(wheel).resolve()
     names = zipfile.ZipFile(path).namelist()
     assert "lookalike/py.typed" in names, "the wheel lacks py.typed"

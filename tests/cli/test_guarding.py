@@ -95,6 +95,25 @@ def test_a_message_names_the_sources_that_lose_most():
     check_removed((np.zeros((2, 0), np.int64), []), 0.0, False)
 
 
+def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lookalike.results.slices.LISTED", 3)
+    rows = [{"text": f"text {i}", "site": f"s{i // 3}"} for i in range(18)]
+    rows += [{"text": "text 0", "site": "zlast"}, {"text": "text 3", "site": "zlast"}, {"text": "other", "site": None}]
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, _, err = run(capsys, "dedup", "many.jsonl", "--fail-if-removed", "site:0.5", "-o", "out.jsonl")
+    assert code == 1 and "2 of 2 documents (100.0%) with site zlast would be removed" in err
+    assert not (tmp_path / "out.jsonl").exists()
+    job = ["dedup", "many.jsonl", "--slice", "site", "--drop-all", "--report", "page.html", "--quiet"]
+    assert run(capsys, *job) == (0, "", "")
+    page = (tmp_path / "page.html").read_text()
+    assert "--slice site" in page and "--slices" not in page  # in the command that repeats the job
+    assert "because it matches a kept document, except those that are removed with their group." in page
+    assert "removed by overrides or rules of groups" in page
+    for wrong in ("nan", "site:nan", "site:", "site:2", "x"):
+        assert run(capsys, "dedup", "many.jsonl", "--fail-if-removed", wrong)[0] == 2
+
+
 def test_documents_are_taken_back(corpus, tmp_path, capsys):
     digest = hashlib.sha256((tmp_path / "b.jsonl").read_bytes()).hexdigest()
     line = {"id": "b.jsonl:2", "action": "keep", "input": "b.jsonl", "sha256": digest}

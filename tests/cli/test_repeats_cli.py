@@ -74,8 +74,10 @@ def test_passages(capfd, pages, tmp_path):
     texts = [json.loads(line)["text"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
     assert texts == [ROWS[0]["text"], "\nPears are green.", ""]
     code, out, err = run(capfd, *command, "--mask", "[...]", "-o", "-")
-    assert code == 0 and err.startswith("4 documents\n")
+    assert code == 0 and err.startswith("4 documents\n") and "dropped" not in err
     assert [json.loads(line)["text"] for line in out.splitlines()] == [ROWS[0]["text"], "[...]\nPears are green.", "[...]", ""]
+    assert json.loads(run(capfd, *command, "--mask", "", "-o", "masked.jsonl", "--json")[1])["dropped"] == 0
+    assert json.loads((tmp_path / "masked.jsonl_lookalike.json").read_text())["summary"]["dropped"] == 0
 
 
 @pytest.mark.parametrize("command", ["lines", "passages"])

@@ -41,11 +41,16 @@ def test_a_value_that_loses_far_more_than_others_is_named():
 
 
 def test_many_values_are_not_all_said():
-    found = counted([(0, f"v{i:04}", LISTED + 5 - i, 0) for i in range(LISTED + 5)] + [(0, "last", 1, 1)])
-    assert len(found["lang"]) == LISTED
+    n = 2 * LISTED + 5
+    found = counted([(0, f"v{i:04}", n - i, 0) for i in range(n)] + [(0, "last", 1, 1)])
+    assert [row["value"] for row in found["lang"]] == [
+        *(f"v{i:04}" for i in range(LISTED)),
+        "last",
+        *(f"v{i:04}" for i in range(LISTED, n - 6)),
+    ]
     lines = lines_of_slices(found)
     assert lines[0] == "  removed by lang:" and len(lines) == SHOWN + 2
-    assert lines[1].split() == ["v0000", "0", "of", f"{LISTED + 5:,}", "0.0%"]
-    assert lines[-1] == f"    and {LISTED - SHOWN} values more (--json has the first)"
+    assert lines[1].split() == ["v0000", "0", "of", f"{n:,}", "0.0%"]
+    assert lines[-1] == f"    and {2 * LISTED - SHOWN:,} values more (--json has some)"
     few = counted([(0, "de", 100, 90), (0, None, 900, 0)])
     assert lines_of_slices(few)[2].endswith("far more than others: 82.4% to 95.1%") and "null" in lines_of_slices(few)[1]

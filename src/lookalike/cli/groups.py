@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import ParameterError
 from ..wording import counted
 from . import options
 from .messages import fitted, say
@@ -53,6 +54,8 @@ def groups(job: str, top: int, min_size: int, matrix: bool, as_json: bool) -> No
 
     result = Result.open(job)
     if matrix:
+        if min_size != 2:
+            raise ParameterError("--min-size is for groups, and --matrix lists sources: choose one")
         _print_matrix(result, top, as_json)
         return
     decisions = result.rows()

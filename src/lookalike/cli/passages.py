@@ -59,6 +59,7 @@ def passages(
     )  # fmt: skip
     found = result.summary
     what = f"words in {counted(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
-    tell(result, output, listed, {}, [("removed", found["removed_words"], what)], quiet=quiet, as_json=as_json)
+    more = {} if mask is None else {"dropped": 0}
+    tell(result, output, listed, more, [("removed", found["removed_words"], what)], quiet=quiet, as_json=as_json)
     if not (quiet or as_json):
         say_written(output, listed)

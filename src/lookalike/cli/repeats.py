@@ -61,9 +61,9 @@ def tell(
     """Say what was found: as JSON with ``more`` in it, or as lines of a name, a number and what it counts."""
     from ..formats.writers import is_stdout
 
-    beside, found = is_stdout(output) or is_stdout(listed), result.summary  # rows are printed there
+    beside, found = is_stdout(output) or is_stdout(listed), result.summary | more  # rows are printed there
     if as_json:
-        click.echo(json.dumps(found | more | {"output": output, "list": listed}), err=beside)
+        click.echo(json.dumps(found | {"output": output, "list": listed}), err=beside)
     if as_json or quiet:
         return
     out = partial(say, err=beside)

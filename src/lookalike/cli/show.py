@@ -80,11 +80,15 @@ def _why(told: Row) -> str:
     return "kept by an override" if told.get("override") == "keep" and told["kept"] else _WHY[told["reason"]]
 
 
+def _name(result: Result) -> str:
+    """Return what scores are called."""
+    return result.score_names["resemblance"].replace("_", " ")
+
+
 def _score(result: Result, told: Row) -> str:
     """Say how much a removed document resembles the kept one."""
-    name = result.score_names["resemblance"].replace("_", " ")
     error = f" ± {told['standard_error']:.4f}" if told.get("standard_error") is not None else ""
-    return f"{name} {told['resemblance']:.4f}{error} (threshold {result.threshold:g})"
+    return f"{_name(result)} {told['resemblance']:.4f}{error} (threshold {result.threshold:g})"
 
 
 def _print(result: Result, found: Explained) -> None:
@@ -94,7 +98,8 @@ def _print(result: Result, found: Explained) -> None:
     say(f"document   {told['id']}", f"           {_place(told)}")
     if keeper is not None:
         why = _WHY[told["reason"]] + ("" if told["reason"] == "key" else " of")
-        say(f"decision   {why}", f"kept       {known[keeper]['id']}", f"           {_place(known[keeper])}")
+        stands = "kept       " if known[keeper]["kept"] else "its group  "
+        say(f"decision   {why}", f"{stands}{known[keeper]['id']}", f"           {_place(known[keeper])}")
         if told["reason"] == "near":
             say(f"           {_score(result, told)}")
     elif members is None:
@@ -107,7 +112,7 @@ def _print(result: Result, found: Explained) -> None:
         say(f"decision   {_why(told)}; {stands}")
         if members.spread is not None:
             least, median, greatest = members.spread
-            say(f"           resemblance of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
+            say(f"           {_name(result)} of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
         _print_members(known, members)
 
 

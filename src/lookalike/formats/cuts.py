@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from ..errors import ParameterError
 from ..values.arrow import to_arrow, to_numpy
 from .rows import Record, dots
 
@@ -32,6 +33,11 @@ class Cuts:
     column: str
     ranges: Callable[[int, int], pa.ListArray]
     replacement: str = ""  # takes the place of each range
+
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        if not isinstance(self.replacement, str):
+            raise ParameterError(f"mask must be a str, which takes the place of what is cut; got {self.replacement!r:.60}")
 
     def of_rows(self, n_rows: int) -> Iterator[list[int] | None]:
         """Yield the ranges of each row."""

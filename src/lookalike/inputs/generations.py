@@ -107,7 +107,7 @@ def encoded_accounts(accounts: list[Account]) -> bytes:
 def next_name(last: str | None, wanted: str | None) -> str:
     """Return the name of a new generation: as wanted, or the last one's with its number plus one."""
     number = re.search(r"\d+\Z", last or FIRST)
-    name = wanted or FIRST
+    name = FIRST if wanted is None else wanted
     if wanted is None and last is not None:
         name = f"{last[: number.start()]}{int(number[0]) + 1:0{len(number[0])}}" if number else f"{last}-{FIRST}"
     if _NAME.fullmatch(name) is None:

@@ -63,6 +63,8 @@ class Seen:
 
     Raises
     ------
+    ParameterError
+        If it is a file, or on an object store.
     OutputError
         If another process has opened the folder, or it cannot be written.
     InputDataError
@@ -89,6 +91,8 @@ class Seen:
         )
         self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
         self.recovered: bool | None = None
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ParameterError(f"{shown(self.folder)} is a file; what was seen is kept in a folder of its own")
         if read and not self.folder.is_dir():
             raise InputDataError(f"{shown(self.folder)}: no folder of generations")
         self._made = not self.folder.exists()
@@ -161,7 +165,8 @@ class Seen:
         output : str or path
             As for ``Result.write``, but no standard output; with ``annotate=True`` all rows are written.
         settings : Settings, optional
-            Those of ``dedup``: ``la.Settings(text="body", id="url")``. References (``against``) are compared with, too.
+            Those of ``dedup``: ``la.Settings(text="body", id="url")``, with a seed that is not "random". References
+            (``against``) are compared with, too.
         generation : str, optional
             Name of the new generation, which must come after the last one in alphabetical order; default: the number at the
             end of that one's name plus one, ``000001`` for the first.

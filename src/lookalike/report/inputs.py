@@ -68,6 +68,8 @@ def command_of(
             words.append(f"{name}={name}")
         words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
         return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
+    if "slices" in given:
+        given["slice"] = given.pop("slices")  # as the option is called
     return _command(job, names, n_references, given)
 
 

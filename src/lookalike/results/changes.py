@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..errors import ParameterError
 from ..values.arrow import strings, to_arrow, to_numpy
 from .result import Result
 from .rows import collect
@@ -30,6 +31,11 @@ def changes(before: Result, now: Result) -> pa.Table:
         document); ``kept_before`` and ``kept_now``, null where it is not; ``duplicate_of_before`` and ``duplicate_of_now``,
         null unless it is removed for a document. In the order of ``now``, then of ``before``. References have no rows.
 
+    Raises
+    ------
+    ParameterError
+        If one of them is no result: a saved one must be loaded.
+
     Examples
     --------
     >>> import lookalike as la
@@ -38,6 +44,9 @@ def changes(before: Result, now: Result) -> pa.Table:
     >>> [(row["id"], row["change"]) for row in la.changes(before, now).to_pylist()]
     [('c', 'restored'), ('d', 'came'), ('a', 'went')]
     """
+    for one in (before, now):
+        if not isinstance(one, Result):
+            raise ParameterError(f"changes compares two results; got {one!r:.60}: load a saved one with lookalike.load")
     old, new = (_own(one) for one in (before, now))
     if old.schema != new.schema:
         texts = pa.schema([("id", _TEXT), ("kept", pa.bool_()), ("duplicate_of", _TEXT)])

@@ -13,6 +13,7 @@ from .. import __version__
 from ..formats.cuts import Cuts
 from ..formats.writers import Selection, write_rows, write_table
 from ..steps.repeats import OUTCOMES
+from ..values.arrays import whole
 from ..values.arrow import to_numpy
 from ..wording import Brief, counted
 from .repeats import Removed, Repeated, Repeats
@@ -80,7 +81,10 @@ class RepeatsResult(Brief):
 
             cuts = Cuts(column=found.reading.text, ranges=ranges, replacement=mask or "")
             selections.append(Selection(source, written[begin:end], None, errors, cuts))
-        write_rows(output, selections, self.provenance, sources=corpus.sources, force=force)
+        said = self.provenance
+        if mask is not None:
+            said["summary"]["dropped"] = 0
+        write_rows(output, selections, said, sources=corpus.sources, force=force)
 
     def _list(self, output: str | Path, rows: Any, force: bool) -> None:
         write_table(output, rows, self.provenance, sources=self._found.corpus.sources, force=force)
@@ -126,7 +130,7 @@ class LinesResult(RepeatsResult):
         pyarrow.Table
             With the columns of ``repeated``.
         """
-        return Repeated(self._found, self._n).top(n)
+        return Repeated(self._found, self._n).top(whole("n", n, 1, None))
 
     def write(self, output: str | Path, *, force: bool = False) -> None:
         """Write the documents without the removed lines; documents that keep no word are left out.
@@ -181,7 +185,7 @@ class PassagesResult(RepeatsResult):
         ----------
         output : path
         mask : str, optional
-            What takes the place of each passage. Then no document is left out.
+            What takes the place of each passage. Then no document is left out, nor counted as dropped in what is written.
         force : bool, default False
             Replace an existing output.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from ..theory.minhash import exact_interval
 from ..values.tables import COLUMN
 from ..wording import counted, printable
 
-LISTED = 1000  # values of a column; of others the sum is told
+LISTED = 1000  # values of a column, those of most documents; as many of the others, those of which most is removed
 SHOWN = 8  # values that the summary names
 TIMES, BEYOND = 2.0, 0.05
 """A value is named that loses at least so many times what all others lose, and so much more, with 99.9 % confidence."""
@@ -40,15 +41,17 @@ class Slices:
 
 
 def _told(documents: Counter[str | None], removed: Counter[str | None]) -> list[dict[str, Any]]:
-    """Return the values of a column with most documents, and what is removed of them."""
+    """Return the values of a column with most documents, then those that lose the largest share, and how much."""
     order = sorted(documents, key=lambda value: (-documents[value], value is None, value or ""))
+    others = sorted(order[LISTED:], key=lambda value: -removed[value] / documents[value])
+    interval = lru_cache(None)(exact_interval)  # very many values have as few documents
     all_documents, all_removed = documents.total(), removed.total()
     rows = []
-    for value in order[:LISTED]:
+    for value in [*order[:LISTED], *others[:LISTED]]:
         n, gone = documents[value], removed[value]
-        low, high = exact_interval(gone, n)
+        low, high = interval(gone, n)
         rest = (all_removed - gone) / max(1, all_documents - n)
-        more = n < all_documents and exact_interval(gone, n, 0.999)[0] > max(TIMES * rest, rest + BEYOND)
+        more = n < all_documents and interval(gone, n, 0.999)[0] > max(TIMES * rest, rest + BEYOND)
         rows.append(
             {"value": value, "documents": n, "removed": gone, "share": gone / n, "low": low, "high": high, "more": more}
         )
@@ -67,5 +70,5 @@ def lines_of_slices(slices: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[s
             warning = f"   far more than others: {row['low']:.1%} to {row['high']:.1%}" if row["more"] else ""
             lines.append(f"    {name:<24}  {row['removed']:>10,} of {row['documents']:>10,}   {row['share']:6.1%}{warning}")
         if more:
-            lines.append(f"    and {counted(more, 'value')} more (--json has {'all' if len(rows) < LISTED else 'the first'})")
+            lines.append(f"    and {counted(more, 'value')} more (--json has {'all' if len(rows) < 2 * LISTED else 'some'})")
     return lines

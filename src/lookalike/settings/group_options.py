@@ -35,7 +35,7 @@ class GroupOptions:
     )] = None  # fmt: skip
     counts: Annotated[Flag, Option(
         doc="``write`` adds to each kept row ``n_duplicates`` (the documents removed for it), ``n_exact`` (its copies among "
-        "these) and ``n_sources`` (the sources that it and they come from); with ``annotate`` to all rows.",
+        "these) and ``n_sources`` (the sources of it and of those removed by text); with ``annotate`` to all rows.",
         help="Add n_duplicates, n_exact and n_sources to written rows: how often a text occurs.", group=WRITE, recorded="given",
     )] = False  # fmt: skip
     list_sources: Annotated[Whole, Option(

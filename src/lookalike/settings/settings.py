@@ -88,6 +88,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """Check what is asked of whole groups."""
         if self.slices is not None:
             given = (self.slices,) if isinstance(self.slices, str) else self.slices
+            if not all(isinstance(name, str) and name for name in given):
+                raise ParameterError(f"slices must be the name of a column, or several; got {self.slices!r:.60}")
             object.__setattr__(self, "slices", tuple(dict.fromkeys(given)) or None)
         if self.at_most is not None and self.drop_all:
             raise ParameterError("at_most keeps documents of each group, and drop_all none: choose one")
