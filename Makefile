@@ -22,10 +22,17 @@ install: $(STAMP)
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the package and all that its tests need into $(VENV): some minutes."
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $(STAMP)
 
-demo: install
+# What the demo needs: the package, and what compiles its kernels.
+$(BIN)/lookalike: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the package into $(VENV): a minute."
+	$(BIN)/python -m pip install --quiet --editable '.[jit]'
+
+demo: $(BIN)/lookalike
 	$(BIN)/python examples/demo.py
 
 lint: install
