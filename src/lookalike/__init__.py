@@ -45,6 +45,7 @@ _HOMES = {
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
+    "QuantileBits": "sketches.quantiles",
     "Result": "results.result",
     "SetSketch": "sketches.set_sketch",
     "Seen": "recipes.seen",
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
     from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
+    from .sketches.quantiles import QuantileBits
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash

@@ -66,7 +66,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, threads: int = 1)
     -----
     Time: n^2 / 2 comparisons, most of which stop early; 1e9 a second at 128 bits on a core, and more.
     """
-    plain = len(packed.layout) == 1 and not packed.has_empty and packed.densities is None
+    plain = len(packed.layout) == 1 and not packed.has_empty and packed.densities is None and not packed.packing.ordered
     if not plain or packed.permutations != packed.layout[0, 1]:
         raise ParameterError("pairs_above takes signatures packed by BBit, hashed and without empty slots")
     if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:
