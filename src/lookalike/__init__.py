@@ -19,6 +19,7 @@ _HOMES = {
     "BBitFeatures": "bridges.features",
     "BandingIndex": "search.banding",
     "ColumnFunctions": "bridges.columns",
+    "DartMinHash": "sketches.weighted",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.minhash",
@@ -143,7 +144,7 @@ if TYPE_CHECKING:
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
-    from .sketches.weighted import ICWS, ProbMinHash
+    from .sketches.weighted import ICWS, DartMinHash, ProbMinHash
     from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.hashes import shingle
