@@ -34,6 +34,7 @@ from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
 from ..formats.split import Inputs, Split
+from .counts import Counts, RowsName
 from .sketch_rows import DESCRIPTION, GENERATIONS, ROWS, Saved, SavedRows, is_saved
 from .texts import SAVED
 
@@ -49,7 +50,7 @@ _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is b
 class _Rows(Struct):
     """A file of sketches."""
 
-    name: Annotated[str, Meta(pattern=r"^(_sketches/)?[A-Za-z0-9][A-Za-z0-9._=-]*\Z")]
+    name: RowsName
     rows: Count
     bytes: Count
 
@@ -95,6 +96,7 @@ class Sketches(Struct):
     text_ids: bool
     files: list[_Rows]
     inputs: list[_Input]
+    counts: Counts | None = None  # of jobs that counted
 
 
 def as_references(

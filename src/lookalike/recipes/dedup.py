@@ -7,7 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+import pyarrow as pa
+
 from ..errors import ParameterError
+from ..files.folder import Unfinished
 from ..formats.split import Split
 from ..results.result import Result
 from ..results.rows import filtered, of_reason
@@ -15,8 +19,9 @@ from ..results.summary import count
 from ..settings.option import front_door
 from ..settings.settings import Settings
 from ..values.arrow import to_arrow
+from . import counts
 from .decide import Decider, Deciding
-from .decisions import judge
+from .decisions import Told, judge
 from .preparation import Opened, on_spark, open_job
 from .progress import no_progress, shown
 from .saved_sketches import Saving, write_rows
@@ -28,6 +33,7 @@ class OpenJob:
 
     def __init__(self, opened: Opened, decider: Decider) -> None:
         self._opened, self._decider, self.closed = opened, decider, False
+        self._told: dict[float, Told] = {}
         self.sources: Sequence[Split] = opened.splits
         self.n_references = opened.reading.n_references
         self.threshold = opened.settings.threshold
@@ -39,6 +45,7 @@ class OpenJob:
         slices = settings.slices or ()
         counting = partial(count, n_reference=decider.found.boundary, slices=slices)
         told, summary = judge(self._opened, decider, settings, lambda told: counting(told.decisions))
+        self._told[settings.threshold] = told
         return Result(
             decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
             provenance=self._opened.provenance(settings), against=self.n_references > 0, job=self,
@@ -68,7 +75,17 @@ class OpenJob:
         rows = saving.rows(engine, engine.rows(orders.select(["order"])))
         if not engine.joins_in_place:
             rows = engine.meet(rows, None, "position")
-        saving.write(path, force, engine, rows, partial(write_rows, saving, rows))
+        saving.write(path, force, engine, rows, partial(write_rows, saving, rows), self._counting(result, orders))
+
+    def _counting(self, result: Result, kept: pa.Table) -> Callable[[Unfinished], dict[str, Any]] | None:
+        """Return what writes the counts of the kept documents, which come in the order of their rows, and of references."""
+        settings, boundary = result.settings, self._decider.found.boundary
+        if not settings.counts:
+            return None
+        places = kept.select(["order"]).append_column("place", to_arrow(boundary + np.arange(len(kept))))
+        rows = self._told[settings.threshold].shares(places)
+        parts = counts.of_job(rows.batches(), self.sources[: self.n_references], boundary)
+        return partial(counts.write, parts, source=settings.source)
 
     def close(self) -> None:
         """Remove what the job keeps on the disk."""
