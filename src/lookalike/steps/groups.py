@@ -194,9 +194,9 @@ def sources(rows: Batches, origins: Origins) -> Batches:
         keeper, origin, n, first = (column[by_source] for column in some)
         begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
         found = [keeper[begins], origin[begins], np.add.reduceat(n, begins), first[begins]]
-        last = int(np.searchsorted(found[0], found[0][-1]))
-        yield _counted(origins, *(column[:last] for column in found))
-        held = [column[last:] for column in found]
+        more = found[0] == some[0][-1]  # not the largest: groups come in any order
+        yield _counted(origins, *(column[~more] for column in found))
+        held = [column[more] for column in found]
     yield _counted(origins, *held)
 
 
@@ -237,12 +237,11 @@ def shares(rows: Batches) -> Batches:
         some = [np.concatenate([old, ints(batch, name)]) for old, name in zip(held, names, strict=True)]
         if not len(some[0]):
             continue
-        last = some[0][-1]
         order = np.lexsort((some[2], some[1], some[0]))
         keeper, origin, first, *counts = (column[order] for column in some)
         begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
         found = [keeper[begins], origin[begins], first[begins], *(np.add.reduceat(column, begins) for column in counts)]
-        more = found[0] == last
+        more = found[0] == some[0][-1]
         held, found = [column[more] for column in found], [column[~more] for column in found]
         yield batch_of(SHARES, found[2], found[0], *found[3:])
     yield batch_of(SHARES, held[2], held[0], *held[3:])
