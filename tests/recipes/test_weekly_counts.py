@@ -2,11 +2,13 @@
 
 import shutil
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engine_kinds import prepare
 from naive.dedup import least_codes
 from naive.weekly import weekly
 from weekly import weeks
@@ -87,7 +89,7 @@ def test_counts_of_weeks_are_those_of_one_job(here, seed):
     tables = weeks(seed)
     rows = [documents(table) for table in tables]
     counts, keepers = weekly(rows, **NAIVE)
-    at_once, followed = weekly([sum(rows, [])], **NAIVE)
+    at_once, followed = weekly([list(chain(*rows))], **NAIVE)
     assert set(counts) == set(at_once) == set(in_one_job(tables))
     assert sum(n for _, n, _ in counts.values()) == sum(n for _, n, _ in at_once.values())
     moved, gone = {name for name in keepers if keepers[name] != followed[name]}, set()
@@ -193,6 +195,19 @@ def test_sketches_that_are_saved_apart_have_counts_too(here):
     assert added("saved") == added()
 
 
+@pytest.mark.parametrize("kind", ["threads", "spilled", "slices", "rounds", "toy"])
+def test_every_engine_saves_the_same_counts(kind, here, monkeypatch):
+    tables, given = weeks(5), HOW | {"source": "score", "keep": "longest", "at_most": 2}
+    with closing(la.dedup(tables[0], **given)) as result:
+        result.save_sketches("saved/0")
+    for name in ("local", "other"):
+        more = prepare(kind, monkeypatch) if name == "other" else {}
+        with closing(la.dedup(tables[1], **given | more, against=here / "saved")) as result:
+            result.save_sketches(name)
+    found = [(here / name / "sketches-counts.parquet").read_bytes() for name in ("local", "other")]
+    assert found[0] == found[1]
+
+
 def test_other_references_do_not_count(here):
     """A week is compared with texts, too, that nothing was saved of."""
     tables = weeks(1)
@@ -233,7 +248,9 @@ def test_weeks_that_were_not_counted(here):
 def test_sources_of_one_kind(here):
     tables = weeks(1)
     add(tables[:1])
-    with pytest.raises(la.ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"):
+    with pytest.raises(
+        la.ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"
+    ):
         add(tables[:2], source=None, first=1)
     with closing(la.dedup(tables[1], **HOW, against=here / "seen")) as result:
         result.save_sketches("seen/other")

@@ -146,9 +146,18 @@ def check_source(generations: Sequence[Generation], source: str | None, counts: 
 def check(generations: Sequence[Generation], one: Generation) -> None:
     """Read all that a generation counted."""
     documents = {some.checksum: some.documents for some in generations} | {"": one.documents}
-    for number, part in enumerate(one.counts.of if one.counts is not None else ()):
-        for _ in CountRows(one.folder, one.counts, number, documents.get(part.folder, MOST)).below(MOST):
-            pass
+    for folder in dict.fromkeys(part.folder for part in one.counts.of) if one.counts is not None else ():
+        for part in _parts(one, folder, documents.get(folder, MOST)):
+            for _ in part.below(MOST):
+                pass
+
+
+def _parts(one: Generation, folder: str, documents: int) -> Iterator[CountRows]:
+    """Yield what a generation counted for the documents of a folder."""
+    if one.counts is not None:
+        for number, part in enumerate(one.counts.of):
+            if part.folder == folder:
+                yield CountRows(one.folder, one.counts, number, documents)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,11 +174,8 @@ class Sums:
     """Adds up what all generations count for the documents of one, which are asked for in the order of their rows."""
 
     def __init__(self, generations: Sequence[Generation], of: Generation) -> None:
-        self._parts = [
-            CountRows(one.folder, one.counts, number, of.documents)
-            for one in generations if one.counts is not None
-            for number, part in enumerate(one.counts.of) if part.folder == ("" if one is of else of.checksum)
-        ]  # fmt: skip
+        found = (_parts(one, "" if one is of else of.checksum, of.documents) for one in generations)
+        self._parts = [part for some in found for part in some]
 
     def below(self, row: int) -> Summed:
         """Return what is counted for documents before one, that were not asked for before."""
