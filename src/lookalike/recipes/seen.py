@@ -259,7 +259,7 @@ class Seen:
         ...     _ = (folder / f"{day}.txt").write_text("the quick brown fox jumps over the lazy dog")
         >>> with la.Seen(folder / "seen") as seen:
         ...     for day in ("monday", "tuesday"):
-        ...         _ = seen.add([folder / f"{day}.txt"], folder / "new" / day, la.Settings(counts=True))
+        ...         _ = seen.add([folder / f"{day}.txt"], folder / f"{day}.jsonl", la.Settings(counts=True))
         ...     seen.counts().select(["generation", "n_duplicates", "n_sources"]).to_pylist()
         [{'generation': '000001', 'n_duplicates': 1, 'n_sources': 2}]
         """
