@@ -172,11 +172,8 @@ def list_(folder: str, as_json: bool) -> None:
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
 @click.option("--list-sources", type=click.IntRange(0, 1000), default=0, metavar="N",
               help="Also add sources: the N most frequent, by name.")  # fmt: skip
-@options.trust
 @options.as_json_lines
-def counts(
-    folder: str, output: str | None, force: bool, top: int, list_sources: int, trust: tuple[str, ...], as_json: bool
-) -> None:
+def counts(folder: str, output: str | None, force: bool, top: int, list_sources: int, as_json: bool) -> None:
     """Add up what jobs with --counts counted: how often the text of each kept document occurs in all weeks.
 
     Each document of each generation gets n_exact, n_duplicates and n_sources. Without -o the documents with the most
@@ -200,13 +197,16 @@ def counts(
         check_table(output, force)
         if not is_stdout(output) and is_inside(path_of(output), path_of(folder)):
             raise OutputError(f"{shown(output)} is inside {shown(folder)}, which holds generations only; choose another name")
-    found = _opened(folder, read=True, trust=trust)
-    rows, uncounted = AddedUp(found.generations, found.trusted, list_sources), without(found.generations)
+    found = _opened(folder, read=True)
+    rows, uncounted = AddedUp(found.generations, list_sources), without(found.generations)
     if uncounted:
         more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
         say(f"not counted: what jobs without --counts found ({', '.join(uncounted[:3])}{more})", err=True)
     if output is not None:
-        write_table(output, rows, rows.provenance, sources=rows.sources, force=force)
+        names = {os.path.abspath(output), os.path.realpath(output)}  # inputs are not asked for: they can be anywhere
+        if any(os.fspath(place.path) in names for split in rows.sources for place in split.places):
+            raise OutputError(f"the output {shown(output)} would replace an input; choose another name")
+        write_table(output, rows, rows.provenance, force=force)
         said = f"{counted(len(rows), 'document')} written"
         say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
         return

@@ -20,7 +20,6 @@ from .. import __version__
 from ..engines.engine import Batches
 from ..errors import ParameterError
 from ..files.folder import Unfinished
-from ..files.urls import AnyPath
 from ..formats.split import Split
 from ..inputs.counts import COUNTS, MOST, CountRows
 from ..inputs.generations import Generation
@@ -197,12 +196,12 @@ class Sums:
 class AddedUp:
     """A row for each document that generations have: its id, the generation, and how often its text occurs in all weeks.
 
-    ``listed`` is how many sources are named; ``trusted`` are places that sketches of somebody else may name.
+    ``listed`` is how many sources are named.
     """
 
-    def __init__(self, generations: Sequence[Generation], trusted: Sequence[AnyPath], listed: int = 0) -> None:
+    def __init__(self, generations: Sequence[Generation], listed: int = 0) -> None:
         source_of(generations)
-        self._generations, self._trusted, self._listed = generations, trusted, listed
+        self._generations, self._listed = generations, listed
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -210,7 +209,7 @@ class AddedUp:
 
     @cached_property
     def _splits(self) -> list[list[Split]]:
-        return [open_saved(one.folder, self._trusted) for one in self._generations]
+        return [open_saved(one.folder, None, texts=False) for one in self._generations]
 
     @cached_property
     def _kind(self) -> pa.DataType:
@@ -231,7 +230,7 @@ class AddedUp:
 
     @property
     def sources(self) -> list[Split]:
-        """The saved documents as inputs."""
+        """The saved documents as inputs, of which no file is read."""
         return [split for splits in self._splits for split in splits]
 
     @property

@@ -242,7 +242,7 @@ class Seen:
         ParameterError
             If the number is out of range, or jobs counted by different columns.
         InputDataError
-            If sketches, counts or inputs are missing or damaged.
+            If sketches or counts are missing or damaged. Inputs are not read, and can be gone.
 
         Notes
         -----
@@ -263,7 +263,7 @@ class Seen:
         ...     seen.counts().select(["generation", "n_duplicates", "n_sources"]).to_pylist()
         [{'generation': '000001', 'n_duplicates': 1, 'n_sources': 2}]
         """
-        rows = counts.AddedUp(self.generations, self.trusted, whole("list_sources", list_sources, 0, counts.MOST_LISTED))
+        rows = counts.AddedUp(self.generations, whole("list_sources", list_sources, 0, counts.MOST_LISTED))
         return pa.Table.from_batches(rows.batches(), rows.schema)
 
     def forget(self, name: str) -> None:
