@@ -98,7 +98,8 @@ class CountRows:
 
     def _check(self, batch: pa.RecordBatch, last: int) -> int:
         """Check some rows; return the last document, before which none may come."""
-        bounds = {name: (0.0, float(MOST)) for name in COUNTS.names if name != "source"} | {"row": (0.0, self._documents - 1)}
+        bounds: dict[str, tuple[float, float]] = {name: (0, MOST) for name in COUNTS.names if name != "source"}
+        bounds["row"] = 0, self._documents - 1
         check_values(batch, bounds, ("source",))
         rows = to_numpy(batch.column("row"))
         if rows[0] < last or (np.diff(rows) < 0).any():
