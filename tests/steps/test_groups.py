@@ -102,11 +102,11 @@ def test_documents_join_groups_as_what_they_are():
     ]  # fmt: skip
 
 
-def test_references_are_at_their_orders_and_others_where_they_are_saved():
-    schema = pa.schema([*SHARES, ("keeper_place", pa.int64())])
-    rows = [(9, 2, 1, 0, 1, None), (10, 7, 2, 1, 1, 3), (11, 8, 1, 0, 0, 4)]
-    assert run(placed, table(rows, schema).to_batches(), boundary=3) == [(9, 2, 1, 0, 1), (10, 3, 2, 1, 1), (11, 4, 1, 0, 0)]
-    assert [len(row) for row in run(placed, table(rows, schema).to_batches(), boundary=3)] == [len(PLACED)] * 3
+def test_kept_documents_are_numbered_through_all_inputs():
+    schema = pa.schema([*SHARES, ("keeper_position", pa.int64())])
+    rows = [(9, 2, 1, 0, 1, 2), (10, 7, 2, 1, 1, 1 << SOURCE_BITS), (11, 8, 1, 0, 0, (2 << SOURCE_BITS) + 1)]
+    told = run(placed, table(rows, schema).to_batches(), starts=np.array([0, 3, 3]))
+    assert told == [(9, 2, 1, 0, 1), (10, 3, 2, 1, 1), (11, 4, 1, 0, 0)] and len(told[0]) == len(PLACED)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "é", ""]), st.integers(-1, 3)), max_size=20), cuts)

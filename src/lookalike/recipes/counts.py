@@ -40,21 +40,31 @@ Parts = Iterable[tuple[str, pa.RecordBatch]]
 
 
 def of_job(rows: Batches, references: Sequence[Split], boundary: int) -> Parts:
-    """Yield what a job counted (``steps.groups.SOURCED``, sorted by place) for its saved references, then for what it kept."""
+    """Yield what a job counted (``Told.shares``) for its saved references, then for what it kept.
+
+    References have the first ``boundary`` places. Each kept document has a place, as it counts in its own group: so the n-th
+    of them is that of the n-th row that is saved.
+    """
     saved = [one.data for one in takewhile(is_saved, references)]  # these come first
     starts = np.cumsum([0, *(one.end - one.begin for one in saved)])
+    row, last = -1, boundary - 1
     for batch in rows:
         cuts = np.searchsorted(ints(batch, "place"), np.append(starts, boundary))
         for number in np.flatnonzero(np.diff(cuts[:-1])).tolist():
             one = saved[number]
             some = batch.slice(int(cuts[number]), int(cuts[number + 1] - cuts[number]))
-            yield one.saved.checksum, _moved(some, one.begin - int(starts[number]))
-        yield "", _moved(batch.slice(int(cuts[-1])), -boundary)
+            yield one.saved.checksum, _at(ints(some, "place") - starts[number] + one.begin, some)
+        own = batch.slice(int(cuts[-1]))
+        if len(own):
+            places = ints(own, "place")
+            rows_of = row + np.cumsum(starts_of(places, last))
+            row, last = int(rows_of[-1]), int(places[-1])
+            yield "", _at(rows_of, own)
 
 
-def _moved(batch: pa.RecordBatch, by: int) -> pa.RecordBatch:
-    """Turn places into rows."""
-    return pa.RecordBatch.from_arrays([to_arrow(ints(batch, "place") + by), *batch.columns[1:]], schema=COUNTS)
+def _at(row: Int64Array, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Put rows in place of places."""
+    return pa.RecordBatch.from_arrays([to_arrow(row), *batch.columns[1:]], schema=COUNTS)
 
 
 def write(parts: Parts, new: Unfinished, source: str | None, without: Sequence[str] = ()) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from ..steps.groups import (
     spare,
     tally,
 )
-from ..steps.totals import BYTES, EMPTY
+from ..steps.totals import BYTES, EMPTY, of_inputs
 from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -119,11 +119,11 @@ class Told:
         counted = engine.map(engine.meet(came, "keeper", "order"), partial(sources, origins=origins), origins.schema)
         return engine.store(counted, f"sources{self._decider.label}")
 
-    def shares(self, kept: pa.Table) -> Table:
+    def shares(self) -> Table:
         """Count the documents of this job that each kept one, or reference, stands for: a row for each of their sources.
 
-        Rows are sorted by ``place``: of a reference its order, of others what ``kept`` says (order, place); then by the first
-        document of the source.
+        Rows are sorted by ``place``, the number of the kept document, or reference, among all documents in the order of the
+        input; then by the first document of the source.
         """
         engine, origins, found = self._decider.engine, self._origins, self._decider.found
         rows = self._settled(origins.needed)
@@ -131,8 +131,9 @@ class Told:
             rows = engine.join(rows, self._spared, "order", "left")
         came = engine.map(rows, partial(joining, origins=origins, boundary=found.boundary), JOINING)
         counted = engine.map(engine.meet(came, "keeper", "order"), shares, SHARES)
-        rows = engine.join(counted, engine.rows(kept), "keeper", "left")
-        rows = engine.map(rows, partial(placed, boundary=found.boundary), PLACED)
+        sizes = engine.fold(found.sketches.select(["position"]), of_inputs(len(self._labels.splits)))[0]
+        rows = engine.join(counted, found.sketches.select(["order", "position"]), "keeper", "inner")
+        rows = engine.map(rows, partial(placed, starts=np.cumsum(sizes) - sizes), PLACED)
         named = found.sketches.select(["order", origins.needed])
         if engine.joins_in_place:
             rows = engine.join(engine.meet(rows, None, ("place", "order")), named, "order", "inner")

@@ -7,11 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-import pyarrow as pa
-
 from ..errors import ParameterError
-from ..files.folder import Unfinished
 from ..formats.split import Split
 from ..results.result import Result
 from ..results.rows import filtered, of_reason
@@ -19,7 +15,6 @@ from ..results.summary import count
 from ..settings.option import front_door
 from ..settings.settings import Settings
 from ..values.arrow import to_arrow
-from . import counts
 from .decide import Decider, Deciding
 from .decisions import Told, judge
 from .preparation import Opened, on_spark, open_job
@@ -70,22 +65,13 @@ class OpenJob:
         saving = Saving(
             settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
             key=self._decider.key, provenance=result.provenance,
+            shares=self._told[result.settings.threshold].shares() if result.settings.counts else None,
         )  # fmt: skip
         path = saving.check(folder, force)
         rows = saving.rows(engine, engine.rows(orders.select(["order"])))
         if not engine.joins_in_place:
             rows = engine.meet(rows, None, "position")
-        saving.write(path, force, engine, rows, partial(write_rows, saving, rows), self._counting(result, orders))
-
-    def _counting(self, result: Result, kept: pa.Table) -> Callable[[Unfinished], dict[str, Any]] | None:
-        """Return what writes the counts of the kept documents, which come in the order of their rows, and of references."""
-        settings, boundary = result.settings, self._decider.found.boundary
-        if not settings.counts:
-            return None
-        places = kept.select(["order"]).append_column("place", to_arrow(boundary + np.arange(len(kept))))
-        rows = self._told[settings.threshold].shares(places)
-        parts = counts.of_job(rows.batches(), self.sources[: self.n_references], boundary)
-        return partial(counts.write, parts, source=settings.source)
+        saving.write(path, force, engine, rows, partial(write_rows, saving, rows))
 
     def close(self) -> None:
         """Remove what the job keeps on the disk."""

@@ -35,6 +35,7 @@ from ..steps.totals import TEXT_IDS, of_inputs
 from ..theory.banding import candidate_probability
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
+from .counts import of_job, write
 from .search import Searched
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ class Saving:
     found: Searched
     key: bytes
     provenance: dict[str, Any]
+    shares: Table | None = None  # what a job counted: see ``Told.shares``
 
     @property
     def texts(self) -> bool:
@@ -170,17 +172,13 @@ class Saving:
         return engine.join(self.found.sketches.select(["order", *names]), kept, "order", "semi")
 
     def write(
-        self, folder: Folder, force: bool, engine: Engine, rows: Table, write_files: Callable[[Unfinished], Files],
-        write_counts: Callable[[Unfinished], dict[str, Any] | None] | None = None,
-    ) -> None:  # fmt: skip
-        """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are.
-
-        ``write_counts`` writes what a job counted, and says what the description does of that.
-        """
+        self, folder: Folder, force: bool, engine: Engine, rows: Table, write_files: Callable[[Unfinished], Files]
+    ) -> None:
+        """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
         counts = engine.fold(rows.select(["position"]), of_inputs(len(self.splits)))[0]
         with folder.publish([f"{ROWS}/", SECRET, SIDECAR], replace=force, last=DESCRIPTION) as new:
             files = write_files(new)
-            counted = None if write_counts is None else write_counts(new)
+            counted = self._write_counts(new)
             write_secret(new.path, self.key)
             new.files.append(SECRET)
             described = self.provenance | {"files": sorted([*new.files, DESCRIPTION])}
@@ -193,6 +191,14 @@ class Saving:
             } | ({} if counted is None else {"counts": counted})  # fmt: skip
             with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
                 stream.write(encoded(said))
+
+    def _write_counts(self, new: Unfinished) -> dict[str, Any] | None:
+        """Write what the job counted, if it did; return what the description says of that."""
+        if self.shares is None:
+            return None
+        return write(
+            of_job(self.shares.batches(), self.splits[: self.n_references], self.found.boundary), new, self.settings.source
+        )
 
     def _inputs(self, counts: NDArray[Any]) -> Iterator[dict[str, Any]]:
         """Yield what is kept of each input that has documents which are kept."""

@@ -29,6 +29,7 @@ JOINING = pa.schema([*FROM, ("documents", pa.int64()), ("n_exact", pa.int64()), 
 SHARES = pa.schema([field for field in JOINING if field.name != "origin"])
 PLACED = pa.schema([("order", pa.int64()), ("place", pa.int64()), *list(SHARES)[2:]])
 SOURCED = pa.schema([("place", pa.int64()), ("source", pa.large_string()), *list(SHARES)[2:]])
+_ROW_MASK = (1 << SOURCE_BITS) - 1
 _DOCUMENT = 1 << 62  # is added to the position of a file that is a document: others count from 0
 
 
@@ -247,11 +248,11 @@ def shares(rows: Batches) -> Batches:
     yield batch_of(SHARES, held[2], held[0], *held[3:])
 
 
-def placed(rows: Batches, boundary: int) -> Batches:
-    """Say where each group's kept document is: a reference at its order, another at ``keeper_place``."""
+def placed(rows: Batches, starts: Int64Array) -> Batches:
+    """Number the kept document of each group among those of all inputs, which begin at ``starts``."""
     for batch in rows:
-        keeper = ints(batch, "keeper")
-        place = np.where(keeper < boundary, keeper, ints_or(batch, "keeper_place", 0))
+        position = ints(batch, "keeper_position")
+        place = starts[position >> SOURCE_BITS] + (position & _ROW_MASK)
         yield batch_of(PLACED, ints(batch, "order"), place, *(batch.column(name) for name in PLACED.names[2:]))
 
 
