@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engine_kinds import prepare
+from engine_kinds import KINDS, prepare
 from naive.dedup import least_codes
 from naive.weekly import weekly
 from weekly import weeks
@@ -238,7 +238,7 @@ def test_sketches_that_are_saved_apart_have_counts_too(here):
     assert added("saved") == added()
 
 
-@pytest.mark.parametrize("kind", ["threads", "spilled", "slices", "rounds", "toy"])
+@pytest.mark.parametrize("kind", KINDS[1:])
 def test_every_engine_saves_the_same_counts(kind, here, monkeypatch):
     tables, given = weeks(5), HOW | {"source": "score", "keep": "longest", "at_most": 2}
     with closing(la.dedup(tables[0], **given)) as result:

@@ -62,7 +62,8 @@ class Seen:
     Attributes
     ----------
     generations : list of Generation
-        By name, each with ``name``, ``documents``, ``bytes``, ``written`` (seconds since 1970) and ``inputs`` (names).
+        By name, each with ``name``, ``documents``, ``bytes``, ``written`` (seconds since 1970), ``inputs`` (names) and
+        ``counts`` (None if its job counted nothing).
     recovered : bool or None
         Whether the job that a killed process left was finished (True) or undone (False); None: there was none.
 
