@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, cut_at, places, rows_of
 
+from lookalike.kernels.filters import choose_prefixes
 from lookalike.steps import crowds as module
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
 from lookalike.text.hashes import KeyedHashes
@@ -130,3 +131,10 @@ def test_links_share_a_bucket(kind):
     right = pa.array([[2, 3, 1], [4, 5, 3], [1, 2, 3], [9, 8, 7]], kind)
     batch = columns(left=[0, 1, 2, 3], right=[4, 5, 6, 7], left_keys=left, right_keys=right)
     assert rows_of(sharing(iter([batch, batch[:0]])), LINKS) == [(1, 5), (2, 6), (3, 7)]
+
+
+def test_roundings_shorten_no_prefix():
+    """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
+    n, values, counts = 100, np.arange(1, 101), np.full(2, 5, np.int32)
+    out, before = [np.empty(n, np.int64) for _ in range(5)], np.empty((n, 2), np.int64)
+    assert choose_prefixes(values, np.array([0, n]), np.array([7]), counts, np.uint64(63), 0.55, *out, before) == 46
