@@ -39,7 +39,7 @@ def among_random(words: np.ndarray, margins: np.ndarray, pages: np.ndarray, n: i
 
 def probe_ranks(trial: Trial, prefix: int, most: int = MOST) -> np.ndarray:
     """At which probe each pair is found, from 1; ``most + 1`` where it is not: the probes are those of the library."""
-    weak = WeakBits(64 - prefix, prefix, RADIUS, most)
+    weak = WeakBits(64, prefix, RADIUS, most)
     wanted = weak.prefixes(trial.queries[:, None], trial.margins, 0, len(trial.queries))
     equal = wanted[trial.asked] == (trial.near >> np.uint64(64 - prefix)).astype(np.uint32)[:, None]
     return np.where(equal.any(1), equal.argmax(1) + 1, most + 1)
@@ -97,7 +97,7 @@ def drawn_shares(margins: np.ndarray, sigma: float, prefix: int, probes: int, ti
     rng, n = np.random.default_rng(seed), len(margins)
     place = np.uint64(1) << np.arange(64, dtype=np.uint64)
     query = ((margins > 0) * place).sum(1, dtype=np.uint64)
-    wanted = WeakBits(64 - prefix, prefix, RADIUS, probes).prefixes(query[:, None], margins, 0, n)
+    wanted = WeakBits(64, prefix, RADIUS, probes).prefixes(query[:, None], margins, 0, n)
     counts = np.zeros((2, n))
     for _ in range(times):
         other = ((margins + sigma * rng.normal(0, 1, margins.shape) > 0) * place).sum(1, dtype=np.uint64)
