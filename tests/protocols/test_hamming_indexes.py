@@ -17,7 +17,7 @@ def exact_indexes(radius, bits):
             out += [
                 la.TableIndex(radius=radius, blocks=blocks, lead=lead, bits=bits, lookup=how) for how in ("prefix", "binary")
             ]
-    out.append(la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits))
+    out += [la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits, tables=tables) for tables in (1, 2, 3)]
     return out
 
 
