@@ -68,9 +68,9 @@ def counted_searches() -> Iterator[Counter[str]]:
         yield counts
 
 
-def ranking_steps(margins: np.ndarray, prefix_bits: int) -> np.ndarray:
-    """Comparisons of margins that the kernel makes to order the bits of a prefix, for each row."""
-    rank, order, out = plain(weak_bits.rank_bits), np.empty(prefix_bits, np.int64), []
+def ranking_steps(margins: np.ndarray, prefix_bits: int, kept: int | None = None) -> np.ndarray:
+    """Comparisons of margins that the kernel makes to order the bits of a prefix, or so many of the weakest, for each row."""
+    rank, order, out = plain(weak_bits.rank_bits), np.empty(kept or prefix_bits, np.int64), []
     for row in range(len(margins)):
         counts: Counter[str] = Counter()
         rank(Counted(margins, "margins", counts), row, margins.shape[1] - prefix_bits, prefix_bits, order)

@@ -75,6 +75,9 @@ def test_bits_are_ordered_by_insertion():
         margins = np.array([values], np.float32)
         assert counting.ranking_steps(margins, 4).tolist() == [inversions + stops]
         assert counting.ranking_steps(margins, 1).tolist() == [0]
+    assert counting.ranking_steps(np.array([[1, 2, 3, 4]], np.float32), 4, 1).tolist() == [3], (
+        "the weakest alone: a look at each"
+    )
 
 
 def test_a_heap_takes_logarithmic_steps(rng):

@@ -36,10 +36,15 @@ class SortedTables(NamedTuple):
 
 @compiled("void(const float32[:, ::1], int64, int64, int64, int64[::1])")
 def rank_bits(margins, row, start, count, order):
-    """Write the bits [start, start + count) of a row in order of rising absolute margin into ``order``."""
+    """Write the bits [start, start + count) of a row in order of rising absolute margin into ``order``: as many as it holds."""
+    kept = len(order)
     for i in range(count):
         bit = start + i
         j = i
+        if i >= kept:
+            j = kept - 1
+            if not abs(margins[row, order[j]]) > abs(margins[row, bit]):
+                continue
         while j > 0 and abs(margins[row, order[j - 1]]) > abs(margins[row, bit]):
             order[j] = order[j - 1]
             j -= 1
@@ -122,16 +127,17 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
     """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32.
 
     A prefix has ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first;
-    ``margins`` may have no row: then bits are flipped in the order of their places. Returns the number of probes.
+    ``margins`` may have no row: then bits are flipped in the order of their places. ``order`` and ``costs`` hold the bits that
+    can be flipped: fewer probes than bits flip the weakest only, one less than there are probes. Returns the number of probes.
     """
     n = 0
     for q in range(start, stop):
         if len(margins) > 0:
             rank_bits(margins, q, first_bit, bits, order)
-            for i in range(bits):
+            for i in range(len(order)):
                 costs[i] = abs(margins[q, order[i]])
         else:
-            for i in range(bits):
+            for i in range(len(order)):
                 order[i] = first_bit + bits - 1 - i
                 costs[i] = 1.0
         n = likely_flips(costs, radius, heap, flips)

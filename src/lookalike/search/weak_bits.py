@@ -52,7 +52,8 @@ class WeakBits:
         probes)."""
         most = -(-self.probes // self.tables)
         room = most + self.radius + 2
-        order, costs = np.empty(self.count, np.int64), np.empty(self.count, np.float64)
+        flipped = max(1, min(self.count, most - 1))
+        order, costs = np.empty(flipped, np.int64), np.empty(flipped, np.float64)
         heap = kernel.Heap(np.empty(room, np.float64), np.empty(room, np.uint64), np.empty(room, np.int64))
         out = np.empty((stop - start, self.probes), np.uint32)
         for begin in range(start, stop, QUERIES_AT_A_TIME):
