@@ -78,8 +78,8 @@ def choices(
             cost = hamming_costs.manku_query(n, BITS, blocks, lead, DEFAULT)
             needed = hamming_costs.manku_memory(n, 1, blocks, lead)
             out.append(Choice(f"TableIndex(radius={radius}, blocks={blocks}, lead={lead})", 1.0, needed, cost))
-    for tables in range(1, MOST_PROBED + 1):
-        out += _probing(n, radius, recall, memory, sigma, tables)
+    for number in range(1, MOST_PROBED + 1):
+        out += _probing(n, radius, recall, memory, sigma, number)
     return sorted((c for c in out if c.memory <= memory and c.recall >= recall - 1e-12), key=lambda c: c.nanoseconds)
 
 
