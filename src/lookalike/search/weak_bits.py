@@ -197,6 +197,11 @@ class WeakBitIndex(FingerprintIndex):
         Parameters
         ----------
         n : int >= 0
+
+        Raises
+        ------
+        ParameterError
+            If there are more tables than bits.
         """
         bits = self.bits or 64
         if self.tables > bits:
