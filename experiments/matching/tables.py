@@ -143,7 +143,7 @@ def _times(section: Section, trial: Trial, prefix: int, ranks: dict[int, np.ndar
     section.holds(
         f"{trial.name}: each search finds the pairs that its prefixes probed hold, or all of them, each once and no other", same
     )
-    seconds = alternating(works, 5)
+    seconds = alternating(works, 12)
     for row, (name, (memory, index, _)) in zip(rows, methods.items(), strict=True):
         if isinstance(index, la.HammingIndex):
             memory = 8.0 * len(trial.stored) if index.layout is None else index.layout.memory
