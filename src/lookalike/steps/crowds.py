@@ -20,7 +20,7 @@ from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES
-from .batches import DIGEST_BYTES, Batches, as_words, batch_of, gather, ints
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints
 from .links import written
 from .totals import Total
 
@@ -203,6 +203,8 @@ def prefix(rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: by
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
     """Yield (orders, hashes, offsets) of some documents at a time: of each the hashes of its shingles, each once."""
+    if "empty" in batch.schema.names:
+        batch = batch.filter(to_arrow(~flags(batch, "empty")))
     texts, orders = from_arrow_array(batch["text"]), ints(batch, "order")
     hashing = KeyedHashes(shingling, key)
     groups = as_words(batch["within"], DIGEST_BYTES, np.uint64)[:, 0] if "within" in batch.schema.names else None
