@@ -35,7 +35,7 @@ _NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
 ROW_BYTES = 8 * len(PREFIXES)
-_BEFORE = [name for name in PREFIXES.names if name.startswith("before")]
+_FACTS = PREFIXES.names[2:]
 _SHIFT = np.uint64(64 - CELL_BITS)
 UInt16Array = NDArray[np.uint16]
 _SCALE, _HALF = float(1 << 60), 30
@@ -194,11 +194,11 @@ def prefix(rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: by
     """Name the rarest shingles of each document: those by which it can meet another that it matches."""
     for batch in rows:
         for orders, values, offsets in _members(batch, shingling, key):
-            entries, *out = (np.empty(len(values), np.int64) for _ in range(5))
-            before = np.empty((len(values), len(_BEFORE)), np.int64)
+            entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
+            facts = np.empty((len(values), filters.FACTS), np.int64)
             hashes = values.view(np.int64)
-            chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, before)
-            yield batch_of(PREFIXES, *(column[:chosen].copy() for column in (*out, *before.T)))
+            chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, facts)
+            yield batch_of(PREFIXES, *(column[:chosen].copy() for column in (*out, *facts.T)))
 
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
@@ -218,8 +218,7 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
 def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
     """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        before = np.stack([ints(piece, name) for name in _BEFORE], 1)
-        members = filters.Prefixes(ints(piece, "order"), ints(piece, "size"), ints(piece, "place"), before)
+        members = filters.Prefixes(ints(piece, "order"), np.stack([ints(piece, name) for name in _FACTS], 1))
         keys, at = ints(piece, "key"), np.zeros(3, np.int64)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
