@@ -119,8 +119,9 @@ def unequal_bits(facts, a, b):
 def prefix_links(members, bounds, boundary, threshold, at, left, right):
     """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
 
-    Links are written until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also
-    share one of the few members before were linked there: otherwise near-copies would be linked at every member.
+    Members of a group come by the sizes of their sets. Links are written until ``left`` and ``right`` are full; ``at[0]`` is
+    ``len(bounds)`` when all is done. Two sets that also share one of the few members before were linked there: otherwise
+    near-copies would be linked at every member.
     """
     orders, facts = members
     count = 0
@@ -134,15 +135,16 @@ def prefix_links(members, bounds, boundary, threshold, at, left, right):
             smaller = begin + i
             size = facts[smaller, SIZE]
             rest = size - facts[smaller, PLACE]
+            j = max(j, i + 1)
             if rest >= least_common(2 * size, threshold):  # else the set is the larger one of its pairs, at this member
                 while begin + j < end:
                     larger = begin + j
                     j += 1
                     other = facts[larger, SIZE]
-                    if other < size or (other == size and orders[larger] <= orders[smaller]):
-                        continue
                     least = least_common(size + other, threshold)
-                    if min(rest, other - facts[larger, PLACE]) < least:
+                    if rest < least:
+                        break  # as it is for all that are still larger
+                    if other - facts[larger, PLACE] < least:
                         continue
                     if unequal_bits(facts, smaller, larger) > size + other - 2 * least:
                         continue

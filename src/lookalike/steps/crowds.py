@@ -218,8 +218,10 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
 def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
     """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        members = filters.Prefixes(ints(piece, "order"), np.stack([ints(piece, name) for name in _FACTS], 1))
         keys, at = ints(piece, "key"), np.zeros(3, np.int64)
+        by_size = np.lexsort((ints(piece, "size"), keys))
+        facts = np.stack([ints(piece, name)[by_size] for name in _FACTS], 1)
+        members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
         while at[0] < len(bounds):
