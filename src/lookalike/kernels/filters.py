@@ -31,15 +31,16 @@ MARKS = 1 << 10  # words of a map of 16 bits of hashes: 8 KB, which stay in the 
 AT_ONCE = 16  # entries that are looked up before it is asked whether that will do
 
 
-SIZE, PLACE, BEFORE, BITS, FACTS = 0, 1, 2, 5, 9  # what is known of a member, column by column
-_BIT = np.uint64(64 * (FACTS - BITS) - 1)
+EXTENT, BEFORE, BITS = 0, 1, 4  # where columns of what is known of a member begin
+WORDS = 4  # of bits, where there are any
+_BIT = np.uint64(64 * WORDS - 1)
 _S6 = np.uint64(6)
 
 
 @typed
 class Prefixes(NamedTuple):
-    """Members of sets, those of one group equal: the order of the set, and its size, the place of the member, the members before
-    it, or 0, and the bits of the set."""
+    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, the members
+    before it, or 0, and perhaps the bits of the set."""
 
     orders: Annotated[np.ndarray, "const int64[::1]"]
     facts: Annotated[np.ndarray, "const int64[:, ::1]"]
@@ -66,17 +67,19 @@ def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, 
     """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
     counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``: scratch, as long as ``values``."""
     written = 0
-    bits = np.empty(FACTS - BITS, np.int64)
+    bits = np.zeros(WORDS, np.int64)
+    words = facts.shape[1] - BITS
     for row in range(len(offsets) - 1):
         begin = offsets[row]
         size = offsets[row + 1] - begin
         sort_range(values, begin, begin + size)
-        bits[:] = 0
         for i in range(size):
-            value = np.uint64(values[begin + i])
-            entries[begin + i] = np.int64(counts[np.int64(value >> shift)]) << 32 | i
-            bit = value & _BIT
-            bits[np.int64(bit >> _S6)] ^= np.int64(ONE << (bit & _SIXTY_THREE))
+            entries[begin + i] = np.int64(counts[np.int64(np.uint64(values[begin + i]) >> shift)]) << 32 | i
+        if words > 0:
+            bits[:] = 0
+            for i in range(begin, begin + size):
+                bit = np.uint64(values[i]) & _BIT
+                bits[np.int64(bit >> _S6)] ^= np.int64(ONE << (bit & _SIXTY_THREE))
         sort_range(entries, begin, begin + size)
         smallest = np.int64(np.ceil(threshold * size - 1e-12 * size))  # set that can match
         end = size - least_common(size + smallest, threshold) + 1
@@ -87,11 +90,11 @@ def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, 
                 continue  # nobody else has it
             keys[written] = values[begin + (entry & _LOW32)]
             out_orders[written] = orders[row]
-            facts[written, SIZE] = size
-            facts[written, PLACE] = place
+            facts[written, EXTENT] = size << 32 | place
             for back in range(BITS - BEFORE):
                 facts[written, BEFORE + back] = keys[written - back - 1] if written - back > first else 0
-            facts[written, BITS:] = bits
+            for word in range(words):
+                facts[written, BITS + word] = bits[word]
             written += 1
     return written
 
@@ -110,7 +113,7 @@ def met_before(facts, a, b):
 def unequal_bits(facts, a, b):
     """In how many bits the sets of two rows differ: no more than there are members of one set alone."""
     count = 0
-    for i in range(BITS, FACTS):
+    for i in range(BITS, facts.shape[1]):
         count += popcount(np.uint64(facts[a, i] ^ facts[b, i]))
     return count
 
@@ -133,18 +136,18 @@ def prefix_links(members, bounds, boundary, threshold, at, left, right):
         end = bounds[group, 1]
         while begin + i < end:
             smaller = begin + i
-            size = facts[smaller, SIZE]
-            rest = size - facts[smaller, PLACE]
+            size = facts[smaller, EXTENT] >> 32
+            rest = size - (facts[smaller, EXTENT] & _LOW32)
             j = max(j, i + 1)
             if rest >= least_common(2 * size, threshold):  # else the set is the larger one of its pairs, at this member
                 while begin + j < end:
                     larger = begin + j
                     j += 1
-                    other = facts[larger, SIZE]
+                    other = facts[larger, EXTENT] >> 32
                     least = least_common(size + other, threshold)
                     if rest < least:
                         break  # as it is for all that are still larger
-                    if other - facts[larger, PLACE] < least:
+                    if other - (facts[larger, EXTENT] & _LOW32) < least:
                         continue
                     if unequal_bits(facts, smaller, larger) > size + other - 2 * least:
                         continue

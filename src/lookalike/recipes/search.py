@@ -32,6 +32,7 @@ from ..steps.crowds import (
     marks,
     prefix,
     prefix_links,
+    prefixes_schema,
     rare,
     sharing,
     shingle_counts,
@@ -55,7 +56,6 @@ from ..values.tables import (
     LINKS,
     LOOKING,
     PAIRS,
-    PREFIXES,
     SHARED,
 )
 from .checks import check_ids, check_kinds, check_overrides, named_row
@@ -296,9 +296,10 @@ def _prefixed(
     """Link all documents of ``some`` that can have this resemblance; columns order and, perhaps, empty and within."""
     texts = engine.join(some, documents, "order", "inner")
     counts = engine.fold(texts, shingle_counts(settings.shingling, key))
-    choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=threshold)
+    schema = prefixes_schema(int(counts.sum()) / max(1, count_rows(engine, some.select(["order"]))), threshold)
+    choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=threshold, schema=schema)
     linking = partial(prefix_links, threshold=threshold, boundary=boundary)
-    return engine.map(engine.meet(engine.map(texts, choosing, PREFIXES), "key", "order"), linking, LINKS)
+    return engine.map(engine.meet(engine.map(texts, choosing, schema), "key", "order"), linking, LINKS)
 
 
 def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str]) -> Table:

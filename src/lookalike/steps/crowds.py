@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from ..text.texts import from_arrow_array
 from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES
+from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES, PREFIXES_AND_BITS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints
 from .links import written
 from .totals import Total
@@ -34,8 +35,7 @@ CHOSEN, BUDGET, CODE_HEADS = 16, 384, 4
 _NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
-ROW_BYTES = 8 * len(PREFIXES)
-_FACTS = PREFIXES.names[2:]
+ROW_BYTES = 8 * len(PREFIXES_AND_BITS)
 _SHIFT = np.uint64(64 - CELL_BITS)
 UInt16Array = NDArray[np.uint16]
 _SCALE, _HALF = float(1 << 60), 30
@@ -190,15 +190,24 @@ def shingle_counts(shingling: Shingling, key: bytes) -> Total:
     return Total(partial(_add_shingles, shingling=shingling, key=key), 1 << CELL_BITS, dtype=np.int32)
 
 
-def prefix(rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: bytes, threshold: float) -> Batches:
-    """Name the rarest shingles of each document: those by which it can meet another that it matches."""
+def prefixes_schema(mean: float, threshold: float) -> pa.Schema:
+    """Return the columns of prefixes: with bits if two unrelated documents of ``mean`` shingles would differ in too many."""
+    n_bits = 64 * filters.WORDS
+    differing = n_bits / 2 * -math.expm1(-4 * mean / n_bits)  # each of 2 mean shingles turns a bit
+    return PREFIXES_AND_BITS if differing > (1 - threshold) / (1 + threshold) * 2 * mean else PREFIXES
+
+
+def prefix(
+    rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: bytes, threshold: float, schema: pa.Schema
+) -> Batches:  # fmt: skip
+    """Name the rarest shingles of each document: those by which it can meet another that it matches; see ``prefixes_schema``."""
     for batch in rows:
         for orders, values, offsets in _members(batch, shingling, key):
             entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
-            facts = np.empty((len(values), filters.FACTS), np.int64)
+            facts = np.empty((len(values), len(schema) - 2), np.int64)
             hashes = values.view(np.int64)
             chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, facts)
-            yield batch_of(PREFIXES, *(column[:chosen].copy() for column in (*out, *facts.T)))
+            yield batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
 
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
@@ -219,8 +228,8 @@ def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
     """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         keys, at = ints(piece, "key"), np.zeros(3, np.int64)
-        by_size = np.lexsort((ints(piece, "size"), keys))
-        facts = np.stack([ints(piece, name)[by_size] for name in _FACTS], 1)
+        by_size = np.lexsort((ints(piece, "extent"), keys))
+        facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
         members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
