@@ -179,7 +179,7 @@ def sum_of_recalls(total: NDArray[Any]) -> float:
 def _add_shingles(total: NDArray[Any], batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> None:
     """Count the shingles of a batch: columns text and, if the job has groups, within."""
     for _, values, _ in _members(batch, shingling, key):
-        filters.count_members(values, _SHIFT, total)
+        count_members(values, total)
 
 
 def shingle_counts(shingling: Shingling, key: bytes) -> Total:
@@ -202,12 +202,24 @@ def prefix(
 ) -> Batches:  # fmt: skip
     """Name the rarest shingles of each document: those by which it can meet another that it matches; see ``prefixes_schema``."""
     for batch in rows:
-        for orders, values, offsets in _members(batch, shingling, key):
-            entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
-            facts = np.empty((len(values), len(schema) - 2), np.int64)
-            hashes = values.view(np.int64)
-            chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, facts)
-            yield batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
+        for members in _members(batch, shingling, key):
+            yield prefixes_of(*members, counts, threshold, schema)
+
+
+def prefixes_of(
+    orders: Int64Array, values: UInt64Array, offsets: Int64Array, counts: NDArray[Any], threshold: float, schema: pa.Schema
+) -> pa.RecordBatch:  # fmt: skip
+    """Return the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
+    entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
+    facts = np.empty((len(values), len(schema) - 2), np.int64)
+    hashes = values.view(np.int64)
+    chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, facts)
+    return batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
+
+
+def count_members(values: UInt64Array, counts: NDArray[Any]) -> None:
+    """Add members of sets to a table of ``shingle_counts``."""
+    filters.count_members(values, _SHIFT, counts)
 
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
