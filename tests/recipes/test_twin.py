@@ -193,7 +193,7 @@ def test_recall_1_has_no_crowds():
     texts, chosen = [*records(250, values=5, common=24), *TEXTS[:20]], {"threshold": 0.8, "keep": "first", "seed": 1}
     found = compare(texts, 60, Rule(6), recall=1, **chosen)
     assert compare(texts, 60, Rule(6), banding=(1, 6), **chosen) != found
-    assert {d.reason for d in found} == {"reference", "kept", "exact", "near", "empty"}
+    assert sum(d.reason == "near" for d in found) > 10
 
 
 @settings(max_examples=150)

@@ -239,8 +239,8 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
 def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
     """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        keys, at = ints(piece, "key"), np.zeros(3, np.int64)
-        by_size = np.lexsort((ints(piece, "extent"), keys))
+        by_size = np.lexsort((ints(piece, "extent"), ints(piece, "key")))
+        keys, at = ints(piece, "key")[by_size], np.zeros(3, np.int64)
         facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
         members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
