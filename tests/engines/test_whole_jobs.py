@@ -170,7 +170,9 @@ def of_all_pairs(case, kind, monkeypatch):
     }[case]  # fmt: skip
     table, references = corpus(), 30 if case == "all" else 0
     against = table.slice(0, references) if references else None
-    with closing(la.dedup(table.slice(references), against=against, recall=1, **{"threshold": 0.5, "width": 1} | given | more)) as result:
+    with closing(
+        la.dedup(table.slice(references), against=against, recall=1, **{"threshold": 0.5, "width": 1} | given | more)
+    ) as result:
         return result.decisions, result.pairs
 
 

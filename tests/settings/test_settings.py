@@ -40,7 +40,10 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"recall": 1.01}, "recall must be in \\(0, 1\\]: it is the probability of finding a pair at the threshold; got 1.01"),
         ({"recall": 0.0}, "recall must be"),
         ({"recall": 1, "verify": "sketch"}, "with recall 1 texts are compared: verify must be exact; got 'sketch'"),
-        ({"recall": 1, "measure": "containment"}, "recall 1 is for resemblance, by the method minhash; got minhash and containment"),
+        (
+            {"recall": 1, "measure": "containment"},
+            "recall 1 is for resemblance, by the method minhash; got minhash and containment",
+        ),
         ({"recall": 1, "method": "simhash"}, "got simhash and resemblance: take less, such as 0.999"),
         ({"recall": 1, "bands": 4, "rows": 2}, "permutations, bands and rows are for a recall below 1"),
         ({"verify": "hope"}, "verify must be one of"),

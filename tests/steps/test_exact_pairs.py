@@ -44,7 +44,10 @@ def test_all_pairs_of_many_sets_are_those_of_the_product_of_the_matrix_with_itse
     """Members as unequally frequent as words, and edited copies."""
     n, vocabulary = 800, 4000
     sets = [np.unique(np.minimum(rng.zipf(1.3, size), vocabulary)) for _ in range(n // 2)]
-    sets += [np.union1d(rng.permutation(some)[rng.integers(0, 3) :], rng.integers(0, vocabulary, rng.integers(0, 3))) for some in sets]
+    sets += [
+        np.union1d(rng.permutation(some)[rng.integers(0, 3) :], rng.integers(0, vocabulary, rng.integers(0, 3)))
+        for some in sets
+    ]
     matrix = sparse.csr_matrix(
         (np.ones(sum(map(len, sets)), np.int64), np.concatenate(sets), np.cumsum([0, *map(len, sets)])), (n, vocabulary + 1)
     )

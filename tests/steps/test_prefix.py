@@ -57,7 +57,9 @@ def prefixes(batch, threshold, counts=None, cuts=(), schema=PREFIXES):
         for part in cut_at(batch, cuts):
             COUNTS.add(counts, part)
     step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=threshold, schema=schema)
-    return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), schema).sort_by("key")
+    return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), schema).sort_by(
+        [("key", "descending")]
+    )  # groups come in any order
 
 
 def links(batch, threshold, boundary=0, counts=None, cuts=(), schema=PREFIXES):

@@ -5,7 +5,10 @@ and b members with a resemblance of at least t have n >= t (a + b) / (1 + t) mem
 place i of one set and at place j of the other, counted from 0, then n <= min(a - i, b - j). This bound decides for every member
 that two sets share whether it can be the first one of a pair that reaches the threshold. The smaller set of such a pair has it
 among its first a - 2 t a / (1 + t) + 1 members. Members that many sets have are mostly beyond these, and link nobody. No match
-is lost, whatever the order is.
+is lost, whatever the order is. (Prefixes: Bayardo, Ma & Srikant, WWW 2007; positions: Xiao, Wang, Lin & Yu, WWW 2008.)
+
+Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits differ in at
+least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo, Information Systems 88, 2020).
 
 By short hashes: a row is the ascending upper halves of the distinct 64-bit hashes of a set's members, so that it may be shorter
 than the set: members can share a hash, but no more of them than there were repeats, of members or of hashes, that the row was
@@ -39,8 +42,8 @@ _S6 = np.uint64(6)
 
 @typed
 class Prefixes(NamedTuple):
-    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, the members
-    before it, or 0, and perhaps the bits of the set."""
+    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, the
+    members before it, or 0, and perhaps the bits of the set."""
 
     orders: Annotated[np.ndarray, "const int64[::1]"]
     facts: Annotated[np.ndarray, "const int64[:, ::1]"]
@@ -61,13 +64,13 @@ def count_members(values, shift, counts):
 
 @compiled(
     "int64(int64[::1], const int64[::1], const int64[::1], const int32[::1], uint64, float64, int64[::1], "
-    "int64[::1], int64[::1], int64[:, ::1])"
+    "int64[::1], int64[::1], int64[::1], int64[:, ::1])"
 )
-def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, keys, out_orders, facts):
+def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, bits, keys, out_orders, facts):
     """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
-    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``: scratch, as long as ``values``."""
+    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``, ``bits``: scratch, as long as
+    ``values``, and ``WORDS`` long."""
     written = 0
-    bits = np.zeros(WORDS, np.int64)
     words = facts.shape[1] - BITS
     for row in range(len(offsets) - 1):
         begin = offsets[row]

@@ -1,4 +1,4 @@
-"""Near-duplicates for certain: all pairs of a resemblance, found by the rare shingles that they share; see ``kernels.filters``."""
+"""All near-duplicates, for certain: pairs are found by the rare shingles that they share, see ``kernels.filters``."""
 
 from __future__ import annotations
 

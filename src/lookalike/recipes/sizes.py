@@ -75,7 +75,7 @@ class Corpus:
         """
         if settings.recall == 1:
             raise ParameterError(
-                "what recall 1 takes depends on which shingles documents share, and cannot be foreseen: ask for a recall below 1"
+                "what recall 1 takes depends on which shingles documents share, and cannot be foreseen: take a recall below 1"
             )
         method = settings.finder
         compared = n * (1 - (1 - duplicates) ** 2)

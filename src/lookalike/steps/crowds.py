@@ -200,7 +200,7 @@ def prefixes_schema(mean: float, threshold: float) -> pa.Schema:
 def prefix(
     rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: bytes, threshold: float, schema: pa.Schema
 ) -> Batches:  # fmt: skip
-    """Name the rarest shingles of each document: those by which it can meet another that it matches; see ``prefixes_schema``."""
+    """Name the rarest shingles of each document: those by which it meets another that it matches."""
     for batch in rows:
         for members in _members(batch, shingling, key):
             yield prefixes_of(*members, counts, threshold, schema)
@@ -212,8 +212,8 @@ def prefixes_of(
     """Return the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
     entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
     facts = np.empty((len(values), len(schema) - 2), np.int64)
-    hashes = values.view(np.int64)
-    chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, facts)
+    hashes, bits = values.view(np.int64), np.empty(filters.WORDS, np.int64)
+    chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, bits, *out, facts)
     return batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
 
 
