@@ -1,6 +1,7 @@
 """Recall 1 against plans: what plans promise and find of all pairs, what deduplication misses, and time and memory of each.
 
-python experiments/exact_recall.py FILE... [unit=char] [width=3] [memory=2GB]    a row for each file and threshold
+python experiments/exact_recall.py FILE... [unit=char] [width=3] [memory=2GB] [thresholds=0.5,0.8]
+                                                                                 a row for each file and threshold
 python experiments/exact_recall.py made=100000 unit=char width=3                 the same for so many records that are made here
 """
 
@@ -10,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -80,9 +82,9 @@ def apart(*task: Any) -> dict[str, Any]:
     return said
 
 
-def show(path: str, given: dict[str, Any]) -> None:
+def show(path: str, given: dict[str, Any], thresholds: Sequence[float] = THRESHOLDS) -> None:
     """Print the rows of a file."""
-    for threshold in THRESHOLDS:
+    for threshold in thresholds:
         *plans, every = (apart("job", path, threshold, recall, given) for recall in (*RECALLS, 1))
         kept = apart("missed", path, threshold, given)
         shares = [
@@ -110,10 +112,11 @@ if __name__ == "__main__":
         options = dict(one.split("=") for one in sys.argv[1:] if "=" in one)
         chosen: dict[str, Any] = {name: options[name] for name in ("unit", "memory") if name in options}
         chosen |= {"width": int(options["width"])} if "width" in options else {}
+        thresholds = [float(one) for one in options["thresholds"].split(",")] if "thresholds" in options else THRESHOLDS
         files = [one for one in sys.argv[1:] if "=" not in one]
         with tempfile.TemporaryDirectory() as folder:
             if "made" in options:
                 files.append(f"{folder}/made.jsonl")
                 records(int(options["made"]), Path(files[-1]))
             for file in files:
-                show(file, chosen)
+                show(file, chosen, thresholds)

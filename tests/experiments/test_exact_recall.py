@@ -10,12 +10,11 @@ GIVEN = {"unit": "char", "width": 3}
 
 
 def test_a_row_counts_what_is_found_and_missed(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(exact_recall, "THRESHOLDS", (0.6,))
     monkeypatch.setattr(exact_recall, "apart", lambda name, *rest: getattr(exact_recall, name)(*rest))
     path = tmp_path / "made.jsonl"
     exact_recall.records(300, path)
     texts = [json.loads(line)["text"] for line in path.read_text().splitlines()]
-    exact_recall.show(str(path), GIVEN)
+    exact_recall.show(str(path), GIVEN, [0.6])
     shown = capfd.readouterr().out.split(" | ")
     wanted = la.exact_pairs(la.shingle(texts, **GIVEN), threshold=0.6)
     assert len(texts) == 300 and int(shown[2]) == len(wanted) > 20

@@ -35,6 +35,7 @@ CHOSEN, BUDGET, CODE_HEADS = 16, 384, 4
 _NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
+TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 80
 ROW_BYTES = 8 * len(PREFIXES_AND_BITS)
 _SHIFT = np.uint64(64 - CELL_BITS)
 UInt16Array = NDArray[np.uint16]
@@ -229,7 +230,7 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
     texts, orders = from_arrow_array(batch["text"]), ints(batch, "order")
     hashing = KeyedHashes(shingling, key)
     groups = as_words(batch["within"], DIGEST_BYTES, np.uint64)[:, 0] if "within" in batch.schema.names else None
-    for begin, end in texts.cut():
+    for begin, end in texts.cut(TEXT_BYTES):
         values, offsets = drop_repeats(*hashing.hashes(texts.slice(begin, end)))
         if groups is not None:  # other groups have other shingles
             values ^= np.repeat(groups[begin:end], np.diff(offsets))

@@ -17,7 +17,7 @@ from ..values.arrays import number
 from .batches import ints
 from .crowds import CELL_BITS, count_members, prefix_links, prefixes_of, prefixes_schema
 
-VALUES = 1 << 20  # shingles whose prefixes are chosen at a time
+VALUES = 1 << 18  # shingles whose prefixes are chosen at a time
 
 
 def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
