@@ -135,8 +135,11 @@ def _recall(s: Summary) -> str:
     )
     if s.audit is not None and s.audit["recall"] is not None:
         drawn = counted(s.audit["audited"], "kept document")
+        what = f"that was found of all near-duplicates of {drawn}"
+        if s.score == "containment":
+            what = f"that was removed of all documents inside a kept one; how many were missed is estimated from {drawn}"
         said += (
-            f" Recall measured: the share that was found of all near-duplicates of {drawn}, drawn at random. Most of these are "
+            f" Recall measured: the share {what}, drawn at random. Most of these are "
             "more similar and easier to find, so it is usually the higher number."
         )
     return said
@@ -181,7 +184,7 @@ def scores(told: Contents) -> dict[str, Any]:
         levels.append(("expected", f"{expected:.4f}", what))
     if s.audit is not None and s.audit["recall"] is not None:
         lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
-        levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit)))
+        levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit, s.score)))
     else:
         levels.append(("measured", "-", "not measured: --audit N compares N kept documents with all others"))
     return {
@@ -273,7 +276,8 @@ def warnings(told: Contents) -> list[str]:
             f"at least {s.recall_vouched:.3f} on average; {s.recall_planned:.3f} was planned."
         )
     if s.audit is not None and s.audit["missed"]:
-        out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that were kept.")
+        were = "was" if s.audit["missed"] == 1 else "were"
+        out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that {were} kept.")
     if s.skipped["files"]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:
