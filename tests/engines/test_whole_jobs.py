@@ -208,6 +208,21 @@ def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkey
     assert compared < candidates
 
 
+@pytest.mark.parametrize("verify", ["exact", "none"])
+@pytest.mark.parametrize("kind", WITH_SPARK)
+def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, monkeypatch):
+    """As copies of each other are."""
+    texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]
+    table = pa.table({"text": texts, "id": range(9), "g": list("xxxxyxyxx")})
+    more = {"threshold": 0.8, "width": 1, "id": "id", "ignore": ["a b c d"], "verify": verify} | prepare(kind, monkeypatch)
+    found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
+    assert [(row["left_id"], row["right_id"]) for row in found] == [(0, 4), (1, 5), (1, 6), (2, 4), (5, 6)]
+    assert verify == "none" or all(row["resemblance"] == 1.0 for row in found)
+    more |= prepare(kind, monkeypatch) | {"within": "g"}
+    found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
+    assert [(row["left_id"], row["right_id"]) for row in found] == [(1, 5)]
+
+
 @pytest.mark.parametrize("case", ["crowds", "crowds and all"])
 def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, monkeypatch):
     """Where all texts of a bundle meet."""

@@ -328,7 +328,7 @@ def all_pairs(decided, everything, settings):
             a, b = decided.sets[left], decided.sets[right]
             meet = decided.groups[left] == decided.groups[right] and differ(decided.apart[left], decided.apart[right])
             if "across" not in settings and decided.whole[left] and everything[left].data == everything[right].data:
-                if meet and (a or left >= decided.n_reference):  # copies, also where nothing of them counts, but of references
+                if meet:  # copies, also where nothing of them counts
                     out[left, right] = 1.0
             elif a and b and meet:
                 found = float(score_of(a, b, settings, either=True))
