@@ -125,7 +125,7 @@ def check_files(case, result, rows):
     if error is None and case.kind.startswith("jsonl"):
         found, wanted = lines_of(out / f"kept.{suffix}"), [row.raw.removesuffix(b"\r") for row in kept]
         if "counts" in case.settings:  # what is added comes last
-            found, wanted = [ADDED.sub(b"}", line) for line in found], [line.rstrip() for line in wanted]
+            found, wanted = [ADDED.sub(b"}", line.rstrip()) for line in found], [line.rstrip() for line in wanted]
         expect(found == wanted, "kept lines differ", found[:3])
     elif error is None:
         check_values(out / f"kept.{suffix}", kept, case.kind == suffix)
