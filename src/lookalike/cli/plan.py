@@ -38,7 +38,8 @@ from .messages import say, say_all
 @options.as_json
 def plan(
     bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool,
-    keep: str | None, format: str, standard_error: float | None, sketch_bytes: int | None, density: float, as_json: bool, **given: Any,
+    keep: str | None, format: str, standard_error: float | None, sketch_bytes: int | None, density: float,
+    as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
