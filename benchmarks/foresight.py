@@ -4,7 +4,7 @@
 files, files without a name included. The share of duplicates (of the text) and the size of families are what a job without a cap
 finds: how well these can be guessed is another matter. Nothing is written. Linux only.
 
-Usage: python benchmarks/foresight.py CORPUS... [--caps none 300MB] [--threads 1 2] [--work]
+Usage: python benchmarks/foresight.py CORPUS... [--caps none 300MB] [--threads 1 2] [--work] [--measure containment]
 
 A corpus is a file, a folder, a Parquet file several times (``licences.parquet*5``), or ``generated``: a million documents of 1 kB.
 """
@@ -73,9 +73,9 @@ def pages(folder: Path, n: int = 1_000_000) -> list[Path]:
     return sorted(folder.glob("generated-*"))
 
 
-def facts_of(inputs: list[Path]) -> Facts:
+def facts_of(inputs: list[Path], measure: str) -> Facts:
     """Look what is in a corpus."""
-    result = la.dedup([str(path) for path in inputs])
+    result = la.dedup([str(path) for path in inputs], measure=measure)
     rows, summary = result.decisions, result.summary
     near = rows.filter(pc.equal(rows["reason"], "near"))
     ends = np.union1d(near["order"].to_numpy(), near["keeper"].to_numpy())
@@ -86,13 +86,14 @@ def facts_of(inputs: list[Path]) -> Facts:
     return Facts(summary.documents, summary.text_bytes, share, family)
 
 
-def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: int, work: bool) -> str:
+def row(name: str, inputs: list[Path], facts: Facts, cap: str | None, threads: int, given: argparse.Namespace) -> str:
     """Run one job; return a row of the table."""
-    form = "jsonl" if inputs[0].suffix == ".jsonl" else "parquet"
-    found = la.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form)
+    form, work = "jsonl" if inputs[0].suffix == ".jsonl" else "parquet", given.work
+    found = la.foresee(**facts._asdict(), memory=cap, threads=threads, work=work, format=form, measure=given.measure)
     with tempfile.TemporaryDirectory(prefix="lookalike-foresight-") as scratch:
         disk = Disk(Path(scratch))
         command = [sys.executable, "-m", "lookalike", "dedup", *map(str, inputs), "--threads", str(threads), "--quiet"]
+        command += ["--measure", given.measure]
         command += [*(["--memory", cap] if cap else []), *(["--work", f"{scratch}/work"] if work else [])]
         watched = watch(command, {**os.environ, "TMPDIR": scratch}, disk.look)
     if watched.code:
@@ -114,6 +115,7 @@ def main() -> None:
     parser.add_argument("--caps", nargs="+", default=["none", "300MB", "500MB", "1GB"])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--work", action="store_true", help="with a work folder")
+    parser.add_argument("--measure", choices=["resemblance", "containment"], default="resemblance")
     given = parser.parse_args()
     print("| corpus | cap | threads | peak foreseen, MB | measured | ratio | disk foreseen, MB | measured | ratio | "
           f"CPU foreseen, s | measured | ratio |\n|{'---|' * 12}")  # fmt: skip
@@ -121,11 +123,11 @@ def main() -> None:
         for corpus in given.corpora:
             make = pages if corpus == "generated" else shape_of(corpus)
             inputs = [path for made in make(Path(scratch)) for path in (sorted(made.iterdir()) if made.is_dir() else [made])]
-            facts = facts_of(inputs)
+            facts = facts_of(inputs, given.measure)
             print(f"{corpus}: {facts}", file=sys.stderr, flush=True)
             for cap in given.caps:
                 for threads in given.threads:
-                    line = row(Path(corpus).stem, inputs, facts, None if cap == "none" else cap, threads, given.work)
+                    line = row(Path(corpus).stem, inputs, facts, None if cap == "none" else cap, threads, given)
                     print(line, flush=True)
 
 

@@ -34,8 +34,7 @@ def corpus(tmp_path):
         (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),
         (["--engine", "flink"], "engine must be one of local, spark"),
         (["--engine", "flink", "--dry-run"], "nothing is known of flink"),
-        (["--dry-run", "--method", "simhash"], "--dry-run foresees --method minhash with --measure resemblance only"),
-        (["--dry-run", "--measure", "containment"], "--dry-run foresees --method minhash with --measure resemblance only"),
+        (["--dry-run", "--method", "simhash"], "--dry-run foresees --method minhash only"),
     ],
 )  # fmt: skip
 def test_what_is_refused(capfd, corpus, arguments, message):
@@ -130,6 +129,18 @@ def test_a_dry_run_says_what_one_machine_does_and_takes(capfd, corpus, tmp_path)
     assert "by the policy longest" in lines[2] and "by 16 keys" in lines[4]
     assert lines[9].startswith("6 documents") and "50% have a near-duplicate" in lines[9]
     assert "  memory: about" in out and "assumed: 50% of documents have a near-duplicate (--duplicates), 3 resemble" in out
+
+
+def test_a_dry_run_of_containment_says_what_is_read_again(capfd, corpus):
+    words = ["dedup", corpus, "--dry-run", "--measure", "containment", "-t", "0.9"]
+    code, out, _ = run(capfd, *words)
+    assert code == 0
+    assert "documents that hold 24 of 32 sampled shingles" in out and "the texts are read again" in out and "cut " not in out
+    assert "by the policy longest" in out and "bucket" not in out
+    found = json.loads(run(capfd, *words, "--json")[1])
+    assert found["seconds"]["finding"] > 0 and "seconds" in json.loads(run(capfd, "dedup", corpus, "--dry-run", "--json")[1])
+    code, out, _ = run(capfd, *words, "--engine", "spark")
+    assert code == 0 and "share 32 sampled shingles, or enough of these" in out and "crowds" not in out
 
 
 def test_a_dry_run_for_spark_says_what_a_cluster_does_and_takes(capfd, corpus):

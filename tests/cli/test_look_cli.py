@@ -53,6 +53,26 @@ def test_groups_as_json(job, capsys):
     assert second["kept"] == f"odd{NASTY}"
 
 
+def test_containment_has_its_own_name(job, capsys):
+    la.dedup("in.jsonl", id="id", threshold=0.6, measure="containment").save("inside")
+    assert status("groups", "inside", "--json") == 0
+    first, _ = map(json.loads, capsys.readouterr().out.splitlines())
+    assert "resemblance" not in first and first["kept"] == "nearer"
+    assert first["containment"] == {"least": 31 / 36, "median": 1.0, "greatest": 1.0}
+    assert first["least_alike"] == [
+        {"id": id, "containment": c} for id, c in (("near", 31 / 36), ("first", 1.0), ("copy", 1.0))
+    ]
+    assert status("groups", "inside") == 0 and "removals contained least" in capsys.readouterr().out
+    assert status("show", "inside", "nearer", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["least_alike"] == first["least_alike"]
+    assert status("show", "inside", "near", "--json", "--no-texts") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["containment"] == 31 / 36 and "resemblance" not in told
+    la.Result.load("inside", trust=".").report("page.html")
+    page = (job.parent / "page.html").read_text()
+    assert "without crowded shingles" in page and "crowded buckets" not in page
+
+
 def test_a_removed_document(job, capsys):
     assert status("show", "job", "near") == 0
     out = capsys.readouterr().out

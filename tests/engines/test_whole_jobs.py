@@ -55,6 +55,28 @@ CASES = {
         "within": "g",
         "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
     },
+    "containment, ignore and across": {
+        "measure": "containment",
+        "threshold": 0.5,
+        "width": 1,
+        "max_bucket": 4,
+        "ignore": ["t1 t2 t3 t4 t5", "t9"],
+        "across": "g",
+        "id": "name",
+        "empty": "drop",
+    },
+    "containment, common and across with nulls": {
+        "measure": "containment",
+        "threshold": 0.6,
+        "floor": 0.2,
+        "width": 1,
+        "ignore_common": 0.2,
+        "ignore": ["w1"],
+        "across": "v",
+        "within": "g",
+        "evidence": "all",
+        "keep": "first",
+    },
     "ignore": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
     "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
     "common": {"threshold": 0.4, "ignore_common": 0.1, "empty": "drop"},
@@ -152,16 +174,19 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 
+@pytest.mark.parametrize(("ignored", "across"), [("", None), ("t1 t2 t3 t4 w5", "g")])
 @pytest.mark.parametrize("kind", WITH_SPARK)
-def test_pairs_by_containment_are_the_same(kind, monkeypatch):
+def test_pairs_by_containment_are_the_same(kind, ignored, across, monkeypatch):
     table = corpus()
-    ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
+    ids, values = table["id"].to_pylist(), table["g"].to_pylist()
+    sets = [set(text.replace(".", "").split()) - {*ignored.split()} for text in table["text"].to_pylist()]
     wanted = {
         (ids[a], ids[b]): len(sets[a] & sets[b]) / min(len(sets[a]), len(sets[b]))
-        for a, b in combinations(range(len(sets)), 2) if b >= 30 and sets[a] and sets[b]
+        for a, b in combinations(range(len(sets)), 2)
+        if b >= 30 and sets[a] and sets[b] and not (across and values[a] == values[b])
     }  # fmt: skip
     wanted = {ends: share for ends, share in wanted.items() if share >= 0.8}
-    more = prepare(kind, monkeypatch)
+    more = prepare(kind, monkeypatch) | {"across": across} | ({"ignore": [ignored]} if ignored else {})
     found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", max_bucket=2, **more).table
     assert found.column_names == ["left_id", "right_id", "left_is_reference", "containment"]
     assert len(wanted) > 100
@@ -230,6 +255,21 @@ def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkey
     found, compared = listed(within, references, ignore, max_bucket=2, **prepare(kind, monkeypatch))
     assert found.equals(wanted) and found.num_rows > 100
     assert compared < candidates
+
+
+@pytest.mark.parametrize("verify", ["exact", "none"])
+@pytest.mark.parametrize("kind", WITH_SPARK)
+def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, monkeypatch):
+    """As copies of each other are."""
+    texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]
+    table = pa.table({"text": texts, "id": range(9), "g": list("xxxxyxyxx")})
+    more = {"threshold": 0.8, "width": 1, "id": "id", "ignore": ["a b c d"], "verify": verify} | prepare(kind, monkeypatch)
+    found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
+    assert [(row["left_id"], row["right_id"]) for row in found] == [(0, 4), (1, 5), (1, 6), (2, 4), (5, 6)]
+    assert verify == "none" or all(row["resemblance"] == 1.0 for row in found)
+    more |= prepare(kind, monkeypatch) | {"within": "g"}
+    found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
+    assert [(row["left_id"], row["right_id"]) for row in found] == [(1, 5)]
 
 
 @pytest.mark.parametrize("case", ["crowds", "crowds and all"])

@@ -50,11 +50,11 @@ def values_for(name: str) -> tuple[str, ...]:
     """What an option may be given."""
     if name in ("output", "matches", "listed", "report", "save", "save_sketches"):
         return OUTPUTS
-    if name in ("against", "source", "overrides", "trust", "seen"):
+    if name in ("against", "source", "overrides", "trust", "seen", "ignore"):
         return PATHS
     if name == "work":
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
-    if name in ("text", "id", "within", "key", "against_text", "against_id", "glob"):
+    if name in ("text", "id", "within", "across", "key", "against_text", "against_id", "glob"):
         return (*NAMES, "*.txt", "**", "/abs/*", "[")
     return {"keep": POLICIES, "memory": SIZES, "window": WINDOWS}.get(name, NUMBERS)
 
@@ -84,7 +84,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     choices = tuple(getattr(parameter.type, "choices", ()))
     if choices and r.random() < 0.9:
         return [option, r.choice(choices)]
-    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "key": "n",
+    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
              "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "window": "n:2", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]

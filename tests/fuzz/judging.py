@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from random import Random
 
@@ -13,6 +14,9 @@ from making import Case, make
 from oracle import UndecidedError, UnreadableError, unpacked
 
 import lookalike as la
+from lookalike.recipes import common as counting
+
+ADDED = re.compile(rb',? "n_exact": \d+, "n_duplicates": \d+, "n_sources": \d+}$')
 
 
 class WrongAnswerError(AssertionError):
@@ -47,6 +51,7 @@ def judge(seed, folder):
         rows = references = decided = None
     except UndecidedError:
         return case.kind, "refused by the oracle"
+    counting.FLOOR = oracle.LEAST
     result, error = refused(lambda: la.dedup(case.inputs, against=case.against or None, **case.settings))
     if error is not None:
         sound = not case.damaged and decided is not None and len({str(row.id) for row in rows if row.id}) in (0, len(rows))
@@ -80,14 +85,25 @@ def check_result(case, result, references, rows, decided):
         if keeper is None:
             expect(row["duplicate_of"] is None, "a dropped document has a keeper", row)
             continue
-        expect(row["resemblance"] == decided.score[d], "another resemblance", row, decided.score[d])
+        expect(row[case.settings.get("measure", "resemblance")] == decided.score[d], "another score", row, decided.score[d])
         if row.get("duplicate_is_reference") is not None:
             expect(row["duplicate_is_reference"] == (keeper < first), "the keeper is in another corpus", row)
         if "id" in case.settings:
             known = (references + rows)[keeper].id
             expect(str(row["duplicate_of"]) == str(known), "another keeper", row, known)
+    if "counts" in case.settings:
+        check_counts(result, decided, references + rows)
     counted = result.summary
     expect(counted.kept == sum(keep) and counted.documents == len(rows), "wrong counts", counted.kept)
+
+
+def check_counts(result, decided, everything):
+    """What is counted of each group is what the oracle counts."""
+    wanted = oracle.counts(decided, [row.file for row in everything])
+    found = result.decisions.select(["reason", "n_exact", "n_duplicates", "n_sources"]).to_pylist()
+    for d, row in enumerate(found):
+        if row["reason"] in ("kept", "reference"):
+            expect((row["n_exact"], row["n_duplicates"], row["n_sources"]) == wanted[d], "other counts", row, wanted[d])
 
 
 def lines_of(path):
@@ -107,8 +123,10 @@ def check_files(case, result, rows):
     fine = error is None or len(case.inputs) > 1 or case.kind == "txt" or (case.damaged and case.kind == "parquet")
     expect(fine, "kept rows cannot be written", str(error))
     if error is None and case.kind.startswith("jsonl"):
-        found = lines_of(out / f"kept.{suffix}")
-        expect(found == [row.raw.removesuffix(b"\r") for row in kept], "kept lines differ", found[:3])
+        found, wanted = lines_of(out / f"kept.{suffix}"), [row.raw.removesuffix(b"\r") for row in kept]
+        if "counts" in case.settings:  # what is added comes last
+            found, wanted = [ADDED.sub(b"}", line.rstrip()) for line in found], [line.rstrip() for line in wanted]
+        expect(found == wanted, "kept lines differ", found[:3])
     elif error is None:
         check_values(out / f"kept.{suffix}", kept, case.kind == suffix)
     _, error = refused(lambda: result.write(out / f"all.{suffix}", annotate=True))
@@ -176,12 +194,12 @@ def check_rest(case, result, references, rows, decided):
         again = oracle.decide(references, rows, case.settings, higher)
         wanted = [keeper == d for d, keeper in enumerate(again.keeper)][decided.n_reference :]
         expect(result.rethreshold(higher).keep.tolist() == wanted, "rethreshold decides otherwise")
-    for_pairs = {name: value for name, value in case.settings.items() if name not in ("keep", "empty", "key")}
+    for_pairs = {name: value for name, value in case.settings.items() if name not in ("keep", "empty", "key", "counts")}
     table, error = refused(lambda: la.pairs(case.inputs, against=case.against or None, **for_pairs))
     if error is None:
-        exact = oracle.all_pairs(decided, references + rows, case.settings["threshold"])
+        exact = oracle.all_pairs(decided, references + rows, case.settings)
         expect(len(table) == len(exact), "another number of pairs", len(table), len(exact))
-        scores = np.sort(table["resemblance"].to_numpy())
+        scores = np.sort(table[case.settings.get("measure", "resemblance")].to_numpy())
         expect(np.array_equal(scores, np.sort(list(exact.values()))), "other resemblances of pairs")
 
 

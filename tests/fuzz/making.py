@@ -182,7 +182,23 @@ def settings(r: Random, kind: str) -> dict[str, object]:
             out["keep"] = r.choice(["largest:n", "smallest:n", "n:x,2.5, 1;largest:n", "longest; n:true,0; smallest:n; last"])
         if r.random() < 0.15:
             out["key"] = "n"
+        if r.random() < 0.15:
+            out["across"] = "n"
+    if r.random() < 0.35:  # samples of which one shingle is enough, or all are needed, find every pair but one in 10^9
+        out |= {"measure": "containment", "recall": 1 - 1e-9, "floor": r.choice([0, 0, 0.3, 0.6])}
+        del out["bands"], out["rows"]
+    if r.random() < 0.2:
+        out["counts"] = True
+    if r.random() < 0.2:
+        out["ignore_common"] = r.choice([0.05, 0.2, 0.5])
     return out
+
+
+def ignored(r: Random, records: list[dict[str, object]]) -> list[str]:
+    """Texts whose shingles do not count: of one of the records, or a part of it."""
+    words = str(r.choice(records)["text"]).split(" ")
+    begin = r.randrange(len(words))
+    return [" ".join([*words[begin:], r.choice(["alpha", "beta"])]), *([text(r)] if r.random() < 0.3 else [])]
 
 
 def write_file(r: Random, kind: str, records: list[dict[str, object]], path: Path, damaged: bool) -> None:
@@ -204,6 +220,8 @@ def make(seed: int, folder: Path) -> Case:
     kind = r.choice(KINDS)
     case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < (0.2 if kind == "parquet" else 0.5))
     made = rows(r, r.choice([0, 1, 2, 3, 8, 8, 8, 20, 20, 20]))
+    if made and r.random() < 0.2:
+        case.settings["ignore"] = ignored(r, made)
     places = [("in", made, case.inputs)]
     if r.random() < 0.3:
         again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.4]

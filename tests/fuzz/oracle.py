@@ -7,6 +7,7 @@ import json
 import sys
 import unicodedata
 import zlib
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 from naive.text import decoded, pieces
 
 csv.field_size_limit(sys.maxsize)
+LEAST = 2  # documents that a common shingle is at least in, and more
 WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
 
 
@@ -37,6 +39,7 @@ class Row:
     n: object
     raw: bytes | None
     fields: dict[str, object] | None
+    file: str = ""
 
 
 def unpacked(path):
@@ -114,7 +117,7 @@ def read_parquet(path, settings):
     wanted = [
         "text",
         *(["id"] if "id" in settings else []),
-        *(["n"] if "within" in settings or "key" in settings or ":" in settings["keep"] else []),
+        *(["n"] if {"within", "across", "key"} & {*settings} or ":" in settings["keep"] else []),
     ]
     try:
         table = pq.ParquetFile(path).read(columns=wanted)
@@ -144,6 +147,8 @@ def read(paths, settings):
         else:
             reader = read_csv if name.endswith(".csv") else read_parquet if name.endswith(".parquet") else read_jsonl
             out += reader(path, settings)
+        for row in out:
+            row.file = row.file or str(path)
     return out
 
 
@@ -216,6 +221,10 @@ class Decided:
     sets: list
     groups: list
     n_reference: int
+    exact: set  # copies of a kept document
+    of_key: set
+    apart: list  # values of ``across``
+    whole: list  # all shingles, of which ``sets`` has those that count
 
 
 def decide(references, rows, settings, threshold=None):
@@ -229,7 +238,9 @@ def decide(references, rows, settings, threshold=None):
     later = list(range(first, n))
     later.sort(key=lambda d: (priority[d], d))
     order = [*range(first), *later]
-    sets = [shingles(row.data, settings) for row in everything]
+    whole = [shingles(row.data, settings) for row in everything]
+    sets = counting(whole, settings)
+    apart = [value_key(row.n) if "across" in settings else None for row in everything]
     groups = [value_key(row.n) if "within" in settings else None for row in everything]
     represents, of_key = {}, {}
     for d in order if "key" in settings else ():
@@ -238,7 +249,8 @@ def decide(references, rows, settings, threshold=None):
             of_key[d] = represents[key]
     leaders, leader = {}, {}
     for d in order:
-        leader[d] = leaders.setdefault((everything[d].data, groups[d]), d) if sets[d] and d not in of_key else d
+        alone = "across" in settings or not whole[d] or d in of_key
+        leader[d] = d if alone else leaders.setdefault((everything[d].data, groups[d]), d)
     keeper, score, kept = {}, {}, []
     for d in order:
         if leader[d] != d or d in of_key:
@@ -248,8 +260,8 @@ def decide(references, rows, settings, threshold=None):
             kept += [d] if sets[d] else []
             continue
         found = [
-            (Fraction(len(sets[d] & sets[e]), len(sets[d] | sets[e])), -place, e)
-            for place, e in zip(count(), kept) if groups[e] == groups[d]
+            (score_of(sets[e], sets[d], settings), -place, e)
+            for place, e in zip(count(), kept) if groups[e] == groups[d] and differ(apart[e], apart[d])
         ]  # fmt: skip
         found = [match for match in found if float(match[0]) >= threshold]
         if found:
@@ -267,17 +279,59 @@ def decide(references, rows, settings, threshold=None):
             keeper[d] = None
     for d, one in of_key.items():
         keeper[d], score[d] = keeper[one], None
-    return Decided([keeper[d] for d in range(n)], [score[d] for d in range(n)], sets, groups, first)
+    exact = {d for d in range(first, n) if d not in of_key and leader[d] != d and keeper[d] == leader[d]}
+    return Decided(
+        [keeper[d] for d in range(n)], [score[d] for d in range(n)], sets, groups, first, exact, set(of_key), apart, whole
+    )  # fmt: skip
 
 
-def all_pairs(decided, everything, threshold):
-    """All pairs at or above a threshold, of rows counted from the first reference: {(left, right): resemblance}."""
+def counting(sets, settings):
+    """The shingles that count: not those of ignored texts, nor those that too many documents have; see ``judging.LEAST``."""
+    ignored = set().union(*(shingles(text.encode(), settings) for text in settings.get("ignore", ())))
+    sets = [some - ignored for some in sets]
+    if "ignore_common" in settings:
+        held = Counter(shingle for some in sets for shingle in some)
+        sets = [{x for x in some if held[x] <= max(settings["ignore_common"] * len(sets), LEAST)} for some in sets]
+    return sets
+
+
+def differ(one, other):
+    """Whether two values of ``across`` differ: none is equal to none."""
+    return one is None or one != other
+
+
+def score_of(one, other, settings, either=False):
+    """The score of an earlier document and another one; -1 below the floor."""
+    alike, common = Fraction(len(one & other), len(one | other)), len(one & other)
+    if "measure" not in settings:
+        return alike
+    return Fraction(common, min(len(one), len(other)) if either else len(other)) if alike >= settings["floor"] else Fraction(-1)
+
+
+def counts(decided, files):
+    """{kept document: (exact copies, duplicates, sources)} of all that stand for themselves; files of all rows."""
+    members = {d: [d] for d, keeper in enumerate(decided.keeper) if keeper == d}
+    for d, keeper in enumerate(decided.keeper):
+        if keeper is not None and keeper != d:
+            members[keeper].append(d)
+    return {
+        d: (len(decided.exact & {*all_of}), len(all_of) - 1, len({files[e] for e in all_of if e not in decided.of_key}))
+        for d, all_of in members.items()
+    }
+
+
+def all_pairs(decided, everything, settings):
+    """All pairs at or above the threshold, of rows counted from the first reference: {(left, right): score}."""
     out = {}
     for right in range(decided.n_reference, len(everything)):
         for left in range(right):
             a, b = decided.sets[left], decided.sets[right]
-            if a and b and decided.groups[left] == decided.groups[right]:
-                found = len(a & b) / len(a | b)
-                if found >= threshold:
+            meet = decided.groups[left] == decided.groups[right] and differ(decided.apart[left], decided.apart[right])
+            if "across" not in settings and decided.whole[left] and everything[left].data == everything[right].data:
+                if meet:  # copies, also where nothing of them counts
+                    out[left, right] = 1.0
+            elif a and b and meet:
+                found = float(score_of(a, b, settings, either=True))
+                if found >= settings["threshold"]:
                     out[left, right] = found
     return out

@@ -1,6 +1,7 @@
 """The audit, against all pairs compared in plain Python; and near misses, against the same."""
 
 import json
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +12,7 @@ from engine_kinds import prepare
 
 import lookalike as la
 from lookalike.recipes import audit as auditing
+from lookalike.theory import containment as sampling
 
 
 def true_matches(texts, threshold, apart=None):
@@ -49,6 +51,78 @@ def test_all_kept_documents_audited_is_the_truth(rng, settings):
         assert found["missed"] > 0 and found["examples"]
     if found["missed"]:
         assert found["recall"] == found["found"] / (found["found"] + found["missed"])
+
+
+def inside(result, texts, threshold, floor=0.0, apart=None):
+    """The rows that should have been removed: of kept texts, or copies of such, that one kept before them contains."""
+    shingles = la.shingle(texts, width=2)
+    sets = [set(row) for row in np.split(shingles.values.tolist(), shingles.offsets[1:-1])]
+    rows = result.decisions.to_pylist()
+    kept = {row["order"]: d for d, row in enumerate(rows) if row["keeper"] == row["order"]}
+    return {
+        d: {
+            a: len(sets[a] & sets[d]) / len(sets[d]) for order, a in kept.items()
+            if order < row["keeper"] and len(sets[a] & sets[d]) >= threshold * len(sets[d])
+            and len(sets[a] & sets[d]) >= floor * len(sets[a] | sets[d]) and (apart is None or apart[a] != apart[d])
+        }
+        for d, row in enumerate(rows) if row["reason"] in ("kept", "exact") and sets[d]
+    }  # fmt: skip
+
+
+@contextmanager
+def few_sampled():
+    """Samples of 5 shingles, of which a pair at a threshold of 0.8 shares 4 with a probability of 0.74."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "SAMPLE", 5)
+        yield
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"floor": 0.3}, {"against": True}, {"across": "g", "memory": "600MB", "threads": 2}, {"ignore": ["w5 w6 w7 w8"]}])  # fmt: skip
+def test_all_documents_that_could_be_inside_others_are_the_truth(rng, settings):
+    """With samples so small that many are missed: copies of a missed text are missed, too."""
+    pages = [[f"w{word}" for word in rng.integers(300, size=40)] for _ in range(60)]
+    parts = [
+        [f"x{word}" if i in (5, 15) else word for i, word in enumerate(page[b : b + n])]
+        for page in pages for b, n in ((0, 12), (9, 25), (20, 5))
+    ]  # fmt: skip
+    inner = [part[3:18] for part in parts[1::3]]  # inside what is removed, and not inside the page
+    texts = [" ".join(words) for words in [*pages, *parts, *parts[40:70], *pages[:9], *inner]] + ["", "..."]
+    apart = [int(g) for g in rng.integers(3, size=len(texts))] if "across" in settings else None
+    table = pa.table({"text": texts, "g": apart or texts})
+    more = dict(settings, against=table.slice(0, 20)) if "against" in settings else settings
+    n = 20 if "against" in settings else 0
+    with few_sampled():
+        result = la.dedup(table.slice(n), measure="containment", threshold=0.8, width=2, recall=0.6, **more)
+    found = result.audit(10**6)
+    rows = result.decisions.to_pylist()
+    if "ignore" in settings:
+        texts = [text.replace("w5 w6 w7 w8", " ") for text in texts]  # no text has it
+    missed = {d: those for d, those in inside(result, texts, 0.8, settings.get("floor", 0.0), apart).items() if those}
+    assert found["audited"] == found["of"] == sum(row["reason"] in ("kept", "exact") and row["keeper"] >= n for row in rows)
+    assert found["found"] == sum(row["reason"] == "near" for row in rows) > 20
+    assert found["missed"] == found["with_near_duplicates"] == len(missed) > 5
+    assert found["recall"] == found["low"] == found["high"] == found["found"] / (found["found"] + len(missed))
+    assert found["examples"] and all(missed[d][a] == score for d, a, score in found["examples"])
+    assert "inside another, and missed" in str(result.summary)
+
+
+def test_a_sample_of_what_could_be_inside_others(rng):
+    """The interval covers the truth about as often as it says, and a draw that sees no miss has one, too."""
+    pages = [[f"w{word}" for word in rng.integers(3000, size=40)] for _ in range(150)]
+    parts = [[*page[b : b + 12], "x", *page[b + 13 : b + 20]] for page in pages for b in (0, 9, 20)]
+    with few_sampled():
+        result = la.dedup(
+            [" ".join(words) for words in [*pages, *parts]], measure="containment", threshold=0.8, width=2, recall=0.6
+        )
+    truth, inside_it = result.audit(10**6)["recall"], 0
+    for seed in range(40):
+        found = result.audit(40, seed=seed)
+        assert found["audited"] == 40 and 0 <= found["low"] <= found["recall"] <= found["high"] <= 1 and found["low"] < 1
+        inside_it += found["low"] <= truth <= found["high"]
+    assert 0 < truth < 1 and inside_it >= 34
+    alone = la.dedup(["a b c d", "e f g h"], measure="containment").audit(5)
+    assert (alone["recall"], alone["low"], alone["high"]) == (None, 0.0, 1.0)
 
 
 def test_rules_of_groups_are_not_what_the_search_missed(rng):
@@ -134,7 +208,7 @@ def test_the_summary_says_it(rng, tmp_path):
 
 
 def test_simhash_is_refused():
-    with pytest.raises(la.ParameterError, match="recall of resemblances by minhash"):
+    with pytest.raises(la.ParameterError, match="recall of resemblance or containment by minhash"):
         la.dedup(["a b", "a b c"], method="simhash").audit(1)
 
 

@@ -146,6 +146,29 @@ def test_the_codes_of_many_documents_take_the_disk_before_the_texts_do():
     assert stages.disk() == 10**6 * (ROW + 48) + 16 * stages.corpus.links
 
 
+def test_containment_worked_out_by_hand():
+    """32 keys and no codes; texts that are read again, and rows of the shingles that are held and shared."""
+    n, text = 10_000, 10**9
+    stages = foreseen(n, text, 0.5, 3.0, 900, measure="containment")
+    corpus, pairs = stages.corpus, 7500
+    by_chance = (1 + 1.25 * text / 6.5 / 2**23) ** 0.5 - 1  # the map of 320,000 keys has 2^23 bits
+    assert corpus.tables == n * (8 + 8 + 8 + 16 + 1 + 32 * 8 + 1) and corpus.nibbles == 0
+    assert corpus.holders == int(32 * (n * (1 + by_chance) + 7500)) and corpus.shared == 15 * pairs and corpus.links == pairs
+    texts, paired, matches = 0.75 * text + 16 * 7500, 2 * 16 * pairs, 24 * 5000
+    assert stages.disk() == corpus.tables + 32 * pairs + texts + paired + matches, "rows of samples wait in memory"
+    many = foreseen(10**6, text, 0, 3.0, 500, measure="containment")
+    assert many.disk() == many.corpus.tables + 16 * many.corpus.holders > foreseen(10**6, text, 0, 3.0, 500).disk()
+    speeds = Speeds(
+        start=0, read_byte=1, read_document=0, sketch_byte=2, sketch_document=0, pair=0, compare_byte=0, holder=300, shared=0,
+        write_byte=0, write_document=0, write_pair=0, new_byte=0,
+    )  # fmt: skip
+    assert stages.seconds(speeds)["finding"] == pytest.approx(1 + 2 + 300 * corpus.holders / 1e9)
+    held = foreseen(n, text, 0.5, 3.0, 20_000, measure="containment")
+    assert held.disk() == 0 and held.seconds(speeds)["finding"] == pytest.approx(2 + 300 * corpus.holders / 1e9)
+    assert held.peak() > foreseen(n, text, 0.5, 3.0, 20_000).peak()
+    assert "finding" not in foreseen(n, text).seconds(speeds)
+
+
 def test_held_memory_worked_out_by_hand():
     stages = foreseen(1000, 10**8, 0, 3.0, 4000)
     own = foresight.LOADED + foresight.PIECES + (32 << 20)  # pages of Parquet as large as one may be

@@ -26,7 +26,12 @@ _STEPS = (
     "verify              components of pairs are walked in keep order",
     "decisions           a row for each document",
 )
-_FORESEEN = ("threshold", "recall", "permutations", "bands", "rows", "verify", "keep", "memory")
+_SAMPLED = (
+    "samples             the texts are read again: who holds sampled shingles",
+    "candidates          documents that hold {least} of {keys} sampled shingles",
+    "crowds              shingles that more than {most} documents have",
+)
+_FORESEEN = ("threshold", "recall", "permutations", "bands", "rows", "verify", "keep", "memory", "measure", "floor")
 
 
 def show(
@@ -34,8 +39,8 @@ def show(
 ) -> None:  # fmt: skip
     """Print the steps of a job in their order, and what they will take."""
     settings, _ = agreed(Settings(**chosen), splits)
-    if settings.method != "minhash" or settings.measure != "resemblance":
-        raise ParameterError("--dry-run foresees --method minhash with --measure resemblance only")
+    if settings.method != "minhash":
+        raise ParameterError("--dry-run foresees --method minhash only")
     if engine not in (None, "local", "spark"):
         raise ParameterError(f"--dry-run foresees the engines local and spark; nothing is known of {engine}")
     n, size = expected_of(splits, settings.text)
@@ -63,7 +68,15 @@ def show(
         **corpus,
         **{name: getattr(settings, name) for name in _FORESEEN},
     )
-    said = [step.format(keep=settings.keep, keys=settings.finder.n_keys, most=settings.max_bucket) for step in _STEPS]
+    method = settings.finder
+    steps = (*_STEPS[:3], *_SAMPLED, *_STEPS[6:]) if method.meets == "samples" else _STEPS
+    words = {
+        "keep": settings.keep,
+        "keys": method.n_keys,
+        "most": settings.max_bucket,
+        "least": method.plan_dict().get("least"),
+    }
+    said = [step.format(**words) for step in steps]
     if as_json:
         click.echo(json.dumps(found.to_dict() | {"steps": said}))
         return

@@ -34,8 +34,8 @@ def groups(job: str, top: int, min_size: int, matrix: bool, as_json: bool) -> No
     """List the largest groups of a saved result: a kept document, and those that were removed because of it.
 
     JOB is a folder that 'lookalike dedup --save' or Result.save wrote. For each group: how many documents it has, how many of
-    them are copies byte for byte, the least and the median resemblance of the others to the kept document, its id, and the
-    ids of those removed that resemble it least.
+    them are copies byte for byte, the least and the median resemblance of the others to the kept document, or containment in
+    it, its id, and the ids of those removed that resemble it least.
 
     Examples:
 
@@ -66,13 +66,13 @@ def groups(job: str, top: int, min_size: int, matrix: bool, as_json: bool) -> No
     if as_json:
         references = {row for row, why in zip(rows.tolist(), told["reason"].to_pylist(), strict=True) if why == "reference"}
         for group in found:
-            click.echo(json.dumps(_described(group, ids, group.row in references)))
+            click.echo(json.dumps(_described(group, ids, group.row in references, result.summary.score_key)))
         return
     s = result.summary
     of = f" of at least {min_size:,} documents" if min_size > 2 else ""
     say(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
     if found:
-        _print_table(found, ids)
+        _print_table(found, ids, s.score_key)
 
 
 def _print_matrix(result: Result, top: int, as_json: bool) -> None:
@@ -91,24 +91,25 @@ def _print_matrix(result: Result, top: int, as_json: bool) -> None:
         say(f"{row['documents']:>12,}  {gone:<{width}}  {kept}")
 
 
-def _described(group: Members, ids: dict[int, Any], is_reference: bool) -> dict[str, Any]:
+def _described(group: Members, ids: dict[int, Any], is_reference: bool, key: str) -> dict[str, Any]:
     """Return a group as JSON has it."""
     names = ("least", "median", "greatest")
     scores = [*group.scores.tolist(), *[1.0] * group.n_exact, *[None] * group.n_keys]
-    sample = [{"id": ids[row], "resemblance": score} for row, score in zip(group.rows.tolist()[:SAMPLED], scores, strict=False)]
+    sample = [{"id": ids[row], key: score} for row, score in zip(group.rows.tolist()[:SAMPLED], scores, strict=False)]
     return {
         "kept": ids[group.row], "is_reference": is_reference, "documents": group.size, "exact": group.n_exact,
-        "resemblance": None if group.spread is None else dict(zip(names, group.spread, strict=True)), "least_alike": sample,
+        key: None if group.spread is None else dict(zip(names, group.spread, strict=True)), "least_alike": sample,
     }  # fmt: skip
 
 
-def _print_table(found: list[Members], ids: dict[int, Any]) -> None:
+def _print_table(found: list[Members], ids: dict[int, Any], score: str) -> None:
     """Print a line per group; on a terminal, names are cut so that it fits."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     most = _WIDEST if width is None else min(_NARROW, max(12, (width - 42) // 2))
     kept = [fitted(ids[group.row], most) for group in found]
     column = max(4, *(size for _, size in kept))
-    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  least similar removals")
+    last = "removals contained least" if score == "containment" else "least similar removals"
+    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  {last}")
     for group, (name, size) in zip(found, kept, strict=True):
         least, median = ("-", "-") if group.spread is None else (f"{value:.4f}" for value in group.spread[:2])
         line = f"{group.size:>9,}  {group.n_exact:>7,}  {least:>6}  {median:>6}  {name}{' ' * (column - size)}  "

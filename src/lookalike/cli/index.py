@@ -171,18 +171,19 @@ def add(
 @reading
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Maximum number of matches per document.")
 @click.option("--first", is_flag=True, help="Return at most one match, not necessarily the best.")
-@click.option(
-    "-o", "--output", default=None, metavar="PATH", help="parquet, JSON lines or CSV.  [default: JSON lines to stdout]"
-)
+@options.of_index_query
+@click.option("-o", "--output", default=None, metavar="PATH",
+              help="parquet, JSON lines or CSV.  [default: JSON lines to stdout]")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace an existing output.")
 @salvage
 @threads
 def query(
     path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
     delimiter: str | None, query: str | None, encoding_errors: str,
-    top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None,
+    top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None, inside: float | None,
 ) -> None:  # fmt: skip
-    """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first."""
+    """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first. With
+    --measure containment: query, id, containment of the documents that have enough of a document's shingles."""
     import pyarrow as pa
 
     from ..formats.writers import check_table, is_stdout, write_table
@@ -195,6 +196,8 @@ def query(
         use = _threads(threads)
 
         def look_up(texts: Any) -> pa.Table:
+            if inside is not None:
+                return opened.containing(texts, threshold=inside, top=top, threads=use)
             return opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
 
         how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}

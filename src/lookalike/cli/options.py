@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -115,6 +116,26 @@ class Command(click.Command):
 def own(*names: str, group: str = WRITE, **more: Any) -> Decorator:
     """Return an option that only commands have."""
     return click.option(*names, cls=Grouped, group=group, **more)
+
+
+def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of what is looked up by containment; the command takes ``inside``, its least, None: by the sketches."""
+
+    @wraps(command)
+    def checked(*, measure: str, threshold: float | None, **given: Any) -> Any:
+        if measure == "resemblance" and threshold is not None:
+            raise ParameterError("--threshold is for --measure containment: the least resemblance is that of the index")
+        if measure == "containment" and given["first"]:
+            raise ParameterError("--first ends a search by sketches, and containment is looked for in all texts: use --top 1")
+        inside = None if measure == "resemblance" else 0.9 if threshold is None else threshold
+        return command(inside=inside, **given)
+
+    return apply(
+        click.option("--measure", type=click.Choice(["resemblance", "containment"]), default="resemblance", show_default=True,
+                     help="Containment: documents that have most of the shingles of one looked up. Reads all texts that the "
+                     "index keeps, and misses none."),
+        click.option("-t", "--threshold", type=float, default=None, help="Least containment.  [default: 0.9]"),
+    )(checked)  # fmt: skip
 
 
 def apply(*decorators: Any) -> Decorator:

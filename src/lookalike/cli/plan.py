@@ -23,7 +23,7 @@ from .messages import say, say_all
 @options.foreseeing
 @options.of_jobs("threads", help="Threads that dedup uses.  [default: all processors]")
 @click.option("--work", is_flag=True, help="dedup has a work folder, where everything is stored.")
-@click.option("--keep", default="first", show_default=True, metavar="POLICY", help="Keep policy of dedup.")
+@click.option("--keep", default=None, metavar="POLICY", help="Keep policy of dedup.  [default: first]")
 @click.option("--format", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
               help="Format of the inputs.")  # fmt: skip
 @click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
@@ -37,8 +37,9 @@ from .messages import say, say_all
               help="Density of the sets in their universe, for sketches by true permutations of one.")  # fmt: skip
 @options.as_json
 def plan(
-    bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool, keep: str,
-    format: str, standard_error: float | None, sketch_bytes: int | None, density: float, as_json: bool, **given: Any,
+    bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool,
+    keep: str | None, format: str, standard_error: float | None, sketch_bytes: int | None, density: float,
+    as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 

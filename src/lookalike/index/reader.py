@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import IndexFormatError, OutputError, ParameterError
-from ..text.texts import Texts, concatenate
+from ..text.texts import Texts, as_texts, concatenate
 from ..wording import counted, html_table, printable
 from .answers import (
     Answers,
@@ -30,6 +30,7 @@ from .answers import (
     measure,
     sketch_texts,
 )
+from .containing import containing
 from .kind import Sketches
 from .kinds import check_rules
 from .manifest import Manifest, read_manifest, release_lock
@@ -213,6 +214,44 @@ class Reader:
         pyarrow.Table
         """
         return self._look_up(texts, 1, True, threads).to_table()
+
+    def containing(self, texts: Any, *, threshold: float = 0.9, top: int | None = 10, threads: int = 1) -> pa.Table:
+        """Look up which documents contain others, however much longer they are. None is missed.
+
+        Parameters
+        ----------
+        texts : list of str, column or iterator of str
+        threshold : float in (0, 1], default 0.9
+            Least containment: the share of the different shingles of a text that a document has.
+        top : int >= 1 or None, default 10
+            Maximum number of matches per text; None: all.
+        threads : int >= 1
+
+        Returns
+        -------
+        pyarrow.Table
+            ``query`` (int64, place in texts), ``id``, ``containment`` (float64, exact); for each query the best first. A text
+            without a shingle is in nothing.
+
+        Raises
+        ------
+        ParameterError
+            If the index keeps no texts, by whose sketches containment cannot be found, or a parameter is out of its range.
+        IndexFormatError
+            If something that it reads is damaged.
+
+        Notes
+        -----
+        Sketches are not used: every call reads and shingles all texts that the index keeps, a thousand at a time. So ask for
+        many texts at once. Broder, "On the resemblance and containment of documents", 1997.
+        """
+        if isinstance(texts, Sketches):
+            raise ParameterError("containment is measured on the texts: give texts, not sketches")
+        if top is not None and top < 1:
+            raise ParameterError(f"top must be at least 1; got {top}")
+        manifest, segments = self._now()
+        asked, shingling = concatenate(as_texts(texts)), self.kind.shingling
+        return containing(manifest, segments, shingling, asked, threshold=threshold, top=top, threads=threads)
 
     def _look_up(self, texts: Any, top: int | None, first_only: bool, threads: int) -> Answers:
         sketches, pieces = self._sketch(texts, threads)

@@ -86,7 +86,10 @@ def _containment(settings: MethodSettings) -> ContainmentMethod:
     from .containment import ContainmentMethod
 
     if settings.verify != "exact":
-        raise ParameterError(f"containment is measured on the texts: verify must be exact; got {settings.verify!r}")
+        raise ParameterError(
+            "containment is measured on the texts, as no sketch of fixed size shows it: verify must be exact; got "
+            f"{settings.verify!r}: leave out verify (--verify), or ask for measure resemblance"
+        )
     if not settings.permutations is settings.bands is settings.rows is None:
         raise ParameterError("permutations, bands and rows are for resemblance; recall determines the sample of containment")
     sample, least = plan_sample(settings.threshold, settings.recall)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
+from ..engines.local.numbers import SPREAD
 from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from ..errors import ParameterError
@@ -17,7 +18,7 @@ from ..formats.row_groups import MOST_BYTES
 from ..kernels.compiler import MODE
 from ..settings.settings import Settings
 from ..values.arrays import number, whole
-from ..values.tables import LINKS, PAIRS
+from ..values.tables import PAIRS
 from ..wording import counted, spelled
 from .sizes import REFERENCE, Corpus, Speeds, stored_width
 
@@ -34,6 +35,8 @@ PAGE_ROWS = 1024
 PAIR_WORK = 140
 # From docs/scale.md: while texts are compared, so much is kept of each document; while candidates are found, the most there is.
 VERIFYING = 19
+# A shingle that a document holds, while those of all are put together and sorted in memory; one that two documents share.
+HOLDER_WORK, SHARED_WORK = 56, 12
 RANKING = 12  # of each document, where keep order is not that of the input
 
 
@@ -49,7 +52,8 @@ class Footprint:
         told = corpus.linked + MATCH_BYTES * corpus.pairs
         self.spills_reading = settings.work is None and corpus.text + corpus.tables > self.first.held
         self.spills_later = settings.work is None and not self.spills_reading and (
-            corpus.text + corpus.tables + told > self.memory.held or SETS * corpus.largest > self.memory.free // 2
+            corpus.text + corpus.tables + max(told, 4 * WORD * corpus.holders) > self.memory.held
+            or SETS * corpus.largest > self.memory.free // 2
         )  # fmt: skip
 
     @property
@@ -77,10 +81,13 @@ class Footprint:
         linking = of_each * corpus.n + (0 if self._nibbles_filed else corpus.nibbles)
         sorting = PAIR_WORK * corpus.pairs
         if self.on_disk:  # where the stored ones are
-            stored = (stored_width(LINKS) + stored_width(PAIRS)) * corpus.pairs
+            stored = (corpus.link_width + stored_width(PAIRS)) * corpus.pairs
             sorting = min(sorting - stored, 3 * memory.waiting + self._parts)
         in_memory = self.settings.work is None and not self.spills_reading
-        linking += sorting + (held if in_memory else 0)
+        finding = HOLDER_WORK * corpus.holders + SHARED_WORK * corpus.shared
+        if self.on_disk:  # each waits until it is written; a part of those that are written is sorted
+            finding = min(finding, 6 * memory.waiting + finding // SPREAD)
+        linking += max(sorting, finding) + (held if in_memory else 0)
         verifying = VERIFYING * corpus.n
         if self.on_disk:
             partition, one = memory.partition(self.threads), memory.whole(self.threads)
@@ -100,12 +107,11 @@ class Footprint:
             return 0
         # rows that wait to be sorted are written as one word a link, about twice, as other bands repeat it
         met = 2 * WORD * corpus.links if WORD * corpus.links > self.memory.waiting else 0
+        met += sum(n_bytes for n_bytes in (2 * WORD * corpus.holders, WORD * corpus.shared) if n_bytes > self.memory.waiting)
         texts = corpus.content + 2 * WORD * corpus.compared if corpus.exact else 0
         paired = stored_width(PAIRS) * corpus.pairs
         later = met + 2 * paired + texts + MATCH_BYTES * corpus.matched
-        return int(
-            corpus.tables + stored_width(LINKS) * corpus.links + max(corpus.nibbles if self._nibbles_filed else 0, later)
-        )
+        return int(corpus.tables + corpus.link_width * corpus.links + max(corpus.nibbles if self._nibbles_filed else 0, later))
 
     def seconds(self, speeds: Speeds) -> dict[str, float]:
         """Return processor time by stage."""
@@ -118,6 +124,9 @@ class Footprint:
             "memory": self.peak() * speeds.new_byte,
             "comparing": corpus.pairs * speeds.pair + corpus.content * speeds.compare_byte,
         }
+        if corpus.holders:
+            again = corpus.text * speeds.sketch_byte + (reading if self.on_disk else 0.0)
+            nanoseconds["finding"] = again + corpus.holders * speeds.holder + corpus.shared * speeds.shared
         if self.on_disk:
             written = corpus.n * speeds.write_document + corpus.pairs * speeds.write_pair
             texts = reading + corpus.content * speeds.write_byte if corpus.exact else 0.0
@@ -203,7 +212,9 @@ def foresee(
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",
-    keep: str = "first",
+    keep: str | None = None,
+    measure: str = "resemblance",
+    floor: float = 0.0,
 ) -> Foresight:
     """Foresee what ``dedup`` will take: memory, disk space and processor time.
 
@@ -229,7 +240,7 @@ def foresee(
         Whether the job has a work folder; then nothing is held in memory that can lie there.
     format : {"parquet", "jsonl"}, default "parquet"
         Of the inputs; others read about as JSON lines do, or slower.
-    threshold, recall, permutations, bands, rows, verify, keep
+    threshold, recall, permutations, bands, rows, verify, keep, measure, floor
         As ``dedup`` takes them.
 
     Returns
@@ -264,10 +275,11 @@ def foresee(
         raise ParameterError(f"format must be {' or '.join(REFERENCE)} to be foreseen; got {format!r}")
     chosen: dict[str, Any] = {
         "threshold": threshold, "recall": recall, "permutations": permutations, "bands": bands, "rows": rows, "verify": verify,
+        "measure": measure, "floor": floor,
     }  # fmt: skip
     settings = Settings(threads=threads, memory=memory, keep=keep, work="work" if work else None, **chosen)
     stages = Footprint(Corpus.of(n, text, float(duplicates), float(family), settings), Memory.wanted(memory), settings, format)
-    times = settings.plan.permutations / Settings().plan.permutations
+    times = 1.0 if measure == "containment" else settings.plan.permutations / Settings().plan.permutations
     speeds = replace(REFERENCE[format], sketch_document=times * REFERENCE[format].sketch_document)
     peak = stages.peak()
     return Foresight(

@@ -20,7 +20,7 @@ from ..results.rows import collect, second_columns
 from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
 from ..settings.settings import PairSettings
-from ..steps.exact import Sets, ends
+from ..steps.exact import Sets, ends, hollow
 from ..steps.totals import BYTES, EMPTY, N
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -237,6 +237,10 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
     decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
+    if found.boundary and job.shingling.ignored is not None and job.across is None:
+        same = opened.engine.meet(found.sketches.select(["digest", "order", "empty"]), "digest", "order")
+        linked = opened.engine.map(same, partial(hollow, boundary=found.boundary), MATCHES)
+        matches = opened.engine.union(matches, linked.select(matches.schema.names))
     told = Pairs(decider, matches, opened.labels(found.totals), second_columns(job.finder) if job.verify != "none" else [])
     names = ["left_id", "right_id", *(["left_is_reference"] if opened.reading.n_references else [])]
     scores = [] if job.verify == "none" else ["resemblance", *told.schema.names[6:]]

@@ -172,7 +172,7 @@ def search(
         n_keys = settings.method.sample * (int(totals[N]) - (0 if settings.method.either else boundary))
         found, crowded = _sampled(engine, live, documents, settings, n_keys, boundary)
         counts, n_links = np.zeros((0, 0), np.int32), 0
-        pairs = _cut(engine, live, found, settings, boundary)
+        pairs = _cut(engine, live, _with_same_texts(engine, live, found, settings), settings, boundary)
     else:
         pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
     lap("candidates")
@@ -220,8 +220,7 @@ def _candidates(
             found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
-    if "across" in live.schema.names and not settings.apart:  # lists of pairs have all pairs of a bucket, and so of equal texts
-        found = engine.union(found, _same_texts(engine, live))
+    found = _with_same_texts(engine, live, found, settings)
     n_links = count_rows(engine, links) if settings.limit is not None else 0
     return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
 
@@ -263,10 +262,13 @@ def _sampled(
     return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
 
 
-def _same_texts(engine: Engine, live: Table) -> Table:
-    """Link documents of equal text where an equal value of ``across`` keeps them apart, so that none is a copy."""
+def _with_same_texts(engine: Engine, live: Table, found: Table, settings: Searching) -> Table:
+    """Add links of equal texts where an equal value of ``across`` keeps documents apart, so that none is a copy; lists of pairs
+    have all pairs of a bucket, or of a sample, and so of equal texts."""
+    if "across" not in live.schema.names or settings.apart:
+        return found
     same = engine.meet(live.select(["digest", "order", "empty", "across"]), "digest", "order")
-    return engine.map(same, same_texts, LINKS)
+    return engine.union(found, engine.map(same, same_texts, LINKS))
 
 
 def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
 
 import pyarrow as pa
 
 from ..engines.local.engine import WORD
 from ..errors import ParameterError
 from ..settings.settings import Settings
+from ..steps.containment import map_bits
 from ..steps.pairs import packed_width
 from ..steps.sketch import sketches_schema
-from ..values.tables import DOCUMENTS, LINKS, PAIRS
+from ..values.tables import DOCUMENTS, LINKS, PAIRS, SHARED
 
 # Links for each pair that remains of them after the cut: between 0.4 and 1.9.
 LINKS_PER_PAIR = 1.5
+# Of shingles of words; and sampled ones that two candidates share, those of documents that share too few counted in: 11 to 30.
+SHINGLE_BYTES, SHARED_PER_PAIR = 6.5, 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,9 @@ class Speeds:
     write_pair: float = 750.0
     new_byte: float = 0.6
     """To be given memory by the system."""
+    holder: float = 250.0
+    """To find that a document holds a sampled shingle, and to sort it; and to count one that two documents share."""
+    shared: float = 40.0
 
 
 REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=3.2, read_document=900.0)}
@@ -65,13 +71,18 @@ class Corpus:
     """Of components."""
     exact: bool
     """Whether texts are compared, not estimates."""
+    holders: int = 0
+    """With containment: shingles of which a document is noted to hold them; and how often two documents share one."""
+    shared: int = 0
 
     @classmethod
     def of(cls, n: int, text: int, duplicates: float, family: float, settings: Settings) -> Corpus:
         """Return what comes of so many documents; the largest of k families is taken to be ln k times the mean.
 
         Families' sizes are exponential. As many candidates are below the threshold as above: a document meets none with
-        the probability that it has no near-duplicate and, as likely once more, none that is almost one.
+        the probability that it has no near-duplicate and, as likely once more, none that is almost one. Sampled shingles are
+        held by the documents themselves, once more by those that are compared, and by chance: of exponential sizes, as many
+        times more as the square root says (to a tenth; the integral of ``g (1 - exp(-z (1 - g)))``).
         """
         if settings.recall == 1:
             raise ParameterError(
@@ -82,18 +93,27 @@ class Corpus:
         content = compared * (text / n if method.exact else 4 * method.n_estimates) if n else 0.0
         families = max(1.0, compared / family)
         pairs = compared * (family - 1) / 2
-        unrelated = replace(settings.plan, documents=n).false_candidates or 0.0
+        sampled = method.n_keys if method.meets == "samples" else 0
+        unrelated = 0.0 if sampled else replace(settings.plan, documents=n).false_candidates or 0.0
+        by_chance = sqrt(1 + 1.25 * text / SHINGLE_BYTES / (1 << map_bits(sampled * n))) - 1 if sampled else 0.0
         return cls(
             n=n, text=text, tables=n * stored_width(sketches_schema(DOCUMENTS, method)),
             nibbles=n * packed_width(method.n_codes), compared=int(compared), content=int(content),
-            pairs=int(pairs), links=int(LINKS_PER_PAIR * pairs + unrelated), matched=int(n * duplicates),
+            pairs=int(pairs), links=int((1 if sampled else LINKS_PER_PAIR) * pairs + unrelated), matched=int(n * duplicates),
             largest=int(min(content, content / families * max(1.0, log(families)))), exact=method.exact,
+            holders=int(min(sampled * (n * (1 + by_chance) + compared), 2 * text / SHINGLE_BYTES)),
+            shared=int(SHARED_PER_PAIR * pairs) if sampled else 0,
         )  # fmt: skip
+
+    @property
+    def link_width(self) -> int:
+        """Bytes of a stored link."""
+        return stored_width(SHARED if self.holders else LINKS)
 
     @property
     def linked(self) -> int:
         """Bytes of the stored links and pairs."""
-        return self.links * stored_width(LINKS) + self.pairs * stored_width(PAIRS)
+        return self.links * self.link_width + self.pairs * stored_width(PAIRS)
 
 
 def stored_width(schema: pa.Schema) -> int:

@@ -135,8 +135,11 @@ def _recall(s: Summary) -> str:
     )
     if s.audit is not None and s.audit["recall"] is not None:
         drawn = counted(s.audit["audited"], "kept document")
+        what = f"that was found of all near-duplicates of {drawn}"
+        if s.score == "containment":
+            what = f"that was removed of all documents inside a kept one; how many were missed is estimated from {drawn}"
         said += (
-            f" Recall measured: the share that was found of all near-duplicates of {drawn}, drawn at random. Most of these are "
+            f" Recall measured: the share {what}, drawn at random. Most of these are "
             "more similar and easier to find, so it is usually the higher number."
         )
     return said
@@ -169,11 +172,12 @@ def scores(told: Contents) -> dict[str, Any]:
     looked = np.array([max(told.found(middle), 1e-6) for middle in middles.tolist()])
     expected = facts.scores.sum() / (facts.scores / looked).sum() if facts.scores.any() else None
     lines: list[tuple[str, str, float, tuple[float, float] | None]] = [("planned", "planned", s.recall_planned, None)]
-    exactly = "pairs exactly at the threshold"
-    outside = ", outside of crowded buckets" if s.recall_planned < 1 else ""
+    exactly, inside = "pairs exactly at the threshold", s.score == "containment"
+    where = "crowded shingles" if inside else "crowded buckets"
+    outside = f", {'without' if inside else 'outside of'} {where}" if s.recall_planned < 1 else ""
     levels = [("planned", f"{s.recall_planned:.4f}", f"{exactly}{outside} ({s.found_by})")]
     lines.append(("average", "at the threshold", s.recall_vouched, None))
-    crowded = f"; for the {s.crowded:,} documents in crowded buckets a lower estimate" if s.crowded else ""
+    crowded = f"; for the {s.crowded:,} documents {'with' if inside else 'in'} {where} a lower estimate" if s.crowded else ""
     what = f"{exactly}, on average over kept documents{crowded}"
     levels.append(("at the threshold", f"{s.recall_vouched:.4f}", what))
     if expected is not None:
@@ -182,7 +186,7 @@ def scores(told: Contents) -> dict[str, Any]:
         levels.append(("expected", f"{expected:.4f}", what))
     if s.audit is not None and s.audit["recall"] is not None:
         lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
-        levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit)))
+        levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit, s.score)))
     else:
         levels.append(("measured", "-", "not measured: --audit N compares N kept documents with all others"))
     return {
@@ -274,7 +278,8 @@ def warnings(told: Contents) -> list[str]:
             f"at least {s.recall_vouched:.3f} on average; {s.recall_planned:.3f} was planned."
         )
     if s.audit is not None and s.audit["missed"]:
-        out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that were kept.")
+        were = "was" if s.audit["missed"] == 1 else "were"
+        out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that {were} kept.")
     if s.skipped["files"]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:

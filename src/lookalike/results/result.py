@@ -275,8 +275,9 @@ class Result(Tables):
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
         """Measure the recall: compare some kept documents with all others, exactly.
 
-        The documents are drawn at random. Each document that resembles one of them by at least the threshold should have been
-        removed; those that are kept were missed. Copies byte for byte of kept documents do not count.
+        The documents are drawn at random. Each that resembles one of them by at least the threshold should have been removed;
+        those that are kept were missed. Copies byte for byte of kept documents do not count. With containment copies are drawn,
+        too, and one was missed if a kept document before it contains it.
 
         Parameters
         ----------
@@ -290,8 +291,8 @@ class Result(Tables):
         dict
             ``audited``, ``of`` (kept documents), ``seed``, ``with_near_duplicates`` (audited documents that have any),
             ``found`` and ``missed`` (near-duplicates of audited documents), ``recall`` (None if there were none), ``low`` and
-            ``high`` (its 95% interval), ``examples`` (up to 20 misses: two places in ``decisions``, and the resemblance). The
-            ``summary`` has it too.
+            ``high`` (its 95% interval), ``examples`` (up to 20 misses: two places in ``decisions``, and the score). With
+            containment ``found`` is all that were removed, ``missed`` counts those drawn. The ``summary`` has it too.
 
         Raises
         ------
@@ -302,8 +303,7 @@ class Result(Tables):
 
         Notes
         -----
-        Time: all inputs are read and shingled once more. Exact: each shingle of each document is looked up among those of the
-        audited documents. What ``verify="sketch"`` left because of its estimate counts as missed.
+        All inputs are read and shingled once more. What ``verify="sketch"`` left because of its estimate counts as missed.
         """
         self._check_open()
         if self._job is None:

@@ -123,6 +123,11 @@ class Summary:
         """Return everything as plain values, for JSON."""
         return asdict(self)
 
+    @property
+    def score_key(self) -> str:
+        """What scores are called in JSON about groups: "containment" with that measure, else "resemblance"."""
+        return self.score if self.score == "containment" else "resemblance"
+
     def at(self, threshold: float, method: Method, **counted_anew: Any) -> Summary:
         """Return the summary of the same walk at another threshold; the mean recall keeps its proportion of the planned one."""
         recall = method.recall(threshold)
@@ -183,7 +188,7 @@ class Summary:
                 f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact compares the texts"
             )
         if self.audit is not None:
-            lines.append(describe_audit(self.audit))
+            lines.append(describe_audit(self.audit, self.score))
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s{f' ({stages})' if stages else ''}{rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
@@ -224,16 +229,18 @@ def as_html(s: Summary) -> str:
     return f"<table><caption>lookalike: {s.documents - s.kept:,} removed</caption>{body}</table>"
 
 
-def describe_audit(audit: dict[str, Any]) -> str:
+def describe_audit(audit: dict[str, Any], score: str) -> str:
     """Say what an audit measured."""
-    drawn = f"{counted(audit['audited'], 'kept document')} of {audit['of']:,} (seed {audit['seed']})"
-    begin = f"audit: {drawn} compared with all others: "
+    inside = score == "containment"
+    drawn = f"{counted(audit['audited'], 'kept document')} of {audit['of']:,}{', copies included,' if inside else ''}"
+    begin = f"audit: {drawn} (seed {audit['seed']}) compared with all others: "
     if audit["recall"] is None:
-        return f"{begin}none has a near-duplicate"
-    return (
-        f"{begin}{audit['found']:,} near-duplicates removed, {audit['missed']:,} missed; recall {audit['recall']:.4f} "
-        f"(95% interval {audit['low']:.4f} to {audit['high']:.4f}, from {counted(audit['with_near_duplicates'], 'document')})"
-    )
+        return f"{begin}none {'is inside another' if inside else 'has a near-duplicate'}"
+    recall = f"recall {audit['recall']:.4f} (95% interval {audit['low']:.4f} to {audit['high']:.4f}"
+    if inside:
+        return f"{begin}{audit['missed']:,} inside another, and missed; {audit['found']:,} removed of all documents; {recall})"
+    near = counted(audit["with_near_duplicates"], "document")
+    return f"{begin}{audit['found']:,} near-duplicates removed, {audit['missed']:,} missed; {recall}, from {near})"
 
 
 def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict[str, Any]:

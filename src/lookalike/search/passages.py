@@ -149,6 +149,16 @@ class Passages:
         reached = score >= threshold
         return rows[reached], passages[reached], score[reached]
 
+    def containing(
+        self, values: UInt64Array, offsets: Int64Array, threshold: float, floor: float
+    ) -> tuple[Int64Array, Int64Array, Float64Array]:
+        """Return (row, passage, share of the passage's shingles in the row) of the matches of rows of values; those of less
+        resemblance than ``floor`` are none."""
+        values, offsets = drop_repeats(values, offsets)
+        rows, passages, both, *_ = self.match(self.find(values, offsets), len(offsets) - 1, threshold)
+        alike = both / (np.diff(offsets)[rows] + self.sizes[passages] - both) >= floor
+        return rows[alike], passages[alike], (both / self.sizes[passages])[alike]
+
     def best(self, rows: Int64Array, passages: Int64Array, score: Float64Array, other: Float64Array) -> Int64Array:
         """Return the places of the best passage of each pair of documents, by score and other score, best first."""
         document = self.document[passages]

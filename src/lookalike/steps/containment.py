@@ -46,11 +46,14 @@ def _add_keys(total: NDArray[Any], batch: pa.RecordBatch, first: int) -> None:
         kernel.mark_keys(keys.ravel(), np.uint64(KEY_BITS - (64 * len(total) - 1).bit_length()), total)
 
 
+def map_bits(n_keys: int) -> int:
+    """Return the bits that say which bit of their map is that of a shingle: 16 bits for each, up to 2^27, 17 MB, for all."""
+    return max(min(max(BITS_OF_A_KEY * n_keys - 1, 1).bit_length(), MOST_BITS), LEAST_BITS)
+
+
 def sampled_keys(n_keys: int, first: int) -> Total:
-    """A map of the sampled shingles of orders from ``first`` on: at least 16 bits for each, up to 2^27 bits, 17 MB, for all."""
-    bits = min(max(BITS_OF_A_KEY * n_keys - 1, 1).bit_length(), MOST_BITS)
-    shape = 1 << (max(bits, LEAST_BITS) - 6)
-    return Total(partial(_add_keys, first=first), shape, dtype=np.uint64, combine=np.bitwise_or)
+    """A map of the sampled shingles of orders from ``first`` on."""
+    return Total(partial(_add_keys, first=first), 1 << (map_bits(n_keys) - 6), dtype=np.uint64, combine=np.bitwise_or)
 
 
 def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingling: Shingling, first: int) -> Batches:

@@ -40,6 +40,18 @@ def exact(rows: Batches, boundary: int, apart: bool = False, by: str = "digest")
         yield batch_of(LEADERS, orders[~begins], leaders[~begins])
 
 
+def hollow(rows: Batches, boundary: int) -> Batches:
+    """Link the first reference and the first other of each text of which nothing counts: these are in no other pair."""
+    last = -1
+    for batch in exact((batch.filter(batch["empty"]).select(["digest", "order"]) for batch in rows), boundary):
+        orders, leaders = ints(batch, "order"), ints(batch, "leader")
+        mixed = (leaders < boundary) & (orders >= boundary)
+        orders, leaders = orders[mixed], leaders[mixed]
+        first = np.diff(leaders, prepend=last) != 0
+        last = int(leaders[-1]) if len(leaders) else last
+        yield batch_of(MATCHES, leaders[first], orders[first], np.ones(int(first.sum())))
+
+
 def keyless(rows: Batches, boundary: int, drop: bool) -> Batches:
     """Choose the documents without a key; with ``drop``, also empty ones that are no references."""
     for batch in rows:

@@ -28,6 +28,8 @@ STORED = 2
 """Bytes of an integer in a file, about."""
 KEY_ROW = 10
 """Bytes of a key and the document that has it."""
+HOLDER, SHARED = 9.5, 0.5
+"""Bytes of a sampled shingle and a document that holds it; and of two documents that share one, which come in their order."""
 DECIDED = 160
 """Bytes a document, over all joins from what was decided to the rows that say so."""
 TEXT = 0.6
@@ -144,9 +146,12 @@ def foresee(
     steps = tuple(_steps(corpus, settings))
     largest = max(step.shuffled for step in steps)
     speeds = REFERENCE[format]
+    times = 2 if corpus.holders else 1  # texts are read and hashed
     own = (
-        bytes * (speeds.read_byte + speeds.sketch_byte)
-        + documents * (speeds.read_document + speeds.sketch_document + speeds.write_document)
+        times * bytes * (speeds.read_byte + speeds.sketch_byte)
+        + documents * (times * speeds.read_document + speeds.sketch_document + speeds.write_document)
+        + corpus.holders * speeds.holder
+        + corpus.shared * speeds.shared
         + corpus.pairs * speeds.pair
         + corpus.content * (speeds.compare_byte + speeds.write_byte)
     )
@@ -183,17 +188,19 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
 
     found = [
         Step(name="read and sketch", does="in the tasks, from the files", kept=sketch * n),
-        Step(name="order", does=f"keep order, by the policy {settings.keep}", shuffled=ranked, kept=ranked),
+        Step(name="order", does=f"keep order, by the policy {settings.keep}", shuffled=sent(ranked, sketch), kept=ranked),
         Step(name="exact duplicates", does="documents of equal digests meet", shuffled=sent(n * (16 * SHARE + 2 * NUMBER), 25),
              kept=STORED * n // 10),
-        Step(name="candidates", does=f"documents meet by {method.n_keys} keys",
-             shuffled=sent(n * (whole + KEY_ROW * method.n_keys) + NUMBER * 2 * links, keys + 8),
-             kept=2 * STORED * links),
-        Step(name="crowds", does=f"documents in buckets of more than {settings.max_bucket}",
-             shuffled=sent(n * 2 * (whole + SHARE * codes), codes + 8)),  # where they are searched, and recall is vouched for
-        Step(name="cut", does="pairs meet their codes, 4 bits of each",
-             shuffled=sent(n * (whole + 2 * halves) + links * (halves / 2 + 3 * NUMBER), codes + 8),
-             kept=2 * STORED * corpus.pairs),
+        *(_sampled(corpus, settings, whole) if corpus.holders else (
+            Step(name="candidates", does=f"documents meet by {method.n_keys} keys",
+                 shuffled=sent(n * (whole + KEY_ROW * method.n_keys) + NUMBER * 2 * links, keys + 8),
+                 kept=2 * STORED * links),
+            Step(name="crowds", does=f"documents in buckets of more than {settings.max_bucket}",
+                 shuffled=sent(n * 2 * (whole + SHARE * codes), codes + 8)),  # where they are searched, and vouched for
+            Step(name="cut", does="pairs meet their codes, 4 bits of each",
+                 shuffled=sent(n * (whole + 2 * halves) + links * (halves / 2 + 3 * NUMBER), codes + 8),
+                 kept=2 * STORED * corpus.pairs),
+        )),
         Step(name="texts", does="of documents in pairs, read once" if walked else "of documents in pairs, read and kept",
              shuffled=sent(n * 2 * NUMBER, 16) + 5 * NUMBER * corpus.compared if corpus.exact else 0,
              kept=0 if walked else content),
@@ -204,6 +211,19 @@ def _steps(corpus: Corpus, settings: Settings) -> Sequence[Step]:
              kept=(32 + named) * n),
     ]  # fmt: skip
     return found
+
+
+def _sampled(corpus: Corpus, settings: Settings, whole: float) -> Sequence[Step]:
+    """Return the steps by which samples are searched: texts are found by their places, and read in the tasks."""
+    n, method = corpus.n, settings.finder
+    few = n * (8 * method.n_keys + 8) <= SparkEngine.few_bytes
+    placed = 0 if few else int(n * (whole + 4 * NUMBER))
+    return (
+        Step(name="samples", does="the texts are read again: who holds sampled shingles", shuffled=placed),
+        Step(name="candidates", does=f"documents that share {method.n_keys} sampled shingles, or enough of these",
+             shuffled=int(HOLDER * corpus.holders + SHARED * corpus.shared), kept=STORED * corpus.links // 2),
+        Step(name="cut", does="each pair once", shuffled=2 * corpus.links, kept=STORED * corpus.pairs),
+    )  # fmt: skip
 
 
 def _size(n_bytes: float) -> str:

@@ -1,0 +1,91 @@
+"""Which documents of an index contain others: against sets in plain Python, in every kind of index that keeps texts."""
+
+import json
+import random
+
+import pytest
+from cli.commands import status
+
+import lookalike as la
+from lookalike.index import containing
+
+
+def corpus():
+    """Documents of 5 to 90 words, and parts of them with a few words changed."""
+    rng = random.Random(3)
+    texts = [[f"w{rng.randrange(400)}" for _ in range(rng.randrange(5, 90))] for _ in range(60)]
+    asked = []
+    for text in texts[:40]:
+        begin = rng.randrange(len(text) - 3)
+        part = text[begin : begin + rng.randrange(3, 60)]
+        asked.append([word if rng.random() < 0.97 else "changed" for word in part])
+    return [" ".join(words) for words in texts], [" ".join(words) for words in [*asked, [], ["..."], ["elsewhere"]]]
+
+
+def shingles(text):
+    words = text.replace(".", "").split()
+    width = min(2, len(words))
+    return {tuple(words[i : i + width]) for i in range(len(words) - width + 1)} if words else set()
+
+
+def expected(texts, asked, threshold, top=None):
+    """[(query, document, containment)], the best first."""
+    sets = [shingles(text) for text in texts]
+    found = []
+    for query, text in enumerate(asked):
+        own = shingles(text)
+        shares = [
+            (-len(own & some) / len(own), d) for d, some in enumerate(sets) if own and len(own & some) / len(own) >= threshold
+        ]
+        found += [(query, d, -share) for share, d in sorted(shares)[:top]]
+    return found
+
+
+@pytest.mark.parametrize("how", [{}, {"kind": "simhash"}])
+@pytest.mark.parametrize("top", [None, 1])
+def test_none_is_missed(how, top, tmp_path, monkeypatch):
+    monkeypatch.setattr(containing, "AT_A_TIME", 7)
+    texts, asked = corpus()
+    with la.Index.create(tmp_path / "index", width=2, keep_text=True, **how) as index:
+        for begin in (0, 25, 50):
+            index.add(range(begin, min(60, begin + 25)), texts[begin : begin + 25])
+        index.add([60, 61], [texts[0], texts[1]])
+        index.remove([60, 61, 7])
+        texts[7] = ""
+        for threads in (1, 2):
+            found = index.containing(asked, threshold=0.8, top=top, threads=threads).to_pylist()
+            rows = [(row["query"], row["id"], row["containment"]) for row in found]
+            assert rows == expected(texts, asked, 0.8, top) and 20 < len(rows) < 45
+        assert any(row["containment"] < 1 for row in found)
+        assert index.containing([], threshold=0.8).num_rows == 0
+        with pytest.raises(la.ParameterError, match=r"threshold must be in \(0, 1\]; got 0"):
+            index.containing(asked, threshold=0)
+        with pytest.raises(la.ParameterError, match="top must be at least 1"):
+            index.containing(asked, top=0)
+        with pytest.raises(la.ParameterError, match="give texts, not sketches"):
+            index.containing(index.sketch(asked))
+
+
+def test_an_index_without_texts_says_what_is_needed(tmp_path):
+    with la.Index.create(tmp_path / "index") as index:
+        index.add(["a"], ["one two three four five six"])
+        with pytest.raises(la.ParameterError, match=r"this index keeps none: .* \(keep_text=True, --keep-text\)"):
+            index.containing(["one two three four five"])
+
+
+def test_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = " ".join(f"word{i}" for i in range(50))
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps({"id": i, "text": f"{page} {i} more"}) + "\n" for i in "ab"))
+    (tmp_path / "asked.jsonl").write_text(json.dumps({"id": "part", "text": page[70:230]}) + "\n")
+    assert status("index", "create", "ix", "--keep-text") == status("index", "add", "ix", "pages.jsonl", "--id", "id") == 0
+    capsys.readouterr()
+    query = ["index", "query", "ix", "asked.jsonl", "--id", "id"]
+    assert status(*query) == 0 and capsys.readouterr().out == ""
+    assert status(*query, "--measure", "containment") == 0
+    out = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["query"], row["id"]) for row in out] == [("part", "a"), ("part", "b")]
+    assert out[0].keys() == {"query", "id", "containment"} and 0.9 <= out[0]["containment"] < 1
+    assert status(*query, "--measure", "containment", "-t", "1") == 0 and capsys.readouterr().out == ""
+    for wrong, message in ((["-t", "0.5"], "--threshold is for"), (["--measure", "containment", "--first"], "use --top 1")):
+        assert status(*query, *wrong) == 2 and message in capsys.readouterr().err
