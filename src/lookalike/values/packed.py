@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.packing import count_filled, count_matches
 from ..theory.bbit import quantized
+from ..theory.mixture import Part
 from ..theory.shares import share_error
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
@@ -19,6 +20,10 @@ from .signatures import SketchScheme
 
 class PackingScheme(Protocol):
     """What a parameter object offers to the packed signatures it made."""
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return what a signature of so many slots is packed into."""
+        ...
 
     def estimate(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
         """Return (estimated resemblance, standard error) from counted matches."""
