@@ -131,7 +131,8 @@ def allow(reach, row, begin, size, allowed):
 
 
 @compiled(
-    "UniTuple(int64, 2)(const uint64[:, ::1], int64, const uint64[:, ::1], int64, int64, Reach, int64[:, ::1], uint64[::1], Hits)",
+    "UniTuple(int64, 2)(const uint64[:, ::1], int64, const uint64[:, ::1], int64, int64, Reach, int64[:, ::1], uint64[::1], "
+    "Hits)",
     Reach,
     Hits,
 )

@@ -11,7 +11,7 @@ from ..errors import ParameterError
 from ._check import Float, count, within
 from .mixture import Part, curve
 
-KEY_COST, CANDIDATE_COST, WORD_COST = 100.0, 60.0, 0.5  # ns: a key sorted, a candidate estimated, a word of any pair compared
+KEY_COST, CANDIDATE_COST, WORD_COST = 60.0, 250.0, 0.08  # ns: a key sorted, a candidate estimated, a word of any pair compared
 
 
 def _matching(
