@@ -91,8 +91,8 @@ class Index(Reader):
         bands, rows : int >= 1, optional
             For "minhash": in place of the planner's choice.
         bits : {1, 2, 4, 8, 16} or 1/2, 1/3, ..., optional
-            For "minhash": of each slot kept for estimates; default 16. Below 1 so many slots share one bit, their XOR, which must
-            divide ``slots``; for thresholds near 1 that errs least.
+            For "minhash": of each slot kept for estimates; default 16. Below 1 so many slots share one bit, their XOR, and must
+            divide ``slots``: near a threshold of 1 as many bits then tell more.
         slots : int in [1, 65536], optional
             For "minhash": kept for estimates; default 256.
         standard_error : float in [0.0001, 1), optional

@@ -17,7 +17,7 @@ from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
 from ..search.weak_bits import MAX_PREFIX, WeakBits
 from ..sketches.minhash import FastSimilarity
-from ..sketches.packed import whole_bits
+from ..sketches.packed import packing_of
 from ..sketches.simhash import SimHash
 from ..theory import banding, mixture, shares, simhash
 from ..theory.blocks import combinations_within
@@ -51,18 +51,16 @@ class MinHashKind(Kind):
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
         if self.bits not in LANES and not 0.0 < self.bits < 1.0:
             raise ParameterError(
-                f"bits must be one of {', '.join(map(str, LANES))}, or 1/2, 1/3 and so on; got {self.bits}: an index has slots of "
-                "one kind, while lookalike.Fractional mixes them, and lookalike.pairs_above searches those"
+                f"bits must be one of {', '.join(map(str, LANES))}, or 1/2, 1/3 and so on; got {self.bits}: all slots of an "
+                "index are of one kind; lookalike.Fractional mixes kinds, and lookalike.pairs_above searches those"
             )
-        if self._part.combined * self._part.slots != self.slots:
-            raise ParameterError(f"{self._part.combined} slots make a stored bit, which must divide the {self.slots} slots")
+        _ = self._part
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
 
     @cached_property
     def _part(self) -> Part:
         """Stored slots."""
-        bits, combined = whole_bits(self.bits)
-        return Part(slots=max(1, self.slots // combined), bits=bits, combined=combined)
+        return packing_of([(self.bits, 1.0)]).parts(self.slots)[0]
 
     @cached_property
     def plan(self) -> Plan:
@@ -251,8 +249,8 @@ def plan_kind(kind: str, **given: Any) -> Kind:
     """Return the kind of a name, with all that is left to defaults and to the planner written out."""
     if kind == MinHashKind.name:
         first = {name: value for name, value in given.items() if name not in PLANNED}
-        if len(first) < len(given) and "slots" not in first and isinstance(first.get("bits"), float):
-            first["slots"] = whole_bits(first["bits"])[1]  # any number that suits: the planner chooses it
+        if len(first) < len(given) and "slots" not in first and 0.0 < (first.get("bits") or 1.0) < 1.0:
+            first["slots"] = round(1.0 / first["bits"])  # any number that suits: the planner chooses it
         make_kind(kind, **first)  # what is wrong is named first
         given = _planned_codes(given)
     return make_kind(kind, **given).resolved()
@@ -268,14 +266,12 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
         raise ParameterError("slots fix the standard error and the bytes: give slots, a standard error or a number of bytes")
     if size is not None:
         size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
-    bits, combined = whole_bits(rest["bits"]) if rest.get("bits") is not None else (None, 1)
-    kinds, xors = (LANES if bits is None else (bits,), ()) if combined == 1 else ((), (combined,))
+    bits = rest.get("bits") or 0
+    kinds, xors = ((), (round(1.0 / bits),)) if 0 < bits < 1 else ((int(bits),) if bits else LANES, ())
     chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=xors)
     if chosen.permutations > MAX_PERMUTATIONS:
-        raise ParameterError(
-            f"{f'a standard error of {error}' if size is None else f'filling {size:,} bytes'} takes {chosen.permutations:,} slots; "
-            f"an index has at most {MAX_PERMUTATIONS:,}"
-        )
+        wanted = f"a standard error of {error}" if size is None else f"filling {size:,} bytes"
+        raise ParameterError(f"{wanted} takes {chosen.permutations:,} slots; an index has at most {MAX_PERMUTATIONS:,}")
     return {"bits": chosen.bits, "slots": chosen.permutations} | rest
 
 

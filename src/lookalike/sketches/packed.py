@@ -339,12 +339,6 @@ class Fractional(Packing):
         return tuple(parts)
 
 
-def whole_bits(value: Any) -> tuple[int, int]:
-    """Return bits of a stored slot, and how many slots make one, from a number of bits a slot."""
-    bits = _bits(value)
-    return max(1, int(bits)), _combined(bits)
-
-
 def packing_of(shares: Sequence[tuple[float, float]]) -> BBit | XorBits | Fractional:
     """Return the packing of some shares, of a ``theory.choose.Choice`` for example: the plainest that there is."""
     found = Fractional(shares=shares)
