@@ -30,6 +30,7 @@ class Site:
     says: int | None = None  # what it says in place of the true Content-Length
     tags: bool = True  # versions have ETags and times of change
     compressed: bool = False
+    total: bool = True  # parts say how large the file is
     token: str = ""  # what must be sent to read a data set
     gone: dict = field(default_factory=dict)  # {path: where it is now}
     requests: list = field(default_factory=list)
@@ -118,7 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(416, b"", headers | {"Content-Range": "bytes */0"})
         elif asked:
             begin, end = int(asked[1]), min(int(asked[2]) + 1, len(held))
-            self._send(206, held[begin:end], headers | {"Content-Range": f"bytes {begin}-{end - 1}/{len(held)}"})
+            self._send(
+                206, held[begin:end], headers | {"Content-Range": f"bytes {begin}-{end - 1}/{len(held) if site.total else '*'}"}
+            )
         else:
             self._send(200, held, headers)
 

@@ -25,8 +25,8 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 3615, "kernels": 6150, "engines": 4725, "recipes": 5275, "results": 3075, "files": 4490, "formats": 6560, "inputs": 1750,
-    "steps": 3145, "index": 2120, "search": 2140, "serve": 2610, "report": 2285, "cli": 2910, "sketches": 1320, "values": 1555, "text": 1800,
+    "theory": 4010, "kernels": 6150, "engines": 4725, "recipes": 5275, "results": 3075, "files": 4490, "formats": 6560, "inputs": 1750,
+    "steps": 3145, "index": 2120, "search": 2140, "serve": 2610, "report": 2285, "cli": 2910, "sketches": 1450, "values": 1790, "text": 1800,
     "settings": 1030, "methods": 660, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
@@ -34,7 +34,7 @@ MOST = {
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 78,
+    "files imported by exactly one other": 79,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

@@ -19,6 +19,7 @@ _HOMES = {
     "BBitFeatures": "bridges.features",
     "BandingIndex": "search.banding",
     "ColumnFunctions": "bridges.columns",
+    "DartMinHash": "sketches.weighted",
     "DocumentFrequencies": "text.features",
     "ExhaustiveHammingIndex": "search.fingerprints",
     "FastSimilarity": "sketches.minhash",
@@ -45,6 +46,7 @@ _HOMES = {
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
     "ProbMinHash": "sketches.weighted",
+    "QuantileBits": "sketches.quantiles",
     "Result": "results.result",
     "SetSketch": "sketches.set_sketch",
     "Seen": "recipes.seen",
@@ -138,10 +140,11 @@ if TYPE_CHECKING:
     from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
+    from .sketches.quantiles import QuantileBits
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
-    from .sketches.weighted import ICWS, ProbMinHash
+    from .sketches.weighted import ICWS, DartMinHash, ProbMinHash
     from .steps.keep import Kept, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.hashes import shingle

@@ -202,3 +202,57 @@ def test_any_command_finishes_what_was_killed(crawl, capsys, monkeypatch):
     assert code == 0 and "2 generations" in out
     assert err == "seen: a job that was killed is finished: its outputs and its generation are there\n"
     assert "nothing was added" in week(capsys, 1)[1]
+
+
+def counted_weeks(capsys, *more):
+    for number in range(3):
+        assert week(capsys, number, "--counts", "--source", "site", *more)[0] == 0
+    with la.Seen("seen", read=True) as seen:
+        return seen.counts(list_sources=2).to_pylist()
+
+
+def test_counts_of_all_weeks(crawl, capsys):
+    rows = counted_weeks(capsys)
+    top = sorted(rows, key=lambda row: (-row["n_duplicates"], -row["n_sources"]))[:3]
+    code, out, err = run(capsys, "seen", "counts", "seen", "--top", 3, "--list-sources", 2, "--json")
+    assert code == 0 and [json.loads(line) for line in out.splitlines()] == top and not err
+    code, out, _ = run(capsys, "seen", "counts", "seen", "--top", 1, "--list-sources", 1)
+    head, line = out.splitlines()
+    assert head.split() == ["duplicates", "exact", "sources", "generation", "id"]
+    assert line.split() == [*(str(top[0][name]) for name in ("n_duplicates", "n_exact", "n_sources", "generation", "id")),
+                            f"({top[0]['sources'][0]})"]  # fmt: skip
+    for name in ("counts.parquet", "counts.jsonl"):
+        code, out, _ = run(capsys, "seen", "counts", "seen", "--list-sources", 2, "-o", name)
+        assert code == 0 and out == f"{len(rows)} documents written: {name}\n"
+    assert pq.read_table("counts.parquet").to_pylist() == rows
+    assert [json.loads(line) for line in (crawl / "counts.jsonl").read_text().splitlines()] == rows
+    code, out, err = run(capsys, "seen", "counts", "seen", "--list-sources", 2, "-o", "-")
+    assert code == 0 and [json.loads(line) for line in out.splitlines()] == rows and "documents written" in err
+
+
+def test_counts_that_are_refused(crawl, capsys):
+    week(capsys, 0)
+    for more, said in (
+        (("-o", "counts.parquet", "--json"), "--json lists documents, and -o writes all of them"),
+        (("-o", "seen/counts.parquet"), "seen/counts.parquet is inside seen, which holds generations only"),
+        (("-o", "w0/p-0.parquet", "--force"), "the output w0/p-0.parquet would replace an input"),
+        (("-o", "counts"), "the suffix must be one of"),
+    ):
+        code, _, err = run(capsys, "seen", "counts", "seen", *more)
+        assert code and said in err
+    code, out, err = run(capsys, "seen", "counts", "seen", "--json")
+    assert code == 0 and err == "not counted: what jobs without --counts found (000001)\n"
+    assert {json.loads(line)["n_sources"] for line in out.splitlines()} == {0}
+    code, _, err = run(capsys, "dedup", "w1", *HOW, "--seen", "seen", "--counts", "-o", "fresh/w1")
+    assert code == 0
+    code, _, err = run(capsys, "dedup", "w2", *HOW, "--seen", "seen", "--counts", "--source", "site", "-o", "fresh/w2")
+    assert code and "000002 counted sources by input file" in err and "run without --source" in err
+
+
+def test_generations_of_somebody_else_are_checked_where_the_user_says(crawl, capsys, monkeypatch):
+    counted_weeks(capsys)
+    monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
+    code, out, _ = run(capsys, "seen", "check", "seen")
+    assert code == 1 and out.count("name it, or a folder that it is in: --trust PATH") == 3
+    assert run(capsys, "seen", "check", "seen", "--trust", ".")[0] == 0
+    assert run(capsys, "seen", "counts", "seen")[0] == 0  # reads nothing from there

@@ -13,7 +13,7 @@ from lookalike.files import workspace
 from lookalike.files.publication import JOURNAL
 
 OUTPUTS = ("out/0", "out/1.jsonl", "out/2.parquet", "out/3.csv.gz", "other/4", "out/5.jsonl")
-HOW = la.Settings(id="id", threads=1)
+HOW = la.Settings(id="id", threads=1, counts=True)
 
 
 class Weeks(Case):

@@ -65,6 +65,15 @@ CASES = {
         "ignore": ["w1"],
         "ignore_common": 0.3,
     },
+    "counts": {
+        "counts": True,
+        "source": "v",
+        "list_sources": 2,
+        "at_most": 2,
+        "keep": "longest",
+        "id": "name",
+        "threshold": 0.5,
+    },
     "across": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6, "across": "g", "evidence": "all", "id": "name"},
     "across with nulls": {"method": "simhash", "radius": 12, "threshold": 0.6, "max_bucket": 2, "across": "v", "within": "g"},
     "overrides": {

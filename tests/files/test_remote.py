@@ -82,6 +82,19 @@ def test_what_is_read_is_what_is_there(name, ranges):
         assert la.dedup(site.address + name).keep.sum() == 50
 
 
+def test_parts_that_do_not_say_how_large_the_file_is():
+    with serving(files=FILES, total=False) as site:
+        assert texts_of(site.address + "/a.jsonl") == [row["text"] for row in ROWS]
+        (place,) = places(site.address + "/a.jsonl")
+        assert place.is_temporary
+
+
+def test_a_long_name():
+    name = f"/a.{'b' * 240}.jsonl"
+    with serving(files={name: LINES}, ranges=False) as site:
+        assert texts_of(site.address + name) == [row["text"] for row in ROWS]
+
+
 def test_an_empty_file():
     with serving(files=FILES) as site:
         assert texts_of(site.address + "/empty.jsonl") == []

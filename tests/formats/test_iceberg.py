@@ -1,13 +1,16 @@
 """Iceberg tables as other programs write them, and as nobody should."""
 
+import struct
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.lakes import ROWS, TEXTS, IcebergTables, add_deletes, described_anew, read, rows_of
 
 import lookalike as la
+from lookalike.formats.iceberg import _vector
 
 
 @pytest.fixture
@@ -80,6 +83,25 @@ def test_hostile_iceberg_tables(iceberg, tmp_path):
         described_anew(folder, table, lambda held, where=where: held["snapshots"][-1].update({"manifest-list": where}))
         with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
             la.dedup(folder)
+
+
+def test_a_deletion_vector_names_no_more_rows_than_there_are():
+    """Each bitmap stands for 2^32 rows, and each key for as many bitmaps before it: both are checked before they are unpacked."""
+    roaring = pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vectors")
+
+    def blob(*bitmaps):
+        data = b"DVDV" + struct.pack("<Q", len(bitmaps))
+        data += b"".join(struct.pack("<I", key) + roaring.BitMap(rows).serialize() for key, rows in bitmaps)
+        return struct.pack(">I", len(data)) + data + b"\0crc"
+
+    def rows_of_blob(content, n_rows):
+        return np.concatenate(list(_vector(content, n_rows, "v"))).tolist()
+
+    assert rows_of_blob(blob((0, [1, 5, 70_000])), 70_001) == [1, 5, 70_000]
+    assert rows_of_blob(blob((0, [3]), (2, [1])), 1 << 40) == [3, (2 << 32) + 1]
+    for content in (blob((0, [1, 70_000])), blob((2_000_000_000, [0])), blob((0, range(1 << 31)))):
+        with pytest.raises(la.InputDataError, match="damaged: it deletes rows that the file does not have"):
+            rows_of_blob(content, 70_000)
 
 
 def test_which_file_describes_an_iceberg_table(iceberg, tmp_path):

@@ -73,6 +73,34 @@ def test_an_old_name_of_a_table_means_what_is_there_now(tables, tmp_path):
     assert len(rows_of(tmp_path / "kept")) == 2, "copies are read where they are, and nothing is remembered of what was there"
 
 
+def test_columns_are_the_table_s_own_whatever_folders_are_called(tables, tmp_path):
+    table = tmp_path / "lang=xx" / "t"
+    table.parent.mkdir()
+    tables.append(table, pa.table({"id": [1, 2], "text": TEXTS[:2], "lang": ["007", "7"]}), partition_by=["lang"])
+    tables.append(table, pa.table({"id": [3], "text": TEXTS[2:3], "lang": pa.array([None], pa.string())}))
+    assert read(table, others=("lang",)) == [(1, TEXTS[0], "007"), (2, TEXTS[1], "7"), (3, TEXTS[2], None)]
+    assert sorted(la.dedup(table, id="id", keep="largest:lang").kept["id"].to_pylist()) == [1, 2, 3]
+
+
+def test_a_name_that_an_address_would_mean_otherwise(tables, tmp_path):
+    tables.append(tmp_path / "t", ROWS)
+    tables.append(tmp_path / "dA", ROWS.slice(0, 1))
+    shutil.move(tmp_path / "t", tmp_path / "d%41")
+    if tables.kind == "iceberg":
+        assert len(rows_of(tmp_path / "d%41")) == 4
+    else:  # whose package would open the other one
+        with pytest.raises(la.InputDataError, match="rename the folder"):
+            open_sources([tmp_path / "d%41"])
+
+
+def test_a_table_is_given_once(tables, tmp_path):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    for names in ([table, table], *([[table, name]] for name in table.glob("metadata/*1-*.metadata.json"))):
+        with pytest.raises(la.InputDataError, match="is given twice"):
+            open_sources(names if len(names) == 2 else names[0])
+
+
 def test_added_and_partitioned(tables, tmp_path):
     table = tmp_path / "t"
     tables.append(table, ROWS, partition_by=["lang"])

@@ -139,6 +139,7 @@ class Commands:
                 str(folder / "kept.jsonl"),
                 "--window",
                 "n:2",
+                "--counts",
             ]
         )
         self._call(["index", "create", str(folder / "ix"), "--keep-text"])

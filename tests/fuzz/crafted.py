@@ -133,7 +133,7 @@ class Crafted:
         for name, given in JOBS.items():
             data = [folder / "in"] if "id" in given else [folder / "in", folder / "notes"]
             la.dedup(data, against=folder / "new.jsonl" if name == "keepers" else None, threads=1, **given).save(folder / name)
-        result = la.dedup([folder / "in", folder / "notes"], threads=1)
+        result = la.dedup([folder / "in", folder / "notes"], threads=1, counts=True)
         result.save_sketches(folder / "seen")
         la.dedup(pa.Table.from_pylist(ROWS), id="id", threads=1).save_sketches(folder / "seen texts")
         la.dedup(folder / "new.jsonl", against=folder / "seen", threads=1).save(folder / "week")
@@ -181,6 +181,8 @@ class Crafted:
                 return
             if "files" in said and description.name == "result.json":
                 said["files"][path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
+            elif path.name.endswith("counts.parquet"):
+                said["counts"]["of"][-1]["rows"] = pq.read_metadata(path).num_rows
             elif r.random() < 0.9:
                 n_before, n = said["files"][0]["rows"], pq.read_metadata(path).num_rows
                 said["files"][0] |= {"bytes": path.stat().st_size, "rows": n}
@@ -245,9 +247,15 @@ class Crafted:
         ids = ["--id", "id"] if target.name == "seen texts" else []
         line = [self.folder / "new.jsonl", "--against", target, "--trust", self.folder, "--quiet", "--threads", "1", *ids]
         if r.random() < 0.3:
+            for name in ("1", "2"):
+                shutil.copytree(target, folder / "weeks" / name)
+            for command in r.choice([["counts"], ["check", "counts"], ["compact", "counts"]]):
+                self._command("seen", command, folder / "weeks")
+        elif r.random() < 0.3:
             self._command("pairs", *line)
         else:
-            self._command("dedup", *line, "--annotate", "-o", folder / "out.jsonl", "--save-sketches", folder / "next")
+            counts = r.choice([[], ["--counts"]])
+            self._command("dedup", *line, *counts, "--annotate", "-o", folder / "out.jsonl", "--save-sketches", folder / "next")
 
     def _work(self, r: Random, target: Path, folder: Path) -> None:
         self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--resume", "--quiet")

@@ -88,5 +88,6 @@ def test_consistent_weighted_samples_equal_twin(rng, seed):
     values, weights = rng.integers(0, 1 << 64, 43, dtype=np.uint64), rng.lognormal(0, 2, 43)
     sets = la.WeightedSets.from_arrays(values, weights, offsets)
     elements = list(zip(sets.values.tolist(), sets.weights.tolist(), strict=True))
-    found = la.ICWS(permutations=16, seed=seed).sign(sets).values
-    assert found.tolist() == [families.icws(dict(elements[begin:end]), 16, seed) for begin, end in pairwise(offsets)]
+    for scheme, twin in ((la.ICWS, families.icws), (la.DartMinHash, families.darts)):
+        found = scheme(permutations=16, seed=seed).sign(sets).values
+        assert found.tolist() == [twin(dict(elements[begin:end]), 16, seed) for begin, end in pairwise(offsets)]

@@ -114,6 +114,26 @@ def icws(weighted, slots, seed):
     return out
 
 
+def darts(weighted, slots, seed):
+    """DartMinHash: of all darts below the weights, up to ranks that reach each slot for sure, the first of each slot."""
+    limit, thrown = 60 * slots / sum(weighted.values()), []
+    for x, weight in weighted.items():
+        key, strips = fmix64(x ^ seed), [(0.0, 2.0**-40), *((2.0**e, 2.0 ** (e + 4)) for e in range(-40, 0, 4))]
+        strips += [(2.0**e, 2.0 ** (e + 1)) for e in range(64)]
+        for strip, (low, high) in enumerate(strips, 1):
+            if low >= weight:
+                break
+            strip_key, rank, turn = fmix64((key + strip * GOLDEN) & MASK), 0.0, 0
+            while rank < limit:
+                turn += 1
+                dart = fmix64((strip_key + turn * GOLDEN) & MASK)
+                rank -= math.log(uniform(dart, 1)) / (high - low)
+                if low + uniform(dart, 2) * (high - low) < weight:
+                    slot = (fmix64((dart + 3 * GOLDEN) & MASK) >> 32) * slots >> 32
+                    thrown.append((slot, rank, dart))
+    return [min((rank, dart) for slot, rank, dart in thrown if slot == j)[1] for j in range(slots)]
+
+
 def rotate(slots):
     """Densification by rotation."""
     empty, t = 0xFFFFFFFF, len(slots)

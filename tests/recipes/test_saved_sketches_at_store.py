@@ -10,13 +10,15 @@ from object_store import held, put_folder
 from weekly import HOW, said, weeks, written
 
 import lookalike as la
+from lookalike.cli.outputs import Outputs
 from lookalike.files.disk import SIDECAR
 from lookalike.files.store import PLANNED, NewObjects
 from lookalike.files.urls import Url
+from lookalike.formats.sources import open_sources
 from lookalike.inputs import sketches as folders_of_sketches
 from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
-from lookalike.inputs.sketches import saved_in
+from lookalike.inputs.sketches import open_references, saved_in
 from lookalike.recipes import saved_sketches
 
 WEEKS = weeks(1, 27)
@@ -63,6 +65,22 @@ def test_two_generations(files, bucket, tmp_path, monkeypatch):
     for listed, seen in ((1, "seen"), (1000, "seen"), (1000, copied.name)):  # the files asked for together, or one by one
         monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
         assert against(files[2], bucket / seen) == wanted
+
+
+def test_counts_are_saved_beside_them(files, bucket, tmp_path):
+    """The same bytes as on a disk, and a later job counts for what is on the store."""
+    for seen in (bucket / "seen", tmp_path / "seen"):
+        for week, some in enumerate(files[:2]):
+            more = {"against": str(seen) if isinstance(seen, Url) else seen} if week else {}
+            with closing(la.dedup(some, counts=True, source="site", threads=1, **HOW, **more)) as result:
+                result.save_sketches(f"{seen}/w{week}")
+    first, second = ((bucket / f"seen/w{week}/{ROWS}/counts.parquet").read_bytes() for week in range(2))
+    assert first == (tmp_path / "seen/w0/sketches-counts.parquet").read_bytes()
+    assert second == (tmp_path / "seen/w1/sketches-counts.parquet").read_bytes() != first
+    with pytest.raises(la.OutputError, match="counts.parquet"):
+        Outputs(output=f"{bucket}/seen/w1/{ROWS}/counts.parquet", report=None, force=True, texts="full").check(
+            open_sources([str(tmp_path / "in")]), open_references([f"{bucket}/seen"]), [], False
+        )
 
 
 def test_texts_that_came_from_no_file(files, bucket, monkeypatch):

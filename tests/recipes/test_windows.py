@@ -85,6 +85,22 @@ def test_times(values, newest, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("values", "given"),
+    [
+        (pa.array([[1], [2]]), "when:2"),
+        (pa.array([{"a": 1}, None]), "when:2"),
+        (pa.array([1 << 60, 5], pa.timestamp("ms")), "when:2d"),
+        (pa.array([1 << 30, 5], pa.date32()), "when:2d"),
+    ],
+    ids=lambda value: str(getattr(value, "type", value)),
+)
+def test_types_without_a_window(values, given, tmp_path):
+    pq.write_table(pa.table({"text": ["x", "y"], "when": values}), tmp_path / "t.parquet")
+    with pytest.raises(la.InputDataError, match=r"t\.parquet, column 'when': a window counts from .*found values of type "):
+        Window.of(given).newest(open_sources([tmp_path / "t.parquet"]), "text", "strict")
+
+
+@pytest.mark.parametrize(
     ("given", "rows", "said"),
     [
         ("n:2", ['{"text": "", "n": 1}', '{"text": "", "n": 7.5}'], 7.5),

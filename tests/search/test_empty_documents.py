@@ -18,6 +18,7 @@ SIGNED = {
     "reverse": la.OnePermutation(permutations=16, densify="reverse").sign(SHINGLES),
     "filled": la.OnePermutation(permutations=16).fill(la.OnePermutation(permutations=16).sign(SHINGLES), "rotation"),
     "ICWS": la.ICWS(permutations=16).sign(WEIGHTED),
+    "DartMinHash": la.DartMinHash(permutations=16).sign(WEIGHTED),
     "ProbMinHash": la.ProbMinHash(permutations=16).sign(WEIGHTED),
     "PermutationMinHash": la.PermutationMinHash(universe=1 << 64, permutations=16).sign_sets(KEYS, OFFSETS),
     "merged": la.MinHash(permutations=16).sign(SHINGLES).merge(la.MinHash(permutations=16).sign(SHINGLES)),

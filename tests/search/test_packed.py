@@ -43,7 +43,7 @@ def check_pairs(packed):
     """Hold pairs at several thresholds to the estimates of all pairs."""
     left, right = np.triu_indices(len(packed), 1)
     every = packed.estimated_resemblance(left, right)
-    for threshold in (0, 0.2, 0.45, 0.7, 1.0, float(np.nanquantile(every, 0.999))):
+    for threshold in (0, 0.45, 0.7, 1.0, float(np.nanquantile(every, 0.999))):
         found = la.pairs_above(packed, threshold, threads=2)
         reached = every >= threshold - 1e-12
         assert found.left.tolist() == left[reached].tolist() and found.right.tolist() == right[reached].tolist()
@@ -55,12 +55,10 @@ def check_pairs(packed):
 def test_pairs_are_those_of_all_estimates(rng, packing):
     """Without densities, with those of sets of unlike sizes in a small universe, and with these rounded. Blocks have 256 rows."""
     check_pairs(packing.pack(la.FastSimilarity(permutations=192).sign(la.Shingles.from_arrays(*sets(rng, 262, 1 << 40)))))
-    dense = packing.pack(la.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 90, 700)))
+    dense = packing.pack(la.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 60, 700)))
     assert dense.densities is not None and np.ptp(dense.densities) > 0.2
     every = check_pairs(dense)
-    assert np.isnan(every).any() == (packing in PACKINGS[2:3] + PACKINGS[4:5]), (
-        "two resemblances are possible of even XORs alone"
-    )
+    assert np.isnan(every).any() == isinstance(packing, la.XorBits), "XORs alone can stand for two resemblances"
     check_pairs(dense.with_quantized_densities(4))
 
 
@@ -83,8 +81,8 @@ def test_nearest_are_the_highest_estimates(rng, packing):
     ):
         packed = packing.pack(signatures)
         rows, values = la.nearest(packed, packed, top=40)
-        for query in range(40):
-            every = [float(packed.estimated_resemblance(query, row)) for row in range(40)]
+        estimates = packed.estimated_resemblance(*np.indices((40, 40))).tolist()
+        for query, every in enumerate(estimates):
             order = sorted(
                 range(40), key=lambda row: (np.isnan(every[row]), -every[row] if every[row] == every[row] else 0, row)
             )
@@ -150,7 +148,7 @@ def test_recall_is_as_planned(rng, packing, threshold, recall):
 
 def test_recall_of_dense_sets_is_at_least_as_planned(rng):
     """Of sets that fill much of their universe, by true permutations: slots match by chance the less, the denser they are."""
-    universe, size, n = 400, 160, 600
+    universe, size, n = 400, 160, 250
     common = 140
     rows = []
     for _ in range(n):
@@ -209,11 +207,14 @@ def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
 def test_what_bands_cannot_do_is_refused(rng):
     signatures = planted(rng, 5, 64, 0.9)
     packed = la.BBit(bits=1).pack(signatures)
+    ordered = la.QuantileBits(bits=2).pack(la.MinHash(permutations=64).sign(la.shingle(["a b c d e f g"])).with_sizes([3]))
     raw = la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(la.shingle(["a b c d e f g"])))
     index = la.BandingIndex(bands=4, rows=8).add(packed)
     for call, message in (
         (lambda: la.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or fill"),
         (lambda: la.BandingIndex(bands=2, rows=2).add(raw), "then pack them"),
+        (lambda: la.pairs_above(ordered, 0.5), "compared by their order"),
+        (lambda: la.BandingIndex(bands=2, rows=2).add(ordered), "before they are packed"),
         (
             lambda: la.BandingIndex(bands=9, rows=4).add(la.XorBits().pack(signatures)),
             "36 stored slots; the signatures have 32",

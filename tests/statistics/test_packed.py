@@ -202,6 +202,48 @@ def test_icws(rng):
     assert abs(found - exact) < 4 * (exact * (1 - exact) / (1024 * 30)) ** 0.5
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 300.0])
+def test_dartminhash(rng, scale):
+    """Unbiased, with the variance of independent slots, whatever the weights' scale; scaling both sets changes nothing but it."""
+    sets, _, _ = weighted_pair(rng)
+    sets = la.WeightedSets(sets.values, sets.weights * scale, sets.offsets)
+    exact, n, k = sets.resemblance(0, 1), 2000, 64
+    found = np.array([la.DartMinHash(permutations=k, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(n)])
+    variance = exact * (1 - exact) / k
+    assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
+    assert found.var() == pytest.approx(variance, abs=4 * variance * (2 / n) ** 0.5)
+
+
+def test_darts_of_weights_that_are_next_to_nothing_are_refused():
+    with pytest.raises(la.ParameterError, match=r"at least 2\^-40.*got 1e-13"):
+        la.DartMinHash().sign(la.WeightedSets.from_arrays([1, 2], [1.0, 1e-13], [0, 2]))
+    signed = la.DartMinHash(permutations=8).sign(la.WeightedSets.from_arrays([1, 2], [2.0**-40, 1e12], [0, 1, 2]))
+    assert signed.estimated_resemblance(0, 1) == 0
+
+
+def test_inverse_frequencies_count_boilerplate_less():
+    """Pages of one template and texts of their own: alike by plain shingles, apart by weights."""
+    template, words = " ".join(f"menu{i}" for i in range(80)), [[f"t{page}w{i}" for i in range(40)] for page in range(40)]
+    texts = [f"{template} {' '.join(own)}" for own in words]
+    plain = la.DartMinHash(permutations=512).sign(la.weigh(texts, frequencies=None, cap=1e-3))
+    weighted = la.DartMinHash(permutations=512).sign(la.weigh(texts))
+    assert plain.estimated_resemblance(0, 1) > 0.4
+    assert weighted.estimated_resemblance(0, 1) < 0.25
+
+
+def test_chunks_of_a_slot_have_the_variance_of_theory(rng):
+    """Chunks agree all at once or by chance: 20,000 signatures of 32 slots, 4 chunks of 2 bits."""
+    r, n, k, m, b = 0.7, 20_000, 32, 4, 2
+    left = rng.integers(0, 1 << b, (n, k, m), dtype=np.uint8)
+    right = np.where(rng.random((n, k, 1)) < r, left, rng.integers(0, 1 << b, (n, k, m), dtype=np.uint8))
+    found = bbit.resemblance((left == right).mean((1, 2)), b)
+    theory = bbit.partitioned_variance(r, b, m, k)
+    assert abs(found.mean() - r) < 4 * (theory / n) ** 0.5
+    assert found.var() == pytest.approx(theory, abs=4 * theory * (2 / n) ** 0.5)
+    assert bbit.partitioned_variance(r, b, 1, k) == pytest.approx(bbit.variance(r, b, k))
+    assert theory > bbit.variance(r, b, k * m)
+
+
 def test_probminhash(rng):
     sets, _, _ = weighted_pair(rng)
     exact = sets.probability_resemblance(0, 1)

@@ -12,23 +12,33 @@ from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
 from lookalike.steps.groups import (
     FROM,
+    JOINING,
     NAMES,
+    PLACED,
     REASONS,
     REMOVED,
+    SHARES,
     GroupRules,
     Listed,
     Origins,
     by_value,
     come_from,
+    joining,
     names_of,
     numbered,
+    placed,
     rule,
+    shares,
     sources,
     spare,
 )
 from lookalike.values.tables import SOURCE_BITS
 
 members = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40).map(sorted)  # (keeper, source)
+
+
+groups = st.permutations(range(5))
+"""An order of keepers: groups come in any."""
 
 
 def table(rows, schema):
@@ -44,8 +54,9 @@ def test_the_first_removed_documents_of_each_group_are_spared(found, at_most, cu
     assert run(spare, batches(table(rows, REMOVED), REMOVED, cut), at_most=at_most) == [(order, 1) for order in kept]
 
 
-@given(members, st.integers(0, 3), cuts)
-def test_sources_are_counted_and_the_most_frequent_listed(found, listed, cut):
+@given(members, groups, st.integers(0, 3), cuts)
+def test_sources_are_counted_and_the_most_frequent_listed(found, turn, listed, cut):
+    found = sorted(found, key=lambda row: turn[row[0]])
     rows = [(10 + i, keeper, 100 + source) for i, (keeper, source) in enumerate(found)]
     origins = Origins(column="x", documents=(), listed=listed)
     expected = []
@@ -54,7 +65,48 @@ def test_sources_are_counted_and_the_most_frequent_listed(found, listed, cut):
         top = [origin for origin, _ in counts.most_common(listed)] if listed else []  # equal ones in the order of the first
         told = np.array(top + [-1] * (listed - len(top)), np.int64).tobytes()
         expected.append((group, len(counts), *([told] if listed else [])))
-    assert run(sources, batches(table(rows, FROM), FROM, cut), origins=origins) == expected
+    assert sorted(run(sources, batches(table(rows, FROM), FROM, cut), origins=origins)) == expected
+
+
+@given(members, groups, cuts)
+def test_what_each_source_has_in_a_group_is_added_up(found, turn, cut):
+    found = sorted(found, key=lambda row: turn[row[0]])
+    rows = [(10 + i, keeper, 100 + source, 1, i % 2, i % 3) for i, (keeper, source) in enumerate(found)]
+    expected = []
+    for keeper, source in set(found):
+        own = [row for row in rows if row[1:3] == (keeper, 100 + source)]
+        expected.append((own[0][0], keeper, *(sum(row[n] for row in own) for n in (3, 4, 5))))
+    assert sorted(run(shares, batches(table(rows, JOINING), JOINING, cut))) == sorted(expected)
+
+
+def test_documents_join_groups_as_what_they_are():
+    """References count nothing here; spared documents are members, and not removed; those of a key are removed, no members."""
+    schema = pa.schema(
+        [
+            ("order", pa.int64()),
+            ("keeper", pa.int64()),
+            ("reason", pa.string()),
+            ("spared", pa.int64()),
+            ("column_x", pa.large_string()),
+        ]
+    )
+    rows = [
+        (0, 0, "reference", None, "a"), (1, 1, "kept", None, "a"), (2, 0, "exact", None, ""), (3, 1, "near", 1, "b"),
+        (4, 1, "exact", 1, "b"), (5, 0, "key", None, "b"), (6, None, "empty", None, "b"), (7, 1, "near", None, "a"),
+    ]  # fmt: skip
+    origins = Origins(column="x", documents=())
+    told = run(joining, table(rows, schema).to_batches(), origins=origins, boundary=1)
+    a, b, none = numbered(["a", "b", ""]).tolist()
+    assert told == [
+        (1, 1, a, 1, 0, 0), (2, 0, none, 1, 1, 1), (3, 1, b, 1, 0, 0), (4, 1, b, 1, 0, 0), (5, 0, b, 0, 0, 1), (7, 1, a, 1, 0, 1),
+    ]  # fmt: skip
+
+
+def test_kept_documents_are_numbered_through_all_inputs():
+    schema = pa.schema([*SHARES, ("keeper_position", pa.int64())])
+    rows = [(9, 2, 1, 0, 1, 2), (10, 7, 2, 1, 1, 1 << SOURCE_BITS), (11, 8, 1, 0, 0, (2 << SOURCE_BITS) + 1)]
+    told = run(placed, table(rows, schema).to_batches(), starts=np.array([0, 3, 3]))
+    assert told == [(9, 2, 1, 0, 1), (10, 3, 2, 1, 1), (11, 4, 1, 0, 0)] and len(told[0]) == len(PLACED)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "é", ""]), st.integers(-1, 3)), max_size=20), cuts)

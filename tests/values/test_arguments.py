@@ -236,10 +236,10 @@ def test_slots_are_a_table_of_unsigned_integers():
 
 INTEGERS = {
     "permutations": [lambda x, make=make: make(permutations=x) for make in
-                     (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.ProbMinHash, la.SetSketch)]
+                     (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.DartMinHash, la.ProbMinHash, la.SetSketch)]
     + [lambda x: la.PermutationMinHash(universe=9, permutations=x), lambda x: la.plan(permutations=x)],
     "seed": [lambda x, make=make: make(seed=x) for make in
-             (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.ProbMinHash, la.SetSketch, la.SimHash)]
+             (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.DartMinHash, la.ProbMinHash, la.SetSketch, la.SimHash)]
     + [lambda x: la.PermutationMinHash(universe=9, seed=x)],
     "bits": [lambda x: la.BBit(bits=x), lambda x: la.SimHash(bits=x)],
     "combined": [lambda x: la.XorBits(combined=x)],

@@ -121,7 +121,7 @@ def _say_recovered(seen: Seen) -> None:
         say(f"{seen.folder}: a job that was killed is {how}", err=True)
 
 
-@click.group(short_help="What dedup --seen has seen: list, check, forget, merge.")
+@click.group(short_help="What dedup --seen has seen: list, count, check, forget, merge.")
 def seen() -> None:
     """What 'dedup --seen' has seen: a folder of generations, one from each job.
 
@@ -129,13 +129,13 @@ def seen() -> None:
     """
 
 
-def _opened(path: str, read: bool = False) -> Seen:
+def _opened(path: str, read: bool = False, trust: Sequence[str] = ()) -> Seen:
     """Open a folder that is there, until the command ends."""
     from ..recipes.seen import Seen
 
     if not os.path.isdir(path):
         raise ParameterError(f"{path}: no such folder")
-    found = click.get_current_context().with_resource(Seen(path, read=read))
+    found = click.get_current_context().with_resource(Seen(path, read=read, trust=trust))
     _say_recovered(found)
     return found
 
@@ -166,6 +166,62 @@ def list_(folder: str, as_json: bool) -> None:
         say(f"{counted(len(found), 'generation')}, {counted(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
 
 
+@seen.command(short_help="Add up how often each text occurs.")
+@folder
+@options.writing
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
+@click.option("--list-sources", type=click.IntRange(0, 1000), default=0, metavar="N",
+              help="Also add sources: the N most frequent, by name.")  # fmt: skip
+@options.as_json_lines
+def counts(folder: str, output: str | None, force: bool, top: int, list_sources: int, as_json: bool) -> None:
+    """Add up what jobs with --counts counted: how often the text of each kept document occurs in all weeks.
+
+    Each document of each generation gets n_exact, n_duplicates and n_sources. Without -o the documents with the most
+    duplicates are listed.
+
+    Examples:
+
+    \b
+        lookalike seen counts seen/
+        lookalike seen counts seen/ --list-sources 3 -o counts.parquet
+    """
+    from ..errors import OutputError
+    from ..files.names import shown
+    from ..files.urls import is_inside, path_of
+    from ..formats.writers import check_table, is_stdout, write_table
+    from ..recipes.counts import AddedUp, largest, without
+
+    if output is not None:
+        if as_json:
+            raise ParameterError("--json lists documents, and -o writes all of them: leave one of them out")
+        check_table(output, force)
+        if not is_stdout(output) and is_inside(path_of(output), path_of(folder)):
+            raise OutputError(f"{shown(output)} is inside {shown(folder)}, which holds generations only; choose another name")
+    found = _opened(folder, read=True)
+    rows, uncounted = AddedUp(found.generations, list_sources), without(found.generations)
+    if uncounted:
+        more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
+        say(f"not counted: what jobs without --counts found ({', '.join(uncounted[:3])}{more})", err=True)
+    if output is not None:
+        names = {os.path.abspath(output), os.path.realpath(output)}  # inputs are not asked for: they can be anywhere
+        if any(os.fspath(place.path) in names for split in rows.sources for place in split.places):
+            raise OutputError(f"the output {shown(output)} would replace an input; choose another name")
+        write_table(output, rows, rows.provenance, force=force)
+        said = f"{counted(len(rows), 'document')} written"
+        say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
+        return
+    told = largest(rows, top).to_pylist()
+    if as_json:
+        for row in told:
+            click.echo(json.dumps(row))
+        return
+    say(f"{'duplicates':>12}  {'exact':>9}  {'sources':>9}  {'generation':<12}  id")
+    for row in told:
+        named = f"  ({', '.join(row['sources'])})" if row.get("sources") else ""
+        numbers = f"{row['n_duplicates']:>12,}  {row['n_exact']:>9,}  {row['n_sources']:>9,}"
+        say(f"{numbers}  {row['generation']:<12}  {row['id']}{named}")
+
+
 @seen.command(short_help="Merge all generations into one.")
 @folder
 def compact(folder: str) -> None:
@@ -192,7 +248,7 @@ def forget(folder: str, name: str) -> None:
 @options.trust
 def check(folder: str, trust: tuple[str, ...]) -> None:
     """Read all generations, and look whether the inputs that they need are as they were. Exit with status 1 if not."""
-    found = _opened(folder, read=True)
+    found = _opened(folder, read=True, trust=trust)
     problems = found.check()
     for problem in problems:
         say(problem)

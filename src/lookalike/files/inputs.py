@@ -37,6 +37,7 @@ from .streams import Spool, spool, why
 from .tables import is_within, kinds_for, of_tables, tables_in
 from .urls import WEB, Entry, Status, Url, as_url
 
+LONGEST_SUFFIX = 20  # of a web address; longer ones name no format
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
 
 
@@ -172,7 +173,7 @@ def _on_web(url: Url) -> Place:
     if web.in_parts:
         status = Status(web.size, web.version)
         return _remote(Entry(replace(url, known=status), False, status))
-    suffix = "".join(PurePosixPath(url.name).suffixes[-2:])
+    suffix = "".join(suffix for suffix in PurePosixPath(url.name).suffixes[-2:] if len(suffix) <= LONGEST_SUFFIX)
     copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
     return _copied(copy)._replace(relative=url.name)
 

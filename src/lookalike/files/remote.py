@@ -138,7 +138,9 @@ class Web:
             if n_bytes is not None:
                 part = f"bytes={begin + done}-{begin + n_bytes - 1}"
             with self._answer(part) as answer:
-                if _said(answer) != (self.size, self.version) or (part and answer.status_code != 206):
+                size, version = _said(answer)
+                other = version != self.version or (size != self.size and min(size, self.size) >= 0)
+                if other or (part and answer.status_code != 206):
                     raise _refused("it changed while it was read; run again")
                 at = done if part else 0
                 try:

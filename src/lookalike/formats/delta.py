@@ -91,6 +91,11 @@ def _options(root: AnyPath) -> dict[str, str]:
 def _table(root: AnyPath, version: int | None) -> DeltaTable:
     from deltalake import DeltaTable
 
+    if not isinstance(root, Url) and unquote(path := str(root.absolute())) != path:
+        raise InputDataError(
+            f"{shown(root)}: the package deltalake takes %41 and the like in a path for other letters, and would open another "
+            "folder: rename the folder, or read its files with --format parquet (format=) if nothing was deleted of them"
+        )
     return DeltaTable(str(root), version=version, storage_options=_options(root))
 
 

@@ -155,6 +155,9 @@ class Format:
     rows_are_files = False
     """A file is a row: the files of an input make one split, ids are their names, and no output file can hold several."""
 
+    has_partitions = False
+    """Columns of folders such as ``lang=de`` are columns of the input itself, which has their values and types."""
+
     has_columns = True
     """Rows have columns beside the text."""
 

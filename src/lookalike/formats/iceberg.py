@@ -150,17 +150,18 @@ def _table(root: AnyPath, version: str) -> StaticTable:
 def _deleted(io: FileIO, listed: ListedFile, rows: dict[str, int]) -> dict[str, Int64Array]:
     """Return the rows that a file of deletes names, of files with so many rows, by their locations."""
     import pyarrow.parquet as pq
-    from pyiceberg.table.deletion_vector import deletion_vectors_from_puffin_file
     from pyiceberg.table.puffin import PuffinFile
 
     found: defaultdict[str, list[Int64Array]] = defaultdict(list)
     with io.new_input(listed.file_path).open() as stream:
         if listed.file_format.value == "PUFFIN":
-            for vector in deletion_vectors_from_puffin_file(PuffinFile(stream.read())):
-                found[vector.referenced_data_file].append(to_numpy(vector.to_vector()))
+            file = PuffinFile(stream.read())
+            for blob in file.footer.blobs:
+                path = blob.properties["referenced-data-file"]
+                found[path] += _vector(file.get_blob_payload(blob), rows.get(path, 0), f"{listed.file_path}, of {path}")
         elif listed.file_format.value == "PARQUET":
-            with pq.ParquetFile(stream) as file:
-                for batch in file.iter_batches(columns=["file_path", "pos"], use_threads=False):
+            with pq.ParquetFile(stream) as deletes:
+                for batch in deletes.iter_batches(columns=["file_path", "pos"], use_threads=False):
                     paths, places = batch.column("file_path").dictionary_encode(), to_numpy(batch.column("pos"))
                     codes = to_numpy(paths.indices)
                     for code, path in enumerate(paths.dictionary.to_pylist()):
@@ -172,6 +173,24 @@ def _deleted(io: FileIO, listed: ListedFile, rows: dict[str, int]) -> dict[str, 
         if len(places) and not 0 <= int(places.min()) <= int(places.max()) < rows[path]:
             raise InputDataError(f"{listed.file_path}: damaged: it deletes rows that {path} does not have")
     return joined
+
+
+def _vector(blob: bytes, n_rows: int, name: str) -> Iterator[Int64Array]:
+    """Yield the rows that a deletion vector of a file of so many rows names; a few bytes can stand for billions.
+
+    A vector is its length (big endian), a magic number, a number of bitmaps, and each with the upper 32 bits of its rows.
+    """
+    from pyroaring import BitMap
+
+    body = memoryview(blob)[8 : 4 + int.from_bytes(blob[:4], "big")]
+    at = 8
+    for _ in range(int.from_bytes(body[:8], "little")):
+        high = int.from_bytes(body[at : at + 4], "little") << 32
+        bitmap = BitMap.deserialize(bytes(body[at + 4 :]))
+        at += 4 + len(bitmap.serialize())
+        if bitmap and high + bitmap.max() >= n_rows:
+            raise InputDataError(f"{name}: damaged: it deletes rows that the file does not have")
+        yield high + np.fromiter(bitmap, np.int64, len(bitmap))
 
 
 def _constants(table: StaticTable, listed: ListedFile) -> dict[str, Any]:

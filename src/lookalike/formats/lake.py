@@ -58,6 +58,8 @@ class Snapshot:
 class Lake(Parquet):
     """Tables of one kind. Rows are numbered as in their files, from 1."""
 
+    has_partitions = True
+
     written_as = "parquet"
     suffixes = ()
     version, depth = "", 0

@@ -70,11 +70,11 @@ def _with_formats(
 
     forms = [form_of(place) for place in places]
     looked_at = [
-        place for place, form in zip(places, forms, strict=True)
+        (form, place) for place, form in zip(places, forms, strict=True)
         if form is not None and not form.lacks and form.rows_are_files and place.found
     ]  # fmt: skip
-    remote = any(isinstance(place.path, Url) for place in looked_at)
-    heads = iter(side_by_side(lambda place: next(read_blocks(place.path, SNIFFED), b""), looked_at, remote))
+    remote = any(isinstance(place.path, Url) for _, place in looked_at)
+    texts = iter(side_by_side(lambda one: one[0].sniff(next(read_blocks(one[1].path, SNIFFED), b"")), looked_at, remote))
     for place, form in zip(places, forms, strict=True):
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
@@ -84,7 +84,7 @@ def _with_formats(
             skipped.add("no_extra", f"{place.name}: {form.lacks}")
         elif form.lacks:
             raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
-        elif form.rows_are_files and place.found and not form.sniff(next(heads)):
+        elif form.rows_are_files and place.found and not next(texts):
             skipped.add("binary", place.name)
         else:
             yield form, place

@@ -124,7 +124,7 @@ class Split:
     def batches(self, columns: Columns) -> Iterator[Batch]:
         """Read the columns wanted, in batches of rows; a folder such as ``lang=de`` is a column of what is in it."""
         partitions: dict[str, list[Any]] = {}
-        for name in columns.others:
+        for name in () if self.form.has_partitions else columns.others:
             found = [_partition(place.name, name) for place in self.places]
             if found and all(found):
                 partitions[name] = [value for one in found for value in one]

@@ -16,6 +16,7 @@ from ..errors import InputDataError, ParameterError
 from ..files.descriptions import encoded, read_description
 from ..files.names import shown, walk
 from ..files.places import digest_of, place_of
+from .counts import Counts
 from .sketch_rows import DESCRIPTION, GENERATIONS
 from .sketches import described_in, saved_in
 
@@ -61,6 +62,8 @@ class Generation:
     inputs: tuple[str, ...]
     """Names of the inputs that documents were kept of."""
     account: Account | None
+    counts: Counts | None = None
+    """What the job counted, and of which documents; None: it did not count."""
 
     @property
     def jobs(self) -> Sequence[Job]:
@@ -89,6 +92,7 @@ def generations_in(folder: Path) -> list[Generation]:
             Generation(
                 one.name, one, described.checksum, rows, n_bytes, (one / DESCRIPTION).stat().st_mtime,
                 tuple(some.name for some in described.typed.inputs), accounts.get((one.name, described.checksum)),
+                described.typed.counts,
             )
         )  # fmt: skip
     others = [name for name in os.listdir(folder) if not name.startswith(".") and name != GENERATIONS]

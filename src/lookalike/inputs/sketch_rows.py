@@ -48,6 +48,7 @@ class Saved:
     id: str | None
     text_ids: bool  # some ids are no integers
     files: tuple[tuple[str, int], ...]  # names, and rows of each
+    counts: tuple[str, ...] = ()  # the name of the file of what the job counted, if it did
 
     def path(self, name: str) -> AnyPath:
         return self.folder / name

@@ -34,6 +34,7 @@ from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
 from ..formats.sources import open_sources
 from ..formats.split import Inputs, Split
+from .counts import Counts, RowsName
 from .sketch_rows import DESCRIPTION, GENERATIONS, ROWS, Saved, SavedRows, is_saved
 from .texts import SAVED
 
@@ -49,7 +50,7 @@ _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is b
 class _Rows(Struct):
     """A file of sketches."""
 
-    name: Annotated[str, Meta(pattern=r"^(_sketches/)?[A-Za-z0-9][A-Za-z0-9._=-]*\Z")]
+    name: RowsName
     rows: Count
     bytes: Count
 
@@ -95,6 +96,7 @@ class Sketches(Struct):
     text_ids: bool
     files: list[_Rows]
     inputs: list[_Input]
+    counts: Counts | None = None  # of jobs that counted
 
 
 def as_references(
@@ -183,9 +185,16 @@ def described_in(folder: AnyPath) -> Description[Sketches]:
 
 
 def open_saved(
-    folder: AnyPath, trusted: Sequence[AnyPath] | None, checksum: str | None = None, old: Container[int] = ()
+    folder: AnyPath,
+    trusted: Sequence[AnyPath] | None,
+    checksum: str | None = None,
+    old: Container[int] = (),
+    texts: bool = True,
 ) -> list[Split]:
-    """Return the documents of a folder as inputs, one for each input that they came from; ``old`` ones do not count."""
+    """Return the documents of a folder as inputs, one for each input that they came from; ``old`` ones do not count.
+
+    Without ``texts`` these are not read, and nothing is asked about the files that have them.
+    """
     path, described = folder / DESCRIPTION, described_in(folder)
     if checksum not in (None, described.checksum):  # before any place that it names is looked at
         raise InputDataError(
@@ -196,10 +205,10 @@ def open_saved(
     saved = Saved(
         folder=folder.absolute(), name=shown(folder), checksum=described.checksum, token=said.secret,
         settings=described.said["settings"], text=said.text, id=said.id, text_ids=said.text_ids,
-        files=tuple((file.name, file.rows) for file in said.files),
+        files=tuple((file.name, file.rows) for file in said.files), counts=(said.counts.name,) if said.counts else (),
     )  # fmt: skip
     _check_files(saved, said)
-    return list(_splits(saved, said.inputs, None if described.own else trusted, old))
+    return list(_splits(saved, said.inputs, None if described.own or not texts else trusted, old, texts))
 
 
 def _check_files(saved: Saved, said: Sketches) -> None:
@@ -218,7 +227,9 @@ def _check_files(saved: Saved, said: Sketches) -> None:
         raise damaged(saved.path(DESCRIPTION), "the inputs have not as many documents as the files have rows")
 
 
-def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None, old: Container[int]) -> Iterator[Split]:
+def _splits(
+    saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None, old: Container[int], texts: bool
+) -> Iterator[Split]:
     """Yield the inputs of a folder, each with its rows; where none counts, one without rows."""
     counting = [one for number, one in enumerate(inputs) if number not in old]
     if not counting:
@@ -227,7 +238,7 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
     for name in names:
         check_trusted(saved.folder, [name], trusted)
     begin, paths = 0, {name: path_of(name) for name in names}
-    known = _statuses(list(paths.values()))
+    known = _statuses(list(paths.values())) if texts else None
     for number, one in enumerate(inputs):
         if number in old:
             begin += one.rows
@@ -267,7 +278,7 @@ def files_of_saved(splits: Sequence[Split]) -> list[AnyPath]:
     """Return the folders of saved sketches among some inputs, and the files in them."""
     saved: dict[AnyPath, Saved] = {split.data.saved.folder: split.data.saved for split in splits if is_saved(split)}
     names = ("", DESCRIPTION, SECRET, SIDECAR)
-    return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files))]
+    return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files), *one.counts)]
 
 
 def described_place(place: Place) -> dict[str, Any]:
@@ -277,8 +288,10 @@ def described_place(place: Place) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unchanged(saved: Saved, known: dict[AnyPath, Status], path: AnyPath, file: _File) -> Place:
-    """Return the file that documents came from, if it is as it was when they were sketched."""
+def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath, file: _File) -> Place:
+    """Return the file that documents came from, if it is as it was when they were sketched; None is ``known``: as it was."""
+    if known is None:
+        return Place(path, path.name, file.name, None, False, file.bytes, file.modified_ns, NO_DEVICE, 0)
     needs = f"{saved.name} needs this file: restore it, or save the sketches again"
     try:
         if isinstance(path, Url) and path in known:

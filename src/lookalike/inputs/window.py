@@ -47,7 +47,11 @@ class Window:
             newest: float | None = None
             for batch in split.batches(columns):
                 values = batch.others[self.column]
-                known = pc.unique(values).to_pylist() if isinstance(values, pa.Array) else set(_hashable(values))
+                try:
+                    known = pc.unique(values).to_pylist() if isinstance(values, pa.Array) else set(_hashable(values))
+                except (pa.ArrowException, ValueError, OverflowError):  # of lists; of times that Python does not know
+                    what = f"values of type {getattr(values, 'type', 'unknown')}, or beyond the year 9999"
+                    raise self._refusal(split, what) from None
                 some = [self._number(value, split) for value in known if value is not None]
                 newest = max(some if newest is None else [newest, *some], default=None)
                 del batch
@@ -74,8 +78,11 @@ class Window:
                 return number
         except (TypeError, ValueError, OverflowError):
             pass
+        raise self._refusal(split, f"{value!r:.60}")
+
+    def _refusal(self, split: Split, found: str) -> InputDataError:
         wanted = "a date or time such as 2026-11-25" if self.timed else "a number"
-        raise InputDataError(f"{split.name}, column {self.column!r}: a window counts from {wanted}; found {value!r:.60}")
+        return InputDataError(f"{split.name}, column {self.column!r}: a window counts from {wanted}; found {found}")
 
 
 def _hashable(values: Iterable[Any]) -> Iterable[Any]:

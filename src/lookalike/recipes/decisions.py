@@ -22,21 +22,29 @@ from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
 from ..steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows
 from ..steps.groups import (
     FROM,
+    JOINING,
     NAMES,
+    PLACED,
     REMOVED,
+    SHARES,
+    SOURCED,
     SPARED,
     TALLIES,
     Listed,
     Origins,
     come_from,
+    joining,
     names_of,
+    placed,
     removed,
     rule,
+    shares,
+    sourced,
     sources,
     spare,
     tally,
 )
-from ..steps.totals import BYTES, EMPTY
+from ..steps.totals import BYTES, EMPTY, of_inputs
 from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -110,6 +118,28 @@ class Told:
         came = engine.map(self._settled(origins.needed), partial(come_from, origins=origins), FROM)
         counted = engine.map(engine.meet(came, "keeper", "order"), partial(sources, origins=origins), origins.schema)
         return engine.store(counted, f"sources{self._decider.label}")
+
+    def shares(self) -> Table:
+        """Count the documents of this job that each kept one, or reference, stands for: a row for each of their sources.
+
+        Rows are sorted by ``place``, the number of the kept document, or reference, among all documents in the order of the
+        input; then by the first document of the source.
+        """
+        engine, origins, found = self._decider.engine, self._origins, self._decider.found
+        rows = self._settled(origins.needed)
+        if self._rules.at_most > 1:
+            rows = engine.join(rows, self._spared, "order", "left")
+        came = engine.map(rows, partial(joining, origins=origins, boundary=found.boundary), JOINING)
+        counted = engine.map(engine.meet(came, "keeper", "order"), shares, SHARES)
+        sizes = engine.fold(found.sketches.select(["position"]), of_inputs(len(self._labels.splits)))[0]
+        rows = engine.join(counted, found.sketches.select(["order", "position"]), "keeper", "inner")
+        rows = engine.map(rows, partial(placed, starts=np.cumsum(sizes) - sizes), PLACED)
+        named = found.sketches.select(["order", origins.needed])
+        if engine.joins_in_place:
+            rows = engine.join(engine.meet(rows, None, ("place", "order")), named, "order", "inner")
+        else:
+            rows = engine.meet(engine.join(rows, named, "order", "inner"), None, ("place", "order"))
+        return engine.map(rows, partial(sourced, origins=origins, labels=self._labels), SOURCED)
 
     @cached_property
     def _listed(self) -> Listed:

@@ -16,7 +16,7 @@ from ..settings.option import front_door
 from ..settings.settings import Settings
 from ..values.arrow import to_arrow
 from .decide import Decider, Deciding
-from .decisions import judge
+from .decisions import Told, judge
 from .preparation import Opened, on_spark, open_job
 from .progress import no_progress, shown
 from .saved_sketches import Saving, write_rows
@@ -28,6 +28,7 @@ class OpenJob:
 
     def __init__(self, opened: Opened, decider: Decider) -> None:
         self._opened, self._decider, self.closed = opened, decider, False
+        self._told: dict[float, Told] = {}
         self.sources: Sequence[Split] = opened.splits
         self.n_references = opened.reading.n_references
         self.threshold = opened.settings.threshold
@@ -39,6 +40,7 @@ class OpenJob:
         slices = settings.slices or ()
         counting = partial(count, n_reference=decider.found.boundary, slices=slices)
         told, summary = judge(self._opened, decider, settings, lambda told: counting(told.decisions))
+        self._told[settings.threshold] = told
         return Result(
             decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
             provenance=self._opened.provenance(settings), against=self.n_references > 0, job=self,
@@ -63,6 +65,7 @@ class OpenJob:
         saving = Saving(
             settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
             key=self._decider.key, provenance=result.provenance,
+            shares=self._told[result.settings.threshold].shares() if result.settings.counts else None,
         )  # fmt: skip
         path = saving.check(folder, force)
         rows = saving.rows(engine, engine.rows(orders.select(["order"])))

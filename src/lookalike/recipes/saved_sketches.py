@@ -35,6 +35,7 @@ from ..steps.totals import TEXT_IDS, of_inputs
 from ..theory.banding import candidate_probability
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
+from .counts import of_job, write
 from .search import Searched
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ class Saving:
     found: Searched
     key: bytes
     provenance: dict[str, Any]
+    shares: Table | None = None  # what a job counted: see ``Told.shares``
 
     @property
     def texts(self) -> bool:
@@ -176,6 +178,7 @@ class Saving:
         counts = engine.fold(rows.select(["position"]), of_inputs(len(self.splits)))[0]
         with folder.publish([f"{ROWS}/", SECRET, SIDECAR], replace=force, last=DESCRIPTION) as new:
             files = write_files(new)
+            counted = self._write_counts(new)
             write_secret(new.path, self.key)
             new.files.append(SECRET)
             described = self.provenance | {"files": sorted([*new.files, DESCRIPTION])}
@@ -185,9 +188,17 @@ class Saving:
                 "lookalike": __version__, "format": FORMAT, "secret": token_of(self.key),
                 "settings": sketching_of(self.settings), "text": self.settings.text, "id": self.settings.id,
                 "text_ids": bool(self.found.totals[TEXT_IDS]), "files": files, "inputs": list(self._inputs(counts)),
-            }  # fmt: skip
+            } | ({} if counted is None else {"counts": counted})  # fmt: skip
             with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
                 stream.write(encoded(said))
+
+    def _write_counts(self, new: Unfinished) -> dict[str, Any] | None:
+        """Write what the job counted, if it did; return what the description says of that."""
+        if self.shares is None:
+            return None
+        return write(
+            of_job(self.shares.batches(), self.splits[: self.n_references], self.found.boundary), new, self.settings.source
+        )
 
     def _inputs(self, counts: NDArray[Any]) -> Iterator[dict[str, Any]]:
         """Yield what is kept of each input that has documents which are kept."""
@@ -247,7 +258,9 @@ def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
             done, place = done + len(texts), place + len(texts)
 
 
-def merge(folders: Sequence[Path], new: NewFolder) -> None:
+def merge(
+    folders: Sequence[Path], new: NewFolder, write_counts: Callable[[Unfinished], dict[str, Any] | None] | None = None
+) -> None:
     """Write the sketches of several folders, in their order, to one that jobs are run against with the same result."""
     every = [described_in(folder) for folder in folders]
     said = [one.said for one in every]
@@ -261,18 +274,21 @@ def merge(folders: Sequence[Path], new: NewFolder) -> None:
     files = _merged_rows(
         [folder / file.name for folder, one in zip(folders, every, strict=True) for file in one.typed.files], new
     )
+    counted = None if write_counts is None else write_counts(new)
     write_secret(new.path, secret_of(folders[0], every[0].typed.secret))
     new.files.append(SECRET)
     inputs = [one for some in said for one in some["inputs"]]
     with new.file(SIDECAR) as stream:
         described = {"lookalike": __version__, "merged": [folder.name for folder in folders], "inputs": inputs}
         stream.write(json.dumps(described | {"files": sorted([*new.files, DESCRIPTION])}, indent=2).encode() + b"\n")
-    told = said[0] | {
+    told = {name: value for name, value in said[0].items() if name != "counts"} | {
         "lookalike": __version__,
         "text_ids": any(one["text_ids"] for one in said),
         "files": files,
         "inputs": inputs,
     }
+    if counted is not None:
+        told["counts"] = counted
     with new.file(DESCRIPTION) as stream:
         stream.write(encoded(told, own=all(one.own for one in every)))
 

@@ -12,8 +12,11 @@ import os
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
+
+import pyarrow as pa
 
 from ..errors import InputDataError, LookalikeError, OutputError, ParameterError
 from ..files.atomic import lock_at_once, make_folders, reporting
@@ -30,6 +33,8 @@ from ..results.result import Result
 from ..settings.option import entries
 from ..settings.options import OPENING
 from ..settings.settings import Settings
+from ..values.arrays import whole
+from . import counts
 from .dedup import dedup
 from .preparation import on_spark
 from .saved_sketches import merge
@@ -57,7 +62,8 @@ class Seen:
     Attributes
     ----------
     generations : list of Generation
-        By name, each with ``name``, ``documents``, ``bytes``, ``written`` (seconds since 1970) and ``inputs`` (names).
+        By name, each with ``name``, ``documents``, ``bytes``, ``written`` (seconds since 1970), ``inputs`` (names) and
+        ``counts`` (None if its job counted nothing).
     recovered : bool or None
         Whether the job that a killed process left was finished (True) or undone (False); None: there was none.
 
@@ -214,6 +220,53 @@ class Seen:
             together.publish()
         return result
 
+    def counts(self, *, list_sources: int = 0) -> pa.Table:
+        """Add up, for each document that was kept, how often its text occurs in all weeks, as far as jobs counted it.
+
+        Jobs with ``counts=True`` save what they count with their sketches: for the documents that they keep, and for those of
+        earlier weeks. A document that was kept in the first week so gets the duplicates of all weeks.
+
+        Parameters
+        ----------
+        list_sources : int in [0, 1000], default 0
+            How many sources are named.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each document of the generations, in their order: ``id`` (default: file and row), ``generation``,
+            ``n_exact`` and ``n_duplicates`` (documents removed for it, and its copies among these), ``n_sources`` (different
+            sources, its own included) and, if they are to be listed, ``sources`` (those of most documents first).
+
+        Raises
+        ------
+        ParameterError
+            If the number is out of range, or jobs counted by different columns.
+        InputDataError
+            If sketches or counts are missing or damaged. Inputs are not read, and can be gone.
+
+        Notes
+        -----
+        What jobs without ``counts=True`` found is missing: their generations have ``counts`` None. What was forgotten is gone,
+        both its documents and what its job counted for others. Memory: the table; ``lookalike seen counts -o`` holds some rows
+        of it at a time.
+
+        Examples
+        --------
+        >>> import tempfile, lookalike as la
+        >>> from pathlib import Path
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> for day in ("monday", "tuesday"):
+        ...     _ = (folder / f"{day}.txt").write_text("the quick brown fox jumps over the lazy dog")
+        >>> with la.Seen(folder / "seen") as seen:
+        ...     for day in ("monday", "tuesday"):
+        ...         _ = seen.add([folder / f"{day}.txt"], folder / f"{day}.jsonl", la.Settings(counts=True))
+        ...     seen.counts().select(["generation", "n_duplicates", "n_sources"]).to_pylist()
+        [{'generation': '000001', 'n_duplicates': 1, 'n_sources': 2}]
+        """
+        rows = counts.AddedUp(self.generations, whole("list_sources", list_sources, 0, counts.MOST_LISTED))
+        return pa.Table.from_batches(rows.batches(), rows.schema)
+
     def forget(self, name: str) -> None:
         """Remove a generation: later jobs are not compared with it, and may add its inputs again.
 
@@ -256,7 +309,7 @@ class Seen:
         with self._publishing() as together:
             folder = Path(together.place(every[-1].folder, replace=True))
             with atomic_directory(folder, replace=False) as new:
-                merge([one.folder for one in every], new)
+                merge([one.folder for one in every], new, partial(counts.merge, every))
             accounts = self._accounts()
             columns = dict.fromkeys(column for one in accounts for column in one.newest)
             newest = {column: [value for one in every for value in one.newest(column)] for column in columns}
@@ -279,6 +332,7 @@ class Seen:
                 for split in open_saved(one.folder, self.trusted):
                     for _ in split.data.batches():
                         pass
+                counts.check(self.generations, one)
             except LookalikeError as error:
                 found.append(str(error))
         return found

@@ -26,6 +26,7 @@ from ..inputs.window import Window
 from ..results.result import Result
 from ..settings.settings import Settings
 from ..settings.settings import check_saving as check_settings
+from .counts import check_source
 from .preparation import check_repeatable
 from .saved_sketches import check_saving
 
@@ -115,6 +116,7 @@ def turn_of(
 ) -> Turn:  # fmt: skip
     """Return a job with some settings; ``others`` are references beside what was seen."""
     check_settings(settings)
+    check_source(generations, settings.source, settings.counts)
     identities = [split.identity() for split in (*others, *sources)]
     check_repeatable(sources, identities[len(others) :], "a folder of what was seen (--seen)")
     inputs = sha256(json.dumps(identities, sort_keys=True).encode()).hexdigest()

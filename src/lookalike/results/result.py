@@ -250,7 +250,7 @@ class Result(Tables):
         """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
 
         Texts are not saved: those that a later job compares it reads again from the inputs, which must stay where they are, as
-        they are. Texts that came from no file are saved.
+        they are. Texts that came from no file are saved. With ``counts``, counts are saved, those of saved references too.
 
         Parameters
         ----------

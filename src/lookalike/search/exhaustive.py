@@ -100,7 +100,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     Parameters
     ----------
     packed : PackedSignatures
-        Of any packing, with densities or raw bins as well.
+        Of ``BBit``, ``XorBits`` or ``Fractional``, with densities or raw bins as well.
     threshold : float in [0, 1]
         In resemblance. An estimate that is less than 1e-12 below it, by rounding, reaches it.
     recall : float in (0, 1), optional
@@ -116,7 +116,8 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     Raises
     ------
     ParameterError
-        If the threshold, the recall or the threads are out of range, or a recall is wanted of raw bins.
+        If the threshold, the recall or the threads are out of range, a recall is wanted of raw bins, or these are
+        ``QuantileBits``.
 
     Notes
     -----
@@ -142,6 +143,11 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     """
     if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:
         raise ParameterError(f"threshold must be in [0, 1]; got {threshold}")
+    if packed.packing.ordered:
+        raise ParameterError(
+            "codes of quantiles are compared by their order, pair by pair: take estimated_resemblance of the pairs that a "
+            "BandingIndex of their signatures finds, or pack with BBit"
+        )
     threads = whole("threads", threads, 1)
     if recall is not None:
         if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:

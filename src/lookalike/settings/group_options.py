@@ -35,8 +35,10 @@ class GroupOptions:
     )] = None  # fmt: skip
     counts: Annotated[Flag, Option(
         doc="``write`` adds to each kept row ``n_duplicates`` (the documents removed for it), ``n_exact`` (its copies among "
-        "these) and ``n_sources`` (the sources of it and of those removed by text); with ``annotate`` to all rows.",
-        help="Add n_duplicates, n_exact and n_sources to written rows: how often a text occurs.", group=WRITE, recorded="given",
+        "these) and ``n_sources`` (the sources of it and of those removed by text); with ``annotate`` to all rows. "
+        "What is counted is saved with sketches, for ``Seen.counts``.",
+        help="Add n_duplicates, n_exact and n_sources to written rows: how often a text occurs; with --seen, save them for "
+        "'seen counts'.", group=WRITE, recorded="given",
     )] = False  # fmt: skip
     list_sources: Annotated[Whole, Option(
         doc="``counts`` adds ``sources``, too: the names of so many sources at most, those of most documents first.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from .permutation import PermutationMinHash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
     """Base of packings."""
+
+    ordered: ClassVar[bool] = False
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return what a signature of so many slots is packed into."""
@@ -78,7 +80,7 @@ class Packing:
             else:
                 kernel.pack_planes(slots, begin, end, part.bits, remix, words, first_word)
             begin = end
-        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)
+        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities, sizes=signatures.sizes)
 
     def _pack_raw(self, slots: UInt64Array, layout: Int64Array, signatures: Signatures) -> PackedSignatures:
         """Pack bins some of which are empty, where a packing can."""
@@ -142,8 +144,7 @@ class BBit(Packing):
 
     Notes
     -----
-    Memory: k b bits a document, rounded up to whole words a plane. Raw one-permutation bins take one plane more, which tells
-    the filled from the empty ones.
+    Memory: k b bits a document, in whole words a plane; raw one-permutation bins take one more, which tells the filled ones.
 
     References
     ----------
@@ -184,7 +185,8 @@ class BBit(Packing):
         words = np.zeros((len(slots), width * (self.bits + 1)), np.uint64)
         kernel.pack_planes(slots, 0, slots.shape[1], self.bits, True, words, 0)
         kernel.pack_planes(filled, 0, slots.shape[1], 1, False, words, width * self.bits)
-        return PackedSignatures(words, layout, self, signatures.scheme, signatures.shingling, None, has_empty=True)
+        made = self, signatures.scheme, signatures.shingling
+        return PackedSignatures(words, layout, *made, has_empty=True, sizes=signatures.sizes)
 
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
@@ -235,7 +237,7 @@ class XorBits(Packing):
         object.__setattr__(self, "combined", whole("combined", self.combined, 1))
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
-        """Return the one part; raises ParameterError where ``combined`` does not divide the number of slots.
+        """Return the one part there is.
 
         Parameters
         ----------

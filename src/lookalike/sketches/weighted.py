@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import ParameterError
 from ..kernels import weighted as kernel
 from ..kernels.constants import WIDE_EMPTY
 from ..values import Signatures, UInt64Array, WeightedSets
@@ -44,7 +45,7 @@ class _WeightedScheme(Scheme):
 class ICWS(_WeightedScheme):
     """Improved consistent weighted sampling: slots agree with probability the weighted resemblance, sum min / sum max.
 
-    The reference: n k logarithms for n elements and k slots.
+    The reference: n k logarithms for n elements and k slots; ``DartMinHash`` estimates the same, sooner.
 
     Parameters
     ----------
@@ -58,6 +59,51 @@ class ICWS(_WeightedScheme):
 
     def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
         kernel.sign_icws(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), out)
+
+
+class DartMinHash(_WeightedScheme):
+    """DartMinHash: slots agree with probability the weighted resemblance, sum min / sum max, and independently.
+
+    What ``ICWS`` estimates, with the same variance, R (1 - R) / k, in about n + k log k steps for n elements and k slots
+    instead of n k: the choice for weighted sets. With inverse document frequencies as weights (``weigh``), what many documents
+    have counts less.
+
+    Parameters
+    ----------
+    permutations : int >= 1
+    seed : int in [0, 2^64), default 1
+
+    Raises
+    ------
+    ParameterError
+        When signing, if a weight is below 2^-40.
+
+    Notes
+    -----
+    Darts are thrown by element, in strips of weight, so that elements of two sets share those below both of their weights. A
+    step is the first dart of a strip that is not thrown any more, of which an element has 11, and one more for each doubling
+    of its weight above 1; weights much below 1 take more darts, up to 16 times.
+
+    References
+    ----------
+    Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> sets = la.WeightedSets.from_arrays([1, 2, 1, 2], [3.0, 1.0, 1.0, 2.0], [0, 2, 4])
+    >>> found = la.DartMinHash(permutations=1024).sign(sets).estimated_resemblance(0, 1)
+    >>> bool(abs(found - (1 + 1) / (3 + 2)) < 0.06)
+    True
+    """
+
+    def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
+        if sets.weights.min(initial=1.0) < kernel.LEAST_WEIGHT:
+            raise ParameterError(
+                f"weights must be at least 2^-40 (9.1e-13); got {sets.weights.min():g}: multiply all by the same factor"
+            )
+        ranks = np.empty(self.permutations)
+        kernel.sign_darts(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), ranks, out)
 
 
 class ProbMinHash(_WeightedScheme):

@@ -25,6 +25,11 @@ SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
 NAMES = pa.schema([("origin", pa.int64()), ("name", pa.large_string())])
 VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
 FROM = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("origin", pa.int64())])
+JOINING = pa.schema([*FROM, ("documents", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
+SHARES = pa.schema([field for field in JOINING if field.name != "origin"])
+PLACED = pa.schema([("order", pa.int64()), ("place", pa.int64()), *list(SHARES)[2:]])
+SOURCED = pa.schema([("place", pa.int64()), ("source", pa.large_string()), *list(SHARES)[2:]])
+_ROW_MASK = (1 << SOURCE_BITS) - 1
 _DOCUMENT = 1 << 62  # is added to the position of a file that is a document: others count from 0
 
 
@@ -71,6 +76,14 @@ class Origins:
         found = batch.column(self.needed).dictionary_encode()
         return np.asarray(numbered(found.dictionary.to_pylist())[to_numpy(found.indices)], np.int64)
 
+    def names(self, batch: pa.RecordBatch, labels: Labels) -> pa.Array:
+        """Return what the source of each document is called, null where a column names none."""
+        if self.column is not None:
+            nothing, null = strings(["", None], pa.large_string())
+            return pc.if_else(pc.equal(batch.column(self.needed), nothing), null, batch.column(self.needed))
+        found, places = np.unique(self.of(batch), return_inverse=True)
+        return strings([_input_name(labels, origin) for origin in found.tolist()], pa.large_string()).take(to_arrow(places))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
@@ -94,10 +107,15 @@ class Listed:
         """Return what a source is called."""
         if self.origins.column is not None:
             return self.names[origin] or "null"
-        if origin < _DOCUMENT:
-            return as_utf8(self.labels.splits[origin].name)
-        source, row = divmod(origin - _DOCUMENT, 1 << SOURCE_BITS)
-        return as_utf8(self.labels.splits[source].label(row + 1))
+        return _input_name(self.labels, origin)
+
+
+def _input_name(labels: Labels, origin: int) -> str:
+    """Return the name of an input, or of a file that is a document."""
+    if origin < _DOCUMENT:
+        return as_utf8(labels.splits[origin].name)
+    source, row = divmod(origin - _DOCUMENT, 1 << SOURCE_BITS)
+    return as_utf8(labels.splits[source].label(row + 1))
 
 
 def numbered(values: list[str]) -> Int64Array:
@@ -177,9 +195,9 @@ def sources(rows: Batches, origins: Origins) -> Batches:
         keeper, origin, n, first = (column[by_source] for column in some)
         begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
         found = [keeper[begins], origin[begins], np.add.reduceat(n, begins), first[begins]]
-        last = int(np.searchsorted(found[0], found[0][-1]))
-        yield _counted(origins, *(column[:last] for column in found))
-        held = [column[last:] for column in found]
+        more = found[0] == some[0][-1]  # not the largest: groups come in any order
+        yield _counted(origins, *(column[~more] for column in found))
+        held = [column[more] for column in found]
     yield _counted(origins, *held)
 
 
@@ -198,6 +216,51 @@ def _counted(origins: Origins, keeper: Int64Array, origin: Int64Array, n: Int64A
     return batch_of(
         origins.schema, keeper[begins], sizes, pa.Array.from_buffers(pa.binary(8 * origins.listed), len(top), buffers)
     )
+
+
+def joining(rows: Batches, origins: Origins, boundary: int) -> Batches:
+    """Say of each document of a job (orders from ``boundary`` on) whose group it joins, and as what it counts there."""
+    for batch in rows:
+        order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
+        exact, by_key = (to_numpy(pc.equal(batch.column("reason"), string(name))) for name in ("exact", "key"))
+        there, gone = (keeper >= 0) & (order >= boundary), keeper != order
+        if "spared" in batch.schema.names:
+            gone &= ints_or(batch, "spared", 0) == 0
+        counted = (flag[there].astype(np.int64) for flag in (~by_key, exact & gone, gone))
+        yield batch_of(JOINING, order[there], keeper[there], origins.of(batch)[there], *counted)
+
+
+def shares(rows: Batches) -> Batches:
+    """Add up what the documents of each source count in each group, and name the first of them (``order``)."""
+    names = ("keeper", "origin", "order", *SHARES.names[2:])
+    held = [np.empty(0, np.int64)] * len(names)  # of the last group, more of which may come
+    for batch in rows:
+        some = [np.concatenate([old, ints(batch, name)]) for old, name in zip(held, names, strict=True)]
+        if not len(some[0]):
+            continue
+        order = np.lexsort((some[2], some[1], some[0]))
+        keeper, origin, first, *counts = (column[order] for column in some)
+        begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
+        found = [keeper[begins], origin[begins], first[begins], *(np.add.reduceat(column, begins) for column in counts)]
+        more = found[0] == some[0][-1]
+        held, found = [column[more] for column in found], [column[~more] for column in found]
+        yield batch_of(SHARES, found[2], found[0], *found[3:])
+    yield batch_of(SHARES, held[2], held[0], *held[3:])
+
+
+def placed(rows: Batches, starts: Int64Array) -> Batches:
+    """Number the kept document of each group among those of all inputs, which begin at ``starts``."""
+    for batch in rows:
+        position = ints(batch, "keeper_position")
+        place = starts[position >> SOURCE_BITS] + (position & _ROW_MASK)
+        yield batch_of(PLACED, ints(batch, "order"), place, *(batch.column(name) for name in PLACED.names[2:]))
+
+
+def sourced(rows: Batches, origins: Origins, labels: Labels) -> Batches:
+    """Name the source of each row."""
+    for batch in rows:
+        counts = (batch.column(name) for name in SOURCED.names[2:])
+        yield batch_of(SOURCED, batch.column("place"), origins.names(batch, labels), *counts)
 
 
 def rule(rows: Batches, rules: GroupRules, boundary: int) -> Batches:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from ...engines.engine import Table
 from ...engines.spark.tables import SparkTable, StoredTable, of_frame
 from ...errors import ParameterError
 from ...files.folder import folder_of
@@ -54,6 +55,7 @@ class Finished:
     note: Callable[[str], None] | None  # remembers that an output is complete, for a run that resumes the job
     found: Searched
     key: bytes  # the secret of the job
+    shares: Table | None  # what it counted: see ``Told.shares``
     closed: bool = False
 
     @property
@@ -88,7 +90,7 @@ class Finished:
         engine = self.engine
         saving = Saving(
             settings=self.settings, splits=self.splits, n_references=self.n_references, found=self.found, key=self.key,
-            provenance=self.provenance,
+            provenance=self.provenance, shares=self.shares,
         )  # fmt: skip
         place = saving.check(folder, force)
         rows = saving.rows(engine, engine.map(self.decisions.select(["order", "reason"]), kept, MEMBERS))

@@ -273,6 +273,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
         id_type=id_type, finish=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
+        shares=told.shares() if settings.counts else None,
     )  # fmt: skip
 
 

@@ -1,0 +1,70 @@
+"""Rows of counts, read some documents at a time, and what is refused."""
+
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.inputs.counts import COUNTS, CountRows, Counts, Part
+
+documents = st.lists(st.integers(0, 9), max_size=20).map(sorted)
+
+
+def saved(folder, parts, group):
+    """Counts whose rows are about these documents of some folders, in row groups of a size."""
+    rows = [(row, None if row % 3 else f"s{number}", 1, 0, row) for part in parts for number, row in enumerate(part)]
+    table = pa.Table.from_pylist([dict(zip(COUNTS.names, row, strict=True)) for row in rows], COUNTS)
+    pq.write_table(table, folder / "counts.parquet", row_group_size=group)
+    of = [Part(folder=str(number), rows=len(part)) for number, part in enumerate(parts)]
+    return Counts(name="counts.parquet", source="x", of=of), rows
+
+
+@given(st.lists(documents, min_size=1, max_size=4), st.integers(1, 7), st.lists(st.integers(0, 10), max_size=4).map(sorted))
+def test_rows_come_once_and_in_their_order(tmp_path_factory, parts, group, below):
+    folder = tmp_path_factory.mktemp("counts")
+    counts, rows = saved(folder, parts, group)
+    first = 0
+    for number, part in enumerate(parts):
+        some, seen = CountRows(folder, counts, number, 10), []
+        for end in [*below, 10]:
+            found = [tuple(row.values()) for batch in some.below(end) for row in batch.to_pylist()]
+            assert all(row[0] < end for row in found)
+            seen += found
+            assert len(seen) == sum(row < end for row in part)
+        assert seen == rows[first : first + len(part)]
+        first += len(part)
+
+
+def change(table, name, values):
+    return table.set_column(table.column_names.index(name), COUNTS.field(name), pa.array(values, COUNTS.field(name).type))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda table: table.slice(1), "it has other rows, or other columns, than were written"),
+        (lambda table: table.drop_columns("n_exact"), "it has other rows, or other columns"),
+        (lambda table: change(table, "row", [2, 1, 3]), "its column row does not ascend"),
+        (lambda table: change(table, "row", [1, 2, 10]), "its column row has values that are not in 0 to 9"),
+        (lambda table: change(table, "n_exact", [0, -1, 0]), "its column n_exact has values that are not in 0 to"),
+        (lambda table: change(table, "documents", [1, None, 1]), "its column documents has nulls"),
+    ],
+    ids=range(6),
+)
+def test_rows_that_no_job_wrote_are_refused(damage, said, tmp_path):
+    counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
+    path = tmp_path / "counts.parquet"
+    pq.write_table(damage(pq.read_table(path)), path)
+    with pytest.raises(la.InputDataError, match=f"counts.parquet: damaged: {re.escape(said)}"):
+        list(CountRows(tmp_path, counts, 0, 10).below(10))
+
+
+def test_a_description_of_more_rows_than_there_are_is_refused(tmp_path):
+    counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
+    counts.of[0].rows = 4
+    with pytest.raises(la.InputDataError, match="it has other rows"):
+        list(CountRows(tmp_path, counts, 0, 10).below(10))

@@ -1,0 +1,339 @@
+"""Counts of several weeks: saved by each job for its own documents and for those of earlier weeks, and added up."""
+
+import shutil
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from engine_kinds import KINDS, prepare
+from naive.dedup import least_codes
+from naive.weekly import weekly
+from weekly import weeks
+
+import lookalike as la
+from lookalike.files.publication import Publication
+from lookalike.recipes import counts as counting
+
+HOW = {"threshold": 0.6, "width": 1, "id": "id", "threads": 1, "counts": True}
+COUNTS = ("n_exact", "n_duplicates", "n_sources", "sources")
+PLAN = la.plan(threshold=0.6)
+BANDS = {"bands": PLAN.bands, "rows": PLAN.rows}
+NAIVE = {"threshold": 0.6, "width": 1, **BANDS, "least": least_codes(0.6, **BANDS, recall=0.99)}
+VARIANTS = {
+    "first": ({}, {}),
+    "last": ({"keep": "last"}, {}),
+    "longest": ({"keep": "longest"}, {}),
+    "within": ({"within": "site"}, {}),
+    "key": ({"key": "url"}, {}),
+    "at most": ({"at_most": 2}, {}),
+    "estimates": ({"verify": "sketch"}, {}),
+    "fingerprints": ({"method": "simhash", "radius": 10}, {"bands": None, "rows": None, "least": None}),
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def documents(table):
+    """The rows of a week, with the source that they are counted by."""
+    rows = table.to_pylist()
+    return [row | {"text": row["text"] or "", "source": "null" if row["score"] is None else str(row["score"])} for row in rows]
+
+
+def add(tables, folder="seen", first=0, **given):
+    """Run a job for each week, from the first one on."""
+    settings = la.Settings(**HOW | {"source": "score"} | given)
+    Path(f"in-{folder}").mkdir(exist_ok=True)
+    for number, table in list(enumerate(tables))[first:]:
+        pq.write_table(table, f"in-{folder}/{number}.parquet", row_group_size=17)
+        with la.Seen(folder) as seen:
+            seen.add([f"in-{folder}/{number}.parquet"], f"out-{folder}/{number}", settings).close()
+
+
+def added(folder="seen", listed=4):
+    """What is added up: {id: counts}."""
+    with la.Seen(folder, read=True) as seen:
+        return {row["id"]: tuple(row[name] for name in COUNTS) for row in seen.counts(list_sources=listed).to_pylist()}
+
+
+def in_one_job(tables, **given):
+    with closing(la.dedup(pa.concat_tables(tables), **HOW | {"source": "score", "list_sources": 4} | given)) as result:
+        return {row["id"]: tuple(row[name] for name in COUNTS) for row in result.kept.to_pylist()}
+
+
+def told(counts):
+    """Counts of the twin as the table has them."""
+    return {name: (exact, n, len(some), [s for s, _ in some.most_common()]) for name, (exact, n, some) in counts.items()}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_counts_of_weeks_are_those_of_the_twin(here, variant):
+    given, naive = VARIANTS[variant]
+    tables = weeks(3)
+    add(tables, **given)
+    chosen = {name: value for name, value in (NAIVE | naive | given).items() if value is not None}
+    counts, _ = weekly(list(map(documents, tables)), **chosen)
+    assert added() == told(counts)
+    assert sum(n for _, n, *_ in added().values()) > 40 and max(some[2] for some in added().values()) > 2
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"within": "site"}, {"across": "site"}, {"verify": "sketch"}, {"method": "simhash"}], ids=str
+)
+def test_counts_of_weeks_are_those_of_one_job(here, given):
+    """Without documents that are copies of what an earlier week removed."""
+    tables, gone, some = weeks(6), set(), []
+    with closing(la.dedup(pa.concat_tables(tables), **HOW | given)) as result:
+        keep = dict(zip(*(result.decisions[name].to_pylist() for name in ("id", "kept")), strict=True))
+    for table in tables:
+        rows = [(row["id"], (row["text"], row[given.get("within", "text")])) for row in table.to_pylist()]
+        some.append(table.filter(pa.array([text not in gone for _, text in rows])))
+        gone |= {text for name, text in rows if not keep[name]} - {text for name, text in rows if keep[name]}
+    add(some, **given)
+    counts = added()
+    assert counts == in_one_job(some, **given)
+    assert sum(n for _, n, *_ in counts.values()) > 40 and max(n for _, _, n, _ in counts.values()) > 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_copies_of_what_an_earlier_week_removed(here, seed):
+    """They count for the most similar document kept since then, not for the one that the removed document named."""
+    tables = weeks(seed)
+    rows = [documents(table) for table in tables]
+    counts, keepers = weekly(rows, **NAIVE)
+    at_once, followed = weekly([list(chain(*rows))], **NAIVE)
+    assert set(counts) == set(at_once) == set(in_one_job(tables))
+    assert sum(n for _, n, _ in counts.values()) == sum(n for _, n, _ in at_once.values())
+    moved, gone = {name for name in keepers if keepers[name] != followed[name]}, set()
+    for week in rows:
+        assert moved & {row["id"] for row in week} <= {row["id"] for row in week if row["text"] in gone}
+        gone |= {row["text"] for row in week if keepers[row["id"]] != row["id"]} - {""}
+        gone -= {row["text"] for row in week if keepers[row["id"]] == row["id"]}
+    clean = [table.filter(pa.array([name not in moved for name in table["id"].to_pylist()])) for table in tables]
+    add(clean)
+    assert added() == in_one_job(clean) and sum(map(len, clean)) > 150
+
+
+def test_sources_are_merged_and_not_added(here):
+    """One text is in three weeks and, by default, in four files; no file begins with it."""
+    text = "the quick brown fox jumps over the lazy dog near the bank of the river"
+    files = ([("a", [text, text]), ("b", [f"{text} again"])], [("c", ["another text", text])], [("d", [text])])
+    for week, some in enumerate(files):
+        for name, texts in some:
+            pq.write_table(pa.table({"text": [f"own words of file {name}", *texts]}), f"{week}-{name}.parquet")
+    settings = la.Settings(counts=True, threads=1)
+    with la.Seen("seen") as seen:
+        for week in range(3):
+            inputs = sorted(str(path) for path in here.glob(f"{week}-*.parquet"))
+            seen.add([path.rpartition("/")[2] for path in inputs], f"out/{week}", settings).close()
+        rows = {row["id"]: row for row in seen.counts(list_sources=9).to_pylist()}
+    assert list(rows) == ["0-a.parquet:1", "0-a.parquet:2", "0-b.parquet:1", "1-c.parquet:1", "1-c.parquet:2", "2-d.parquet:1"]
+    assert rows["0-a.parquet:2"] == {
+        "id": "0-a.parquet:2", "generation": "000001", "n_exact": 3, "n_duplicates": 4, "n_sources": 4,
+        "sources": ["0-a.parquet", "0-b.parquet", "1-c.parquet", "2-d.parquet"],
+    }  # fmt: skip
+    assert all(row["n_duplicates"] == 0 and row["n_sources"] == 1 for name, row in rows.items() if name != "0-a.parquet:2")
+
+
+def test_merged_generations_have_the_same_counts_and_later_weeks_go_on(here):
+    tables = weeks(2)
+    add(tables)
+    add(tables[:2], "merged")
+    with la.Seen("merged") as seen:
+        assert seen.compact() == 2
+    before = added("merged")
+    add(tables[:2], "parts")
+    assert added("parts") == before
+    add(tables, "merged", first=2)
+    with la.Seen("merged") as seen:
+        assert not seen.check()
+    assert added("merged") == added() != before
+    with la.Seen("merged") as seen:
+        seen.compact()
+    assert added("merged") == added()
+
+
+def test_what_is_forgotten_is_gone(here):
+    """The documents of that week, and what its job counted for others."""
+    tables = weeks(2)
+    add(tables[:2])
+    two = added()
+    add(tables, "all")
+    ids = [set(table["id"].to_pylist()) for table in tables]
+    with la.Seen("all") as seen:
+        seen.forget("000003")
+    assert added("all") == two
+    with la.Seen("all") as seen:
+        seen.forget("000001")
+    left = added("all")
+    assert left and set(left) <= ids[1]
+    assert left == {name: some for name, some in two.items() if name in ids[1]}
+    with la.Seen("all") as seen:  # of what it counted for others nothing is merged
+        seen.add(["in-all/0.parquet"], "again", la.Settings(**HOW, source="score"), force=True).close()
+        before = added("all")
+        assert seen.compact() == 2
+    assert added("all") == before and len(before) > len(left)
+
+
+def test_a_window_passes_over_some_inputs(here):
+    """Counts are about the rows of the others; the files that were passed over can be gone."""
+    texts = [f"{word} one two three four five six {word}" for word in ("a", "b", "c")]
+    for name, date, some in (("old", 1, texts[:2]), ("new", 9, texts[2:]), ("next", 10, texts)):
+        pq.write_table(pa.table({"text": some, "date": [date] * len(some)}), f"{name}.parquet")
+    settings = la.Settings(counts=True, threads=1)
+    with la.Seen("seen") as seen:
+        seen.add(["old.parquet", "new.parquet"], "first", settings, window="date:3").close()
+        Path("old.parquet").unlink()
+        seen.add(["next.parquet"], "second", settings, window="date:3").close()
+        found = [tuple(row.values()) for row in seen.counts().to_pylist()]
+        seen.compact()
+        merged = [tuple(row.values()) for row in seen.counts().to_pylist()]
+        assert merged == [(name, "000002", *row) for name, _, *row in found]
+    assert found == [
+        ("old.parquet:1", "000001", 0, 0, 1), ("old.parquet:2", "000001", 0, 0, 1), ("new.parquet:1", "000001", 1, 1, 2),
+        ("next.parquet:1", "000002", 0, 0, 1), ("next.parquet:2", "000002", 0, 0, 1),
+    ]  # fmt: skip
+
+
+def test_a_job_that_comes_again_counts_once(here, monkeypatch):
+    """So does one that was killed, whether its output was whole or not."""
+    tables = weeks(2)
+    add(tables)
+    wanted = added()
+    with la.Seen("seen") as seen:
+        for week in range(3):
+            assert seen.add([f"in-seen/{week}.parquet"], f"out-seen/{week}", la.Settings(**HOW, source="score")) is None
+    assert added() == wanted
+    add(tables[:2], "killed")
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    for at in ("writing", "whole"):
+        shutil.rmtree("out-killed", ignore_errors=True)
+        with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt), la.Seen("killed") as seen:
+            broken.setattr(*(Publication, "publish") if at == "writing" else ("lookalike.files.publication._finish",), stop)
+            if at == "writing":
+                broken.setattr("lookalike.files.publication._undo", lambda *given: None)
+            seen.add(["in-seen/2.parquet"], "out-killed/2", la.Settings(**HOW, source="score"))
+        with la.Seen("killed") as seen:
+            assert seen.recovered is (at == "whole")
+        assert (added("killed") == wanted) is (at == "whole")
+
+
+def test_sketches_that_are_saved_apart_have_counts_too(here):
+    tables = weeks(1)
+    for number, table in enumerate(tables):
+        pq.write_table(table, f"w{number}.parquet")
+        against = {"against": here / "saved"} if number else {}
+        with closing(la.dedup(here / f"w{number}.parquet", **HOW, source="score", **against)) as result:
+            result.save_sketches(f"saved/{number}")
+    add(tables)
+    assert added("saved") == added()
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_every_engine_saves_the_same_counts(kind, here, monkeypatch):
+    tables, given = weeks(5), HOW | {"source": "score", "keep": "longest", "at_most": 2}
+    with closing(la.dedup(tables[0], **given)) as result:
+        result.save_sketches("saved/0")
+    for name in ("local", "other"):
+        more = prepare(kind, monkeypatch) if name == "other" else {}
+        with closing(la.dedup(tables[1], **given | more, against=here / "saved")) as result:
+            result.save_sketches(name)
+    found = [(here / name / "sketches-counts.parquet").read_bytes() for name in ("local", "other")]
+    assert found[0] == found[1]
+
+
+def test_other_references_do_not_count(here):
+    """A week is compared with texts, too, that nothing was saved of."""
+    tables = weeks(1)
+    some = tables[0].slice(0, 30)
+    some = some.set_column(1, "id", pa.array([f"text {name}" for name in some["id"].to_pylist()]))
+    pq.write_table(some, "texts.parquet")
+    add(tables[:2], against="texts.parquet")
+    with closing(la.dedup(tables[0], against=some, **HOW, source="score")) as result:
+        first = {row["id"]: row["n_duplicates"] for row in result.kept.to_pylist()}
+    counts = added()
+    assert {name for name in counts if name.startswith("0-")} == set(first)
+    assert all(counts[name][1] >= n for name, n in first.items())
+    with closing(la.dedup(pa.concat_tables(tables[:2]), against=some, **HOW, source="score")) as result:
+        rows = {row["id"]: row["n_duplicates"] for row in result.decisions.to_pylist() if row["reason"] == "kept"}
+    assert set(rows) == set(counts) and sum(rows.values()) == sum(n for _, n, *_ in counts.values()) > sum(first.values())
+
+
+def test_weeks_that_were_not_counted(here):
+    """Their documents have what later jobs counted; those that are merged stay known."""
+    tables = weeks(1)
+    add(tables[:1], counts=False, source=None)
+    add(tables[:2], first=1)
+    with la.Seen("seen") as seen:
+        assert counting.without(seen.generations) == ["000001"]
+        assert [one.counts is None for one in seen.generations] == [True, False]
+        part = added()
+        seen.compact()
+        assert counting.without(seen.generations) == ["000001"]
+    assert added() == part
+    add(tables[:2], "all")
+    whole = added("all")
+    assert set(part) == set(whole)
+    old = [name for name in part if name.startswith("0-")]
+    assert all(part[name] == whole[name] for name in part if name not in old)
+    assert 0 < sum(part[name][1] for name in old) < sum(whole[name][1] for name in old)
+
+
+def test_sources_of_one_kind(here):
+    tables = weeks(1)
+    add(tables[:1])
+    with pytest.raises(
+        la.ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"
+    ):
+        add(tables[:2], source=None, first=1)
+    with closing(la.dedup(tables[1], **HOW, against=here / "seen")) as result:
+        result.save_sketches("seen/other")
+    with la.Seen("seen") as seen:
+        for adds in (seen.counts, seen.compact):
+            with pytest.raises(la.ParameterError, match="000001 by the column 'score'; other by input file"):
+                adds()
+        with pytest.raises(la.ParameterError, match=r"list_sources must be in 0\.\.1000; got 1001"):
+            seen.counts(list_sources=1001)
+
+
+@pytest.mark.parametrize("how", ["bytes", "rows", "gone"])
+def test_damage_is_found(here, how):
+    add(weeks(1)[:2])
+    path = here / "seen/000002/sketches-counts.parquet"
+    if how == "bytes":
+        data = bytearray(path.read_bytes())
+        data[40:60] = bytes(20)
+        path.write_bytes(data)
+    elif how == "rows":
+        pq.write_table(pq.read_table(path).slice(1), path)
+    else:
+        path.unlink()
+    with la.Seen("seen") as seen:
+        (problem,) = seen.check()
+        assert "sketches-counts.parquet: damaged" in problem or "cannot be read" in problem
+        with pytest.raises(la.InputDataError, match=r"000002/sketches-counts\.parquet"):
+            seen.counts()
+
+
+def test_rows_are_added_up_some_at_a_time(here, monkeypatch):
+    """However small the row groups and the parts that are merged at a time."""
+    tables = weeks(4)
+    add(tables)
+    wanted = added()
+    monkeypatch.setattr(counting, "GROUP_ROWS", 3)
+    monkeypatch.setattr(counting, "MERGED_ROWS", 2)
+    add(tables, "small")
+    assert pq.read_metadata("small/000002/sketches-counts.parquet").num_row_groups > 9
+    assert added("small") == wanted
+    with la.Seen("small") as seen:
+        seen.compact()
+    assert added("small") == wanted
