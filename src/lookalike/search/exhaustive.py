@@ -122,7 +122,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     Notes
     -----
     Time: n^2 / 2 comparisons, most of which stop early: 1e9 a second at 128 bits on a core, and more. With densities the
-    matches that are needed differ from pair to pair, which takes several times as long, as raw bins do. With a recall: a sort
+    matches that are needed differ from pair to pair, which takes some ten times as long; so do raw bins. With a recall: a sort
     of n keys for each band, and the pairs that share one, some of them by chance; 16 bytes for each.
 
     Bits that form a band are counted by the estimate too: a pair below the threshold whose estimate reaches it is found more
