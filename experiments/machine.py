@@ -74,7 +74,7 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
     measured |= {"compare": float(np.median(compares)), "step": steps[-1], "hit": hits[-1]}
     part = la.ExhaustiveHammingIndex(radius=3).add(queries)
     measured["scan"] = fastest(lambda: part.query(queries[:500])) / 500 / QUERIES * 1e9
-    weak, ordered = WeakBits(40, 24, 3, 32), (24 + 32) * log2(32 + 3)
+    weak, ordered = WeakBits(64, 24, 3, 32), (24 + 32) * log2(32 + 3)
     measured["flip"] = fastest(lambda: weak.prefixes(queries, margins, 0, QUERIES)) / QUERIES / ordered * 1e9
     keys = np.empty(len(words), np.uint64)
     mask = np.array([0xFFFF0000FFFF0000], np.uint64)

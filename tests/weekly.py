@@ -25,6 +25,7 @@ VARIANTS = {
     "estimates": {"verify": "sketch"},
     "fingerprints": {"method": "simhash", "radius": 10},
     "crowds": {"max_bucket": 3, "bands": 6, "rows": 2, "evidence": "all"},
+    "recall 1": {"recall": 1, "threshold": 0.8},
     "large documents left out": {"max_document": 60, "on_error": "skip"},
 }
 """Settings of jobs."""
@@ -76,4 +77,7 @@ def said(result):
     decisions = result.decisions
     scores = [name for name in SCORES if name in decisions.column_names]
     pairs = sorted(tuple(row[name] for name in PAIR) for row in result.pairs.to_pylist())
-    return decisions.select([*TOLD, *scores]).to_pylist(), pairs, {name: getattr(result.summary, name) for name in COUNTED}
+    counts = {name: getattr(result.summary, name) for name in COUNTED}
+    if counts["recall_planned"] == 1:  # how many pairs are compared depends on the secret
+        counts["candidate_pairs"] = None
+    return decisions.select([*TOLD, *scores]).to_pylist(), pairs, counts

@@ -187,7 +187,7 @@ def figure_7(quick: bool) -> Section:
     _numbers(section)
     ks = (5, 10, 20, 40, 80)
     words = trial.queries[:, None]
-    weak = {(p, k): WeakBits(64 - p, p, RADIUS, k) for p in (21, 34) for k in ks}  # p = 34: prefixes are cut, their time is not
+    weak = {(p, k): WeakBits(64, p, RADIUS, k) for p in (21, 34) for k in ks}  # p = 34: prefixes are cut, their time is not
     works = {at: (lambda w=w: w.prefixes(words, trial.margins, 0, asked)) for at, w in weak.items()}
     seconds = alternating(works, 3)
     us = {at: s.min() / asked * 1e6 for at, s in seconds.items()}

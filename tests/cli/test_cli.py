@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,9 @@ def test_pairs(capfd, corpus, tmp_path):
     assert lines[0] == "left_id,right_id,resemblance"
     assert [line.split(",")[:2] for line in lines[1:]] == [["a", "c"], ["a", "d"], ["c", "d"]]
     assert json.loads(run(capfd, "pairs", corpus, "--json")[1])["pairs"] == 3
+    every = run(capfd, "pairs", corpus, "--id", "id", "-t", "0.7", "--recall", "1")[1]
+    assert "pairs             3" in every and "recall at the threshold: 1.0000; 1 pair compared" in every
+    assert "recall at the threshold: 1.0000 (all pairs, by" in run(capfd, "dedup", corpus, "--recall", "1")[1]
     assert "cut by --max-pairs" in run(capfd, "pairs", corpus, "--max-pairs", "1")[1]
     assert run(capfd, "pairs", corpus, "-o", tmp_path / "pairs.txt")[0] == 2
 
@@ -163,7 +167,13 @@ def test_plan_foresees_what_dedup_takes(capfd):
         (["dedup", "-"], 2, "--format"),
         (["dedup", "IN", "--threads", "0"], 2, "0 is not in the range"),
         (["frobnicate"], 2, "No such command"),
-        (["plan", "--recall", "1"], 2, "recall must be strictly between 0 and 1"),
+        (
+            ["plan", "--recall", "1"],
+            2,
+            "recall must be in (0, 1): it is the probability of finding a pair at the threshold, and no",
+        ),
+        (["index", "create", "new.idx", "--recall", "1"], 2, "dedup and pairs take 1); got 1.0"),
+        (["dedup", "IN", "--recall", "1", "--dry-run"], 2, "what recall 1 takes depends on which shingles documents share"),
     ],
 )
 def test_errors(capfd, corpus, arguments, code, message):
@@ -242,6 +252,10 @@ def test_works_without_a_writable_cache(tmp_path):
 def test_tune_lists_searches(capfd):
     code, out, _ = run(capfd, "tune", "-n", "1000000", "--recall", "0.95", "--memory", "60MB")
     assert code == 0 and "WeakBitIndex(radius=3" in out and "HammingIndex(radius=3" in out
+    assert re.search(r"  0\.9\d{3} ± 0\.00\d\d  +WeakBitIndex\(.*, probes=5, tables=2\)", out)
+    assert re.search(r"  1\.0000  +HammingIndex", out), "what is exact has no error"
+    code, out, _ = run(capfd, "tune", "-n", "1000000", "--json")
+    assert {choice["error"] > 0 for choice in json.loads(out)["choices"] if "WeakBit" in choice["method"]} == {True}
     code, out, _ = run(capfd, "tune", "-n", "1000", "--recall", "1", "--memory", "10", "--json")
     assert code == 0 and json.loads(out)["choices"] == []
     code, out, _ = run(capfd, "tune", "-n", "1000", "--recall", "1", "--memory", "10")

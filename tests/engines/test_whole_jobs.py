@@ -168,6 +168,46 @@ def test_pairs_by_containment_are_the_same(kind, monkeypatch):
     assert {(row["left_id"], row["right_id"]): row["containment"] for row in found.to_pylist()} == wanted
 
 
+def of_all_pairs(case, kind, monkeypatch):
+    """Decisions and pairs with recall 1; how many pairs are compared depends on the secret."""
+    more = {"threads": 1} if kind is None else prepare(kind, monkeypatch)
+    given = {
+        "plain": {"threshold": 0.6},
+        "all": {"threshold": 0.4, "evidence": "all", "within": "g", "id": "name", "keep": "last", "key": "k"},
+        "across": {"across": "v", "ignore": ["t1 t2 t3"], "empty": "drop", "keep": "longest",
+                   "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 90, 2)]},
+    }[case]  # fmt: skip
+    table, references = corpus(), 30 if case == "all" else 0
+    against = table.slice(0, references) if references else None
+    with closing(
+        la.dedup(table.slice(references), against=against, recall=1, **{"threshold": 0.5, "width": 1} | given | more)
+    ) as result:
+        return result.decisions, result.pairs
+
+
+@pytest.mark.parametrize("kind", WITH_SPARK[1:])
+@pytest.mark.parametrize("case", ["plain", "all", "across"])
+def test_recall_1_finds_the_same(case, kind, monkeypatch):
+    wanted, found = of_all_pairs(case, None, monkeypatch), of_all_pairs(case, kind, monkeypatch)
+    assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+    assert wanted[1].num_rows > 30
+
+
+@pytest.mark.parametrize("kind", WITH_SPARK)
+def test_recall_1_lists_all_pairs(kind, monkeypatch):
+    table = corpus()
+    ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
+    wanted = {
+        (ids[a], ids[b]): len(sets[a] & sets[b]) / len(sets[a] | sets[b])
+        for a, b in combinations(range(len(sets)), 2) if b >= 30 and sets[a] and sets[b]
+    }  # fmt: skip
+    wanted = {ends: share for ends, share in wanted.items() if share >= 0.5}
+    more = prepare(kind, monkeypatch)
+    found = find_pairs(table.slice(30), table.slice(0, 30), recall=1, threshold=0.5, width=1, id="id", max_bucket=2, **more)
+    assert {(row["left_id"], row["right_id"]): row["resemblance"] for row in found.table.to_pylist()} == wanted
+    assert found.summary["recall_planned"] == 1 and len(wanted) > 1000
+
+
 @cache
 def every_pair(within, references, ignore):
     """All pairs where no bucket is a crowd, and how many were compared."""

@@ -11,7 +11,7 @@ from faulty_store import failing
 from lookalike.engines.memory import FLOOR, LEAST_ROOM, Memory
 from lookalike.errors import ParameterError
 from lookalike.files import ahead
-from lookalike.files.ahead import AT_ONCE, GAP, HELD, LEAST, TAIL, Ahead, Reader, begun, side_by_side, want
+from lookalike.files.ahead import AT_ONCE, GAP, HELD, LEAST, TAIL, Ahead, Reader, _together, begun, side_by_side, want
 from lookalike.files.urls import as_url
 
 DATA = random.Random(5).randbytes(400_003)
@@ -212,3 +212,19 @@ def test_what_is_read_ahead_counts_as_memory():
     large = Memory(8 << 30).reading(True)
     assert large.ahead == ahead.MOST == ahead._room and Held.__mro__[1](None, 1, None).room == ahead.MOST // 2
     Memory(cap).reading(True)
+
+
+def test_what_just_fits_is_asked_for():
+    file = Held(room=3000)
+    file.want([[(0, 1000)], [(5000, 7000)]])
+    assert sum(end - begin for begin, end in file._wanted) == 3000
+
+
+def test_the_first_block_brings_those_after_it():
+    file = Held()
+    file.block_at(0)
+    assert sorted(file._blocks) == [*range(AT_ONCE + 1)]
+
+
+def test_a_range_inside_another_one_cuts_nothing_off():
+    assert _together([(0, 100), (10, 20)]) == [(0, 100)]

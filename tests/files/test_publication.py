@@ -108,6 +108,10 @@ def recover_(place, broken, calls):
         ({"outputs": [{"place": "/etc/passwd", "hidden": "/tmp/mine", "replace": True}]}, "names files that no job writes"),
         ({"outputs": [{"place": "a", "hidden": ".00000000-a", "replace": True}]}, "names files that no job writes"),
         ({"outputs": [{"place": "{}/a", "hidden": "{}/.0000000g-a", "replace": True}]}, "names files that no job writes"),
+        (
+            {"outputs": [{"place": "{}/a", "hidden": "{}/other/.00000000-a", "replace": True}]},
+            "names files that no job writes",
+        ),
         ({"removed": ["../other"]}, "damaged"),
         ({"removed": [""]}, "damaged"),
         ({"whole": "yes"}, "damaged"),
@@ -116,7 +120,7 @@ def recover_(place, broken, calls):
             "another user, or you on another machine",
         ),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_journals_of_strangers(change, said, place):
     (place / ".00000000-a").write_text("theirs")
@@ -127,3 +131,14 @@ def test_journals_of_strangers(change, said, place):
     with pytest.raises(la.LookalikeError, match=said):
         recover(place / "seen", ())
     assert names(place) == [".00000000-a", f"seen/{JOURNAL}"]
+
+
+def test_a_sidecar_of_an_output_that_is_gone_is_replaced(place):
+    (place / f"a.txt{SIDECAR}").write_text("of an output that is gone")
+    with Publication(place / "seen") as together:
+        hidden = together.place(place / "a.txt")
+        for name in (hidden, hidden + SIDECAR):
+            with open(name, "w") as file:
+                file.write("new")
+        together.publish()
+    assert (place / f"a.txt{SIDECAR}").read_text() == (place / "a.txt").read_text() == "new"

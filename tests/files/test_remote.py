@@ -139,7 +139,7 @@ def test_a_server_that_is_not_there():
 @pytest.mark.parametrize("name", ["/a.jsonl", "/in/b.parquet", "/c.jsonl.gz"])
 @pytest.mark.parametrize(
     "fault",
-    [{"every": 2}, {"every": 2, "status": 429}, {"cut": 1}, {"cut": 1, "ranges": False}, {"every": 2, "ranges": False}],
+    [{"every": 2}, {"every": 2, "status": 429}, {"every": 2, "status": 408}, {"cut": 1}, {"cut": 1, "ranges": False}, {"every": 2, "ranges": False}],
 )  # fmt: skip
 def test_what_fails_is_asked_again(name, fault):
     with serving(files=FILES, most=3, **fault) as site:

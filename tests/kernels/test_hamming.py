@@ -103,3 +103,13 @@ def test_prefixes_come_in_order_of_cost(rng, first_bit, weighed, rows):
         np.testing.assert_allclose(found, every[:probes], atol=1e-6)
         if not weighed:
             assert masks[1] == 1 << bits - 1
+
+
+@pytest.mark.parametrize("kept", [1, 2, 5, 9])
+def test_the_weakest_bits_are_kept_in_order(rng, kept):
+    """As many as there is room for; equal ones in the order of their places."""
+    for _ in range(50):
+        margins = rng.integers(-4, 5, (3, 12)).astype(np.float32)
+        order = np.full(kept, -1, np.int64)
+        weak_bits.rank_bits(margins, 1, 3, 9, order)
+        assert order.tolist() == (3 + np.argsort(np.abs(margins[1, 3:]), kind="stable"))[:kept].tolist()

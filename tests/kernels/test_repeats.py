@@ -136,3 +136,9 @@ def test_line_feeds_at_the_ends_of_blocks(size):
         assert [span[:2] for span in split([data], 1, False)[0][0]] == [
             list(span) for span in lines_of(data) if data[slice(*span)].strip()
         ]
+
+
+@pytest.mark.parametrize("text", ["\uac00\u11c2", "\uac00\u11a8", "\u1100\u1161", "\u1112\u1175"])
+def test_conjoining_letters_are_one_piece(text):
+    data = np.frombuffer(text.encode(), np.uint8)
+    assert places.cut_pieces(data, character_tables(), NOT_NFC, np.empty(9, np.int64)) == 1

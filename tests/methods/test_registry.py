@@ -32,6 +32,8 @@ def test_built_in_methods_follow_the_settings():
     assert (made.plan, made.seed, made.exact, made.n_estimates) == (plan, 4, False, plan.estimation_slots)
     assert make_method("minhash", MethodSettings(bands=5, rows=3)).n_codes == 15
     assert make_method("minhash", MethodSettings(verify="none")).n_codes == 0
+    made = make_method("minhash", MethodSettings(threshold=0.7, recall=1))
+    assert (made.threshold, made.exact, made.recall(0.7), made.recall(0.69)) == (0.7, True, 1, 0)
     made = make_method("simhash", MethodSettings(radius=5, seed=9, verify="sketch"))
     assert (made.radius, made.seed, made.exact, made.bits) == (5, 9, False, 64)
 

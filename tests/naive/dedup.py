@@ -3,6 +3,7 @@
 from collections import Counter
 from functools import cache
 from hashlib import blake2b
+from itertools import combinations
 from math import ceil, comb, cos, pi, sqrt
 from typing import NamedTuple
 
@@ -181,11 +182,11 @@ def dedup(
     texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), common=None, empty="keep",
     unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
-    overrides=None, measure="resemblance", floor=0, sample=32,
+    overrides=None, measure="resemblance", floor=0, sample=32, recall=None,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
-    With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
+    With ``recall`` 1 all live documents are candidates. With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
     ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
     comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
     documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count, nor, with ``common``, a
@@ -232,6 +233,8 @@ def dedup(
         for value in set(group.values()):
             same = [i for i in live if group[i] == value]
             candidates |= by_samples({i: held[i] for i in same}, samples, needed, sample - least + 1, references, rule)
+    elif recall == 1:
+        candidates = set(combinations(live, 2))
     elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
         codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}

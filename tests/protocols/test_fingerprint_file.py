@@ -102,16 +102,20 @@ def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch,
     assert closed == [len(read)] == [30], "all answers are in the whole file"
 
 
-def test_memory_is_bounded_whatever_the_file(rng, tmp_path):
-    file = la.FingerprintFile(tmp_path / "seen.fps")
-    file.append(rng.integers(0, 1 << 64, 1_000_000, dtype=np.uint64))
-    for method in (la.WeakBitIndex(radius=3), la.HammingIndex(radius=3)):
-        file.first(np.arange(100, dtype=np.uint64), method, memory=4 << 20)
+@pytest.mark.parametrize(("threads", "share"), [(1, 1 / 3), (3, 1)])
+@pytest.mark.parametrize("bits", [64, 128])
+def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share):
+    """Room is for ``2 * threads + 1`` pieces; with one thread one of these is under way, and it must keep to its third."""
+    file, words, memory = la.FingerprintFile(tmp_path / "seen.fps", bits=bits), bits // 64, 12 << 20
+    file.append(rng.integers(0, 1 << 64, (500_000, words), dtype=np.uint64))
+    queries = np.arange(100 * words, dtype=np.uint64).reshape(100, words)
+    for method in (la.WeakBitIndex(radius=3, bits=bits), la.HammingIndex(radius=3, bits=bits)):
+        file.first(queries[:1], method, memory=memory, threads=threads)
         tracemalloc.start()
-        file.first(np.arange(100, dtype=np.uint64), method, memory=4 << 20)
+        file.first(queries, method, memory=memory, threads=threads)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < 6 << 20
+        assert 0.4 * memory / 3 < peak < share * memory, type(method)
 
 
 def test_an_append_cut_off_does_not_count(rng, tmp_path):

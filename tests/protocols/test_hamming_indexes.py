@@ -7,6 +7,7 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search import hamming
+from lookalike.theory import hamming_costs
 
 
 def exact_indexes(radius, bits):
@@ -16,7 +17,7 @@ def exact_indexes(radius, bits):
             out += [
                 la.TableIndex(radius=radius, blocks=blocks, lead=lead, bits=bits, lookup=how) for how in ("prefix", "binary")
             ]
-    out.append(la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits))
+    out += [la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits, tables=tables) for tables in (1, 2, 3)]
     return out
 
 
@@ -60,6 +61,31 @@ def test_chosen_tables_are_exact_at_size(rng, radius, bits):
     assert triples(found) == oracle
     assert index.compared < 0.2 * n * len(queries)
     check_first(index.first(queries), oracle, "tables")
+
+
+def test_answered_queries_are_not_asked_again_in_later_segments(rng):
+    """By the fingerprints compared: a segment that is scanned compares all of its own with each query that it is asked."""
+    words = rng.integers(0, 1 << 64, 9000, dtype=np.uint64)
+    index = la.HammingIndex(radius=3).add(words[:8000])
+    queries = np.concatenate([words[:300], ~words[:5]])  # the last five have no answer
+    index.first(queries)
+    of_tables, index.compared = index.compared, 0
+    assert index.add(words[8000:]).first(queries).tolist() == [*range(300), *[-1] * 5]
+    assert [begin for begin, _ in index._segments] == [0, 8000]
+    assert index.compared == of_tables + 5 * 1000
+    index.compared = 0
+    index.query(queries)
+    assert index.compared >= 305 * 1000, "all answers are looked for everywhere"
+
+
+def test_keys_are_indexed_by_the_bits_that_number_them(rng):
+    """A million and more have 21; the memory is that of the model, which knows 24 at most."""
+    index = la.TableIndex(radius=0, blocks=2, lead=1).add(rng.integers(0, 1 << 64, (1 << 20) + 1, dtype=np.uint64))
+    assert index.query(np.zeros(1, np.uint64)).left.size == 0
+    tables = index._tables
+    assert tables.offsets.shape == (2, (1 << 21) + 1)
+    held = sum(array.nbytes for array in (tables.stored, tables.keys, tables.rows, tables.offsets))
+    assert held - 2 * 4 == hamming_costs.manku_memory(len(index), 1, 2, 1)
 
 
 @pytest.mark.parametrize("recall", [0.9, 0.99])
@@ -150,6 +176,14 @@ def test_assignment_to_clusters_of_a_stream():
     assert len(index) == 6
     index.add(np.array([0xABCD_0000], np.uint64))  # founds a cluster of its own, in between
     assert index.assign(np.array([0xABCD_0001, 0xFF02, 1], np.uint64)).tolist() == [6, 2, 0]
+
+
+@pytest.mark.parametrize("batches", [[3], [2, 1], [1, 2], [1, 1, 1]])
+@pytest.mark.parametrize("words", [[0b00, 0b11, 0b01], [0b11, 0b00, 0b01]])
+def test_ties_go_to_the_earlier_row(batches, words):
+    """Both founders are one bit away, in one batch or in several, whichever is the smaller number."""
+    index, parts = la.HammingIndex(radius=1), np.split(np.array(words, np.uint64), np.cumsum(batches)[:-1])
+    assert np.concatenate([index.assign(part) for part in parts]).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("begun_with", [0, 40])

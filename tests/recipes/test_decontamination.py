@@ -150,3 +150,10 @@ def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
     assert (match["begin"], match["end"]) == (5, 5 + len(QUESTION))
     result.write(tmp_path / "out.parquet", mask="-")
     assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == [b"the \xff-\xff\xff, yyy"]
+
+
+def test_other_fields_of_a_second_input(tmp_path):
+    items = {"q": "how many legs has a spider of the woods", "a": "eight"}, {"q": QUESTION, "a": "Paris"}
+    against = [write_lines(tmp_path / f"{i}.jsonl", [item]) for i, item in enumerate(items)]
+    result = la.overlap([f"{QUESTION} Paris"], against=against, against_text=["q", "a"])
+    assert [row["a_found"] for row in result.matches.to_pylist()] == [1.0]

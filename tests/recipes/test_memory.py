@@ -121,8 +121,8 @@ class Usage:
     free = 1000
 
 
-@pytest.mark.parametrize("measure", ["resemblance", "containment"])
-def test_peak_memory_stays_below_the_cap(tmp_path, measure):
+@pytest.mark.parametrize(("measure", "recall"), [("resemblance", 0.99), ("containment", 0.99), ("resemblance", 1)])
+def test_peak_memory_stays_below_the_cap(tmp_path, measure, recall):
     """A process with a cap, on more text than it may hold."""
     path, room = tmp_path / "in.jsonl", memory_module.LEAST_ROOM + 20_000_000
     rng = np.random.default_rng(0)
@@ -133,10 +133,11 @@ def test_peak_memory_stays_below_the_cap(tmp_path, measure):
                 text = " ".join(words[rng.integers(0, 5000, 400)])
             stream.write(json.dumps({"text": text + f" {i}"}) + "\n")
     code = (
-        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2, measure=sys.argv[3]); "
+        "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2, measure=sys.argv[3], "
+        "recall=float(sys.argv[4])); "
         "print(r.summary.peak_memory, r.keep.sum())"
     )
-    command = [sys.executable, "-c", code, str(path), str(memory_module.FLOOR + room), measure]
+    command = [sys.executable, "-c", code, str(path), str(memory_module.FLOOR + room), measure, str(recall)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, kept = map(int, done.stdout.split())
     assert path.stat().st_size > 1.3 * room

@@ -218,3 +218,8 @@ def test_progress_is_told():
     la.lines([BANNER.decode()] * 5, progress=lambda stage, amount: told.append((stage, amount)))
     la.passages([BANNER.decode()] * 5, length=2, progress=lambda stage, amount: told.append((stage, amount)))
     assert told == [("finding repeats", 5)] * 2
+
+
+def test_the_top_lists_repeated_lines_only(monkeypatch):
+    monkeypatch.setattr(repeats, "MANY", 0)
+    assert la.lines(["one two three four five six"] * 400, threads=1).top(9)["count"].to_pylist() == [400]

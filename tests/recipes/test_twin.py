@@ -111,6 +111,8 @@ def check(
         plan["sample"] = max(containment.SAMPLE, 0 if t == 1 else ceil(log(1 - recall) / log(1 - t)))
         plan["least"] = least_sampled(t, plan["sample"], recall)
         bands["recall"] = recall
+    elif chosen.get("recall") == 1:
+        bands["recall"] = plan["recall"] = chosen.pop("recall")
     elif chosen.get("method") != "simhash":
         banding = chosen.pop("banding")
         planned = la.plan(threshold=chosen["threshold"])
@@ -178,6 +180,20 @@ common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": ove
 @given(banding=bandings, max_bucket=crowds, **columns, **common)
 def test_minhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), **chosen)
+
+
+@settings(max_examples=170)
+@given(max_bucket=crowds, **columns, **common | {"verify": st.just("exact")})
+def test_recall_1(max_bucket, **chosen):
+    check(rule=Rule(max_bucket), recall=1, **chosen)
+
+
+def test_recall_1_has_no_crowds():
+    """Records of one template, which a plan with the same threshold does not all find."""
+    texts, chosen = [*records(250, values=5, common=24), *TEXTS[:20]], {"threshold": 0.8, "keep": "first", "seed": 1}
+    found = compare(texts, 60, Rule(6), recall=1, **chosen)
+    assert compare(texts, 60, Rule(6), banding=(1, 6), **chosen) != found
+    assert sum(d.reason == "near" for d in found) > 10
 
 
 @settings(max_examples=150)

@@ -1,13 +1,18 @@
 """The recall that is vouched for a job is the mean, document by document, of what the formula says of its codes."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import lookalike as la
 from lookalike.recipes import decisions
+from lookalike.steps.batches import batch_of
+from lookalike.steps.containment import vouch_samples
 from lookalike.theory.banding import candidate_probability, crowded_recall
+from lookalike.theory.containment import crowded_recall as crowded_recall_of_samples
+from lookalike.values.tables import SHARED
 
 PAGE = [f"word{i}" for i in range(90)]
 
@@ -97,3 +102,9 @@ def test_an_open_job_decides_once_at_each_threshold(rng, watched):
     assert deciders[1].matches is deciders[2].matches
     assert first is not again and first.decisions.equals(again.decisions) and first.pairs.equals(again.pairs)
     assert other.threshold == 0.8 and result.threshold == 0.7
+
+
+def test_a_document_of_one_shingle_that_tells_nothing_counts():
+    rows = batch_of(SHARED, *(np.array(some) for some in ([3, 4], [3, 9], [1, 1], [1, 0])))
+    (told,) = vouch_samples(iter([rows]), SimpleNamespace(crowded_recall=crowded_recall_of_samples(0.8, 32, 20)))
+    assert [column.to_pylist() for column in told.columns] == [[3], [0.0]]

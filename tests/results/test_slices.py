@@ -54,3 +54,14 @@ def test_many_values_are_not_all_said():
     assert lines[-1] == f"    and {2 * LISTED - SHOWN:,} values more (--json has some)"
     few = counted([(0, "de", 100, 90), (0, None, 900, 0)])
     assert lines_of_slices(few)[2].endswith("far more than others: 82.4% to 95.1%") and "null" in lines_of_slices(few)[1]
+
+
+def test_values_beyond_the_listed_are_those_of_the_largest_share():
+    rows = [(0, f"v{i:04}", 100, 0) for i in range(LISTED)] + [(0, "many", 90, 10), (0, "most", 2, 2)]
+    assert [row["value"] for row in counted(rows)["lang"][LISTED:]] == ["most", "many"]
+
+
+def test_a_value_that_loses_far_more_is_said_wherever_it_stands():
+    rows = [(0, f"v{i:02}", 1000 - i, 0) for i in range(SHOWN + 3)] + [(0, "late", 100, 100)]
+    lines = lines_of_slices(counted(rows))
+    assert len(lines) == SHOWN + 3 and lines[-2].split()[0] == "late" and lines[-1] == "    and 3 values more (--json has all)"

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
+from math import ceil
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, cut_at, places, rows_of
 
+from lookalike.kernels.filters import choose_prefixes
 from lookalike.steps import crowds as module
-from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, sharing, shingle_counts
+from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, sharing, shingle_counts
 from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
-from lookalike.values.tables import LINKS, PREFIXES
+from lookalike.values.tables import LINKS, PREFIXES, PREFIXES_AND_BITS
 
 KEY = bytes(range(16))
 
@@ -49,19 +51,21 @@ def table(texts, groups=None):
 COUNTS = shingle_counts(WORDS, KEY)
 
 
-def prefixes(batch, threshold, counts=None, cuts=()):
+def prefixes(batch, threshold, counts=None, cuts=(), schema=PREFIXES):
     """The rows of PREFIXES of some documents, equal keys together."""
     if counts is None:
         counts = COUNTS.start()
         for part in cut_at(batch, cuts):
             COUNTS.add(counts, part)
-    step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=threshold)
-    return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), PREFIXES).sort_by("key")
+    step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=threshold, schema=schema)
+    return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), schema).sort_by(
+        [("key", "descending")]
+    )  # groups come in any order
 
 
-def links(batch, threshold, boundary=0, counts=None, cuts=()):
+def links(batch, threshold, boundary=0, counts=None, cuts=(), schema=PREFIXES):
     """The links of some documents, repeats included."""
-    rows = prefixes(batch, threshold, counts, cuts).combine_chunks().to_batches()
+    rows = prefixes(batch, threshold, counts, cuts, schema).combine_chunks().to_batches()
     return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), threshold, boundary), LINKS)
 
 
@@ -77,7 +81,8 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
         counts[cell : cell + 4096] = random.randrange(2, 9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "AT_A_TIME", room)
-        for found in (links(batch, threshold, boundary, None, cuts), links(batch, threshold, boundary, counts, cuts)):
+        for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
+            found = links(batch, threshold, boundary, known, cuts, schema)
             assert all(left < right and right >= boundary for left, right in found)
             wanted = [(2 * i, 2 * j) for (i, a), (j, b) in combinations(enumerate(texts), 2)
                       if resemblance(a, b) >= threshold and 2 * j >= boundary]  # fmt: skip
@@ -99,6 +104,32 @@ def test_links_are_those_of_the_bound(texts, threshold, cuts):
         ):
             wanted.add((2 * i, 2 * j))
     assert set(links(batch, threshold, 0, None, cuts)) == wanted
+    bits = [parities([hash_of[word] for word in words]) for words in ranked]
+    few = {(i, j) for i, j in wanted
+           if (bits[i // 2] ^ bits[j // 2]).bit_count() <= most_apart(len(ranked[i // 2]) + len(ranked[j // 2]), threshold)}  # fmt: skip
+    assert set(links(batch, threshold, 0, None, cuts, PREFIXES_AND_BITS)) == few
+
+
+def parities(hashes):
+    """256 bits, each turned by the members whose hashes end in its number."""
+    bits = 0
+    for value in hashes:
+        bits ^= 1 << value % 256
+    return bits
+
+
+def most_apart(members, threshold):
+    """How many members only one of two sets can have that have so many together."""
+    return members - 2 * ceil(threshold / (1 + threshold) * members - 1e-9)
+
+
+def test_unrelated_sets_are_told_apart_by_bits_where_they_are_small():
+    rng = np.random.default_rng(1)
+    texts = [rng.choice(200, 40, replace=False).tolist() for _ in range(60)]
+    batch = table(texts)
+    assert len(links(batch, 0.6)) > 50 * (len(links(batch, 0.6, schema=PREFIXES_AND_BITS)) + 1)
+    assert prefixes_schema(40, 0.6) is PREFIXES_AND_BITS
+    assert prefixes_schema(1000, 0.6) is PREFIXES
 
 
 def test_shingles_are_counted_once_a_document():
@@ -130,3 +161,10 @@ def test_links_share_a_bucket(kind):
     right = pa.array([[2, 3, 1], [4, 5, 3], [1, 2, 3], [9, 8, 7]], kind)
     batch = columns(left=[0, 1, 2, 3], right=[4, 5, 6, 7], left_keys=left, right_keys=right)
     assert rows_of(sharing(iter([batch, batch[:0]])), LINKS) == [(1, 5), (2, 6), (3, 7)]
+
+
+def test_roundings_shorten_no_prefix():
+    """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
+    n, values, counts = 100, np.arange(1, 101), np.full(2, 5, np.int32)
+    out, before = [np.empty(n, np.int64) for _ in range(5)], np.empty((n, 2), np.int64)
+    assert choose_prefixes(values, np.array([0, n]), np.array([7]), counts, np.uint64(63), 0.55, *out, before) == 46

@@ -70,3 +70,12 @@ def test_some_places_are_those_of_all(rng):
     found = shingling.places(where, rows, first, last)
     assert found[0].tolist() == begins[offsets[rows] + first].tolist()
     assert found[1].tolist() == ends[offsets[rows] + last].tolist()
+
+
+@pytest.mark.parametrize("feed", ["\n", "\v", "\f", "\r", "\x85", "\u2028", "\u2029"])
+def test_whatever_breaks_a_line(feed):
+    data = f"a{feed}b".encode()
+    where, shingling, both = from_bytes([data]), Shingling(unit="line", width=1), np.arange(2)
+    assert len(shingling.hashes(where)[0]) == 2
+    begins, ends = shingling.places(where, np.zeros(2, np.int64), both, both)
+    assert (begins.tolist(), ends.tolist()) == ([0, len(data) - 1], [1, len(data)])

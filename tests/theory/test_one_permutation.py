@@ -196,7 +196,7 @@ def test_empty_bins_of_a_finite_universe(union, bins, universe):
     assert oph.expected_empty(union, bins, universe) == pytest.approx(empty)
 
 
-@pytest.mark.parametrize(("union", "bins"), [(30, 8), (200, 32), (5, 5)])
+@pytest.mark.parametrize(("union", "bins"), [(30, 8), (200, 32), (5, 5), (9, 2), (50, 2), (15, 3)])
 def test_filled_bins_by_inclusion_and_exclusion(union, bins):
     law = [
         comb(bins, m) * sum((-1) ** j * comb(m, j) * Fraction(m - j, bins) ** union for j in range(m + 1))

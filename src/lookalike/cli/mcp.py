@@ -13,7 +13,9 @@ from .messages import say
 @click.command(cls=options.Command, short_help="Answer programs that speak the Model Context Protocol.")
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @options.preset
-@options.of_jobs("threshold", "recall", "text", "id", *OPENING, "unit", "width", "encoding_errors")
+@options.of_jobs("threshold")
+@options.of_jobs("recall", help="Probability of finding a document exactly at the threshold.")
+@options.of_jobs("text", "id", *OPENING, "unit", "width", "encoding_errors")
 @options.trust
 def mcp(
     paths: tuple[str, ...], threshold: float, recall: float, text: str, id: str | None, glob: tuple[str, ...] | None,

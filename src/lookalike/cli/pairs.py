@@ -84,8 +84,9 @@ def pairs(
     tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {verified})")
     if summary["cut_by_max_pairs"]:
         tell("  the list was cut by --max-pairs: there are more")
+    above = ", higher above it" if summary["recall_planned"] < 1 else ""
     tell(
-        f"recall at the threshold: {summary['recall_planned']:.4f}, higher above it; "
+        f"recall at the threshold: {summary['recall_planned']:.4f}{above}; "
         f"{counted(summary['candidate_pairs'], 'pair')} compared",
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )

@@ -144,7 +144,7 @@ class Kind(ABC):
 
     @property
     def probes(self) -> int | None:
-        """Places of the one table that a query looks at; None where it looks at its own keys."""
+        """Places of all tables that a query looks at; None where it looks at its own keys."""
         return None
 
     def share_probed(self, tables: Sequence[tuple[int, int]]) -> float:

@@ -15,12 +15,11 @@ from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
-from ..search.weak_bits import MAX_PREFIX, WeakBits
+from ..search.weak_bits import MAX_PREFIX, MOST_TABLES, WeakBits
 from ..sketches.minhash import FastSimilarity
 from ..sketches.packed import packing_of
 from ..sketches.simhash import SimHash
 from ..theory import banding, mixture, shares, simhash
-from ..theory.blocks import combinations_within
 from ..theory.mixture import Part
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
@@ -139,11 +138,13 @@ class MinHashKind(Kind):
 @dataclass(frozen=True, kw_only=True)
 class SimHashKind(Kind):
     """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes. With
-    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V)."""
+    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V), or
+    one for each of ``tables``, turned by as many blocks."""
 
     radius: int = 3  # bits in which fingerprints of near-duplicates may differ
-    # runs of the one table that a query looks at: its own, and those that it would be in if its weakest bits were others
+    # runs that a query looks at, of all tables: its own, and those that it would be in if its weakest bits were others
     probes: int | None = None
+    tables: int = 1  # that are probed
     name = "simhash"
     lane, n_codes, lowest = 1, BITS // WORD, -BITS
 
@@ -155,6 +156,11 @@ class SimHashKind(Kind):
             raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
         if self.probes is not None and not 1 <= self.probes <= MOST_PROBES:
             raise ParameterError(f"probes must be in 1..{MOST_PROBES:,}; got {self.probes}")
+        whole("tables", self.tables, 1, MOST_TABLES)
+        if self.tables > 1 and self.probes is None:
+            raise ParameterError(f"tables are for probes, and there are none: give probes, {self.tables} or more, or no tables")
+        if self.probes is not None and self.probes < self.tables:
+            raise ParameterError(f"probes must be at least {self.tables}, one for each table; got {self.probes}")
 
     @cached_property
     def method(self) -> SimHashMethod:
@@ -162,17 +168,17 @@ class SimHashKind(Kind):
 
     @property
     def left_out(self) -> frozenset[str]:
-        return frozenset(("probes",)) if self.probes is None else frozenset()
+        return frozenset(("probes",) if self.probes is None else ()) | frozenset(("tables",) if self.tables == 1 else ())
 
     @property
     def n_keys(self) -> int:
-        """Of radius + 1 blocks one is free of differences. What is probed needs one table."""
-        return self.radius + 1 if self.probes is None else 1
+        """Of radius + 1 blocks one is free of differences. What is probed needs one table, and fewer probes with a few."""
+        return self.radius + 1 if self.probes is None else self.tables
 
     @property
     def prefix_bits(self) -> int:
-        """Those of a block, or of the longest prefix that is probed."""
-        return BITS // self.n_keys if self.probes is None else MAX_PREFIX
+        """Those of a block; at most those of the longest prefix that is probed."""
+        return BITS // self.n_keys if self.probes is None else min(MAX_PREFIX, BITS // self.tables)
 
     @cached_property
     def least(self) -> int:
@@ -204,15 +210,14 @@ class SimHashKind(Kind):
         """Say it by a model: sums of bits are normal and independent, as those of many features of like weights are."""
         if self.probes is None:
             return 1.0
-        sizes = [(bits, n) for bits, n in tables if n] or [(MAX_PREFIX, 1)]
-        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS) for bits, n in sizes)
+        sizes = [(bits, n) for bits, n in tables if n] or [(self.prefix_bits, 1)]
+        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS, self.tables) for bits, n in sizes)
         return sum(found) / sum(n for _, n in sizes)
 
     def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
         if self.probes is None:
             return NO_PREFIXES
-        every = combinations_within(prefix_bits, self._farthest)
-        weak = WeakBits(BITS - prefix_bits, prefix_bits, self._farthest, min(self.probes, every))
+        weak = WeakBits.within(BITS, prefix_bits, self._farthest, self.probes, self.tables)
         return weak.prefixes(sketches.keys, sketches.margins, 0, len(sketches))
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
@@ -220,7 +225,7 @@ class SimHashKind(Kind):
         made = self.method.fingerprints(values, offsets, margins=asking and self.probes is not None)
         words = made.words[:, 0]
         margins = None if made.margins is None else made.margins.astype(np.float32, copy=False)
-        turns = (self.prefix_bits * np.arange(self.n_keys)).astype(np.uint64)
+        turns = (BITS // self.n_keys * np.arange(self.n_keys)).astype(np.uint64)
         keys = (words[:, None] << turns) | ((words[:, None] >> np.uint64(1)) >> (np.uint64(63) - turns))
         return Sketches(keys, words[:, None].view(np.uint16), np.diff(offsets) == 0, self, margins)
 

@@ -5,7 +5,10 @@ and b members with a resemblance of at least t have n >= t (a + b) / (1 + t) mem
 place i of one set and at place j of the other, counted from 0, then n <= min(a - i, b - j). This bound decides for every member
 that two sets share whether it can be the first one of a pair that reaches the threshold. The smaller set of such a pair has it
 among its first a - 2 t a / (1 + t) + 1 members. Members that many sets have are mostly beyond these, and link nobody. No match
-is lost, whatever the order is.
+is lost, whatever the order is. (Prefixes: Bayardo, Ma & Srikant, WWW 2007; positions: Xiao, Wang, Lin & Yu, WWW 2008.)
+
+Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits differ in at
+least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo, Information Systems 88, 2020).
 
 By short hashes: a row is the ascending upper halves of the distinct 64-bit hashes of a set's members, so that it may be shorter
 than the set: members can share a hash, but no more of them than there were repeats, of members or of hashes, that the row was
@@ -21,22 +24,29 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .compiler import compiled, inlined, typed
+from .compiler import compiled, inlined, popcount, typed
+from .constants import ONE
 from .sorting import sort_range
 
 _LOW32 = 0xFFFFFFFF
+_SIXTY_THREE = np.uint64(63)
 MARKS = 1 << 10  # words of a map of 16 bits of hashes: 8 KB, which stay in the nearest cache
 AT_ONCE = 16  # entries that are looked up before it is asked whether that will do
 
 
+EXTENT, BEFORE, BITS = 0, 1, 4  # where columns of what is known of a member begin
+WORDS = 4  # of bits, where there are any
+_BIT = np.uint64(64 * WORDS - 1)
+_S6 = np.uint64(6)
+
+
 @typed
 class Prefixes(NamedTuple):
-    """Members of sets, those of one group equal: the order of the set, its size, the place, and the members before it, or 0."""
+    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, the
+    members before it, or 0, and perhaps the bits of the set."""
 
     orders: Annotated[np.ndarray, "const int64[::1]"]
-    sizes: Annotated[np.ndarray, "const int64[::1]"]
-    places: Annotated[np.ndarray, "const int64[::1]"]
-    before: Annotated[np.ndarray, "const int64[:, ::1]"]
+    facts: Annotated[np.ndarray, "const int64[:, ::1]"]
 
 
 @inlined("int64(int64, float64)")
@@ -54,18 +64,25 @@ def count_members(values, shift, counts):
 
 @compiled(
     "int64(int64[::1], const int64[::1], const int64[::1], const int32[::1], uint64, float64, int64[::1], "
-    "int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1])"
+    "int64[::1], int64[::1], int64[::1], int64[:, ::1])"
 )
-def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, keys, out_orders, sizes, places, before):
+def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, bits, keys, out_orders, facts):
     """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
-    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``: scratch, as long as ``values``."""
+    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``, ``bits``: scratch, as long as
+    ``values``, and ``WORDS`` long."""
     written = 0
+    words = facts.shape[1] - BITS
     for row in range(len(offsets) - 1):
         begin = offsets[row]
         size = offsets[row + 1] - begin
         sort_range(values, begin, begin + size)
         for i in range(size):
             entries[begin + i] = np.int64(counts[np.int64(np.uint64(values[begin + i]) >> shift)]) << 32 | i
+        if words > 0:
+            bits[:] = 0
+            for i in range(begin, begin + size):
+                bit = np.uint64(values[i]) & _BIT
+                bits[np.int64(bit >> _S6)] ^= np.int64(ONE << (bit & _SIXTY_THREE))
         sort_range(entries, begin, begin + size)
         smallest = np.int64(np.ceil(threshold * size - 1e-12 * size))  # set that can match
         end = size - least_common(size + smallest, threshold) + 1
@@ -76,32 +93,43 @@ def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, 
                 continue  # nobody else has it
             keys[written] = values[begin + (entry & _LOW32)]
             out_orders[written] = orders[row]
-            sizes[written] = size
-            places[written] = place
-            for back in range(before.shape[1]):
-                before[written, back] = keys[written - back - 1] if written - back > first else 0
+            facts[written, EXTENT] = size << 32 | place
+            for back in range(BITS - BEFORE):
+                facts[written, BEFORE + back] = keys[written - back - 1] if written - back > first else 0
+            for word in range(words):
+                facts[written, BITS + word] = bits[word]
             written += 1
     return written
 
 
 @inlined("boolean(const int64[:, ::1], int64, int64)")
-def met_before(before, a, b):
+def met_before(facts, a, b):
     """Tell whether one of the members before that of row ``a`` is before that of row ``b``, too."""
-    for i in range(before.shape[1]):
-        for j in range(before.shape[1]):
-            if before[a, i] == before[b, j] and before[a, i] != 0:
+    for i in range(BEFORE, BITS):
+        for j in range(BEFORE, BITS):
+            if facts[a, i] == facts[b, j] and facts[a, i] != 0:
                 return True
     return False
+
+
+@inlined("int64(const int64[:, ::1], int64, int64)")
+def unequal_bits(facts, a, b):
+    """In how many bits the sets of two rows differ: no more than there are members of one set alone."""
+    count = 0
+    for i in range(BITS, facts.shape[1]):
+        count += popcount(np.uint64(facts[a, i] ^ facts[b, i]))
+    return count
 
 
 @compiled("int64(Prefixes, const int64[:, ::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
 def prefix_links(members, bounds, boundary, threshold, at, left, right):
     """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
 
-    Links are written until ``left`` and ``right`` are full; ``at[0]`` is ``len(bounds)`` when all is done. Two sets that also
-    share one of the few members before were linked there: otherwise near-copies would be linked at every member.
+    Members of a group come by the sizes of their sets. Links are written until ``left`` and ``right`` are full; ``at[0]`` is
+    ``len(bounds)`` when all is done. Two sets that also share one of the few members before were linked there: otherwise
+    near-copies would be linked at every member.
     """
-    orders, sizes, places, before = members
+    orders, facts = members
     count = 0
     group = at[0]
     i = at[1]
@@ -111,17 +139,22 @@ def prefix_links(members, bounds, boundary, threshold, at, left, right):
         end = bounds[group, 1]
         while begin + i < end:
             smaller = begin + i
-            size = sizes[smaller]
-            rest = size - places[smaller]
+            size = facts[smaller, EXTENT] >> 32
+            rest = size - (facts[smaller, EXTENT] & _LOW32)
+            j = max(j, i + 1)
             if rest >= least_common(2 * size, threshold):  # else the set is the larger one of its pairs, at this member
                 while begin + j < end:
                     larger = begin + j
                     j += 1
-                    if sizes[larger] < size or (sizes[larger] == size and orders[larger] <= orders[smaller]):
+                    other = facts[larger, EXTENT] >> 32
+                    least = least_common(size + other, threshold)
+                    if rest < least:
+                        break  # as it is for all that are still larger
+                    if other - (facts[larger, EXTENT] & _LOW32) < least:
                         continue
-                    if min(rest, sizes[larger] - places[larger]) < least_common(size + sizes[larger], threshold):
+                    if unequal_bits(facts, smaller, larger) > size + other - 2 * least:
                         continue
-                    if (orders[larger] < boundary and orders[smaller] < boundary) or met_before(before, smaller, larger):
+                    if (orders[larger] < boundary and orders[smaller] < boundary) or met_before(facts, smaller, larger):
                         continue
                     left[count] = min(orders[smaller], orders[larger])
                     right[count] = max(orders[smaller], orders[larger])

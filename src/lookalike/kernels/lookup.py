@@ -1,7 +1,7 @@
 """Look-up in sorted tables, in files, of keys in ascending order, the row of each, and where each run of keys that begin alike
 starts. A row is found if some table holds a key of it that differs from the query's in at most ``radius`` bits and begins
-alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or one table holds plain
-fingerprints, and a query says with which prefixes a key may begin: its own, and those with weak bits flipped.
+alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or a query says with which
+prefixes such a fingerprint may begin in one table, or in a few, which take turns: its own, and those with weak bits flipped.
 
 Files have tables each, and a query looks into all of them by one call: kernels are told where in memory tables lie."""
 
@@ -60,7 +60,7 @@ def places_of(files: "list[Tables]") -> "np.ndarray[tuple[int, ...], np.dtype[np
 
 @typed
 class Asked(NamedTuple):
-    """Queries: keys, codes, which have none, and the distinct prefixes to look at in one table, if any."""
+    """Queries: keys, codes, which have none, and the distinct prefixes to look at in each table, if any."""
 
     keys: Annotated[np.ndarray, "const uint64[:, ::1]"]
     codes: Annotated[np.ndarray, "const uint16[:, ::1]"]
@@ -79,10 +79,10 @@ def fetch_starts(asked, begin, end, places, file, runs):
     """Write the prefixes of some queries into ``runs``, and ask for the starts of their runs. A look at a table waits for
     memory twice; this many at once take hardly longer than one."""
     shift = np.uint64(63) - np.uint64(places[file, BITS])
-    probing = len(asked.wanted) > 0  # one table, many runs; otherwise a run of each table
+    probing = len(asked.wanted) > 0  # many runs, for which tables take turns; otherwise a run of each table
     for query in range(begin, end):
         for i in range(runs.shape[2]):
-            table = 0 if probing else i
+            table = i % asked.keys.shape[1]
             prefix = np.int64(asked.wanted[query, i]) if probing else np.int64((asked.keys[query, table] >> ONE) >> shift)
             runs[file, query - begin, i, 0] = prefix
             prefetch(array_at(table_at(places, file, STARTS, table), 1, np.uint32), prefix)
@@ -95,7 +95,7 @@ def fetch_runs(asked, count, places, file, runs):
     size = (np.int64(1) << places[file, BITS]) + 1
     for query in range(count):
         for i in range(runs.shape[2]):
-            table = 0 if len(asked.wanted) > 0 else i
+            table = i % asked.keys.shape[1]
             starts = array_at(table_at(places, file, STARTS, table), size, np.uint32)
             prefix = runs[file, query, i, 0]
             run = np.int64(starts[prefix])
@@ -203,7 +203,7 @@ def near_rows(asked, query, radius, enough, most, lane, places, file, runs, near
     known = 0  # of these rows ascend, once each
     bound = -1
     for i in range(len(runs)):
-        table = 0 if len(asked.wanted) > 0 else i
+        table = i % asked.keys.shape[1]
         begin = runs[i, 0]
         end = runs[i, 1]
         if begin > end or end > places[file, N_KEYS]:

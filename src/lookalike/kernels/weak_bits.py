@@ -21,21 +21,30 @@ class Heap(NamedTuple):
 
 
 @typed
-class SortedTable(NamedTuple):
-    """Fingerprints in the order of their prefixes, and their rows; prefix ``low + i`` begins at ``offsets[i]``."""
+class SortedTables(NamedTuple):
+    """Fingerprints in the order of each table's prefixes, of ``bits`` bits from ``first_bits`` on, and their rows; prefix
+    ``lows[t] + i`` of table t begins at ``offsets[bases[t] + i]``, and ``offsets[bases[t + 1] - 1]`` is the end of the last."""
 
-    words: Annotated[np.ndarray, "const uint64[:, ::1]"]
-    rows: Annotated[np.ndarray, "const uint32[::1]"]
+    words: Annotated[np.ndarray, "const uint64[:, :, ::1]"]  # (tables, n, words)
+    rows: Annotated[np.ndarray, "const uint32[:, ::1]"]  # (tables, n)
     offsets: Annotated[np.ndarray, "const uint32[::1]"]
-    low: Annotated[int, "int64"]
+    bases: Annotated[np.ndarray, "const int64[::1]"]
+    lows: Annotated[np.ndarray, "const int64[::1]"]
+    first_bits: Annotated[np.ndarray, "const int64[::1]"]
+    bits: Annotated[int, "int64"]
 
 
 @compiled("void(const float32[:, ::1], int64, int64, int64, int64[::1])")
 def rank_bits(margins, row, start, count, order):
-    """Write the bits [start, start + count) of a row in order of rising absolute margin into ``order``."""
+    """Write the bits [start, start + count) of a row in order of rising absolute margin into ``order``: as many as it holds."""
+    kept = len(order)
     for i in range(count):
         bit = start + i
         j = i
+        if i >= kept:
+            j = kept - 1
+            if not abs(margins[row, order[j]]) > abs(margins[row, bit]):
+                continue
         while j > 0 and abs(margins[row, order[j - 1]]) > abs(margins[row, bit]):
             order[j] = order[j - 1]
             j -= 1
@@ -118,16 +127,17 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
     """Write the prefixes of queries [start, stop) to probe, likeliest first, into ``out`` (rows, probes), uint32.
 
     A prefix has ``bits`` bits from ``first_bit`` on, of which up to ``radius`` are flipped, those of small margin first;
-    ``margins`` may have no row: then bits are flipped in the order of their places. Returns the number of probes.
+    ``margins`` may have no row: then bits are flipped in the order of their places. ``order`` and ``costs`` hold the bits that
+    can be flipped: fewer probes than bits flip the weakest only, one less than there are probes. Returns the number of probes.
     """
     n = 0
     for q in range(start, stop):
         if len(margins) > 0:
             rank_bits(margins, q, first_bit, bits, order)
-            for i in range(bits):
+            for i in range(len(order)):
                 costs[i] = abs(margins[q, order[i]])
         else:
-            for i in range(bits):
+            for i in range(len(order)):
                 order[i] = first_bit + bits - 1 - i
                 costs[i] = 1.0
         n = likely_flips(costs, radius, heap, flips)
@@ -143,39 +153,43 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
 
 
 @compiled(
-    "int64(const uint64[:, ::1], const uint32[:, ::1], int64, int64, SortedTable, int64, boolean, boolean, Block, Hits, "
+    "int64(const uint64[:, ::1], const uint32[:, ::1], int64, int64, SortedTables, int64, boolean, boolean, Block, Hits, "
     "int64[::1])",
-    SortedTable,
+    SortedTables,
     Block,
     Hits,
 )
-def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_join, block, hits, compared):
-    """Find the stored fingerprints within ``radius`` of queries [start, stop) among the prefixes ``wanted`` of each; return the
-    number of hits, of which those beyond the room are counted only. ``block.answered`` (an entry a query) is read and written
-    with ``first_only``, and may be shared with searches of other tables; the rest of ``block`` is scratch, as long as the block
-    of queries under way. ``compared[0]`` is added to."""
-    stored, rows, offsets, low = table
+def search_prefixes(query, wanted, start, stop, tables, radius, first_only, self_join, block, hits, compared):
+    """Find the stored fingerprints within ``radius`` of queries [start, stop) among the prefixes ``wanted`` of each, for which
+    tables take turns; return the number of hits, of which those beyond the room are counted only. A pair is reported at the
+    first prefix that leads to it. ``block.answered`` (an entry a query) is read and written with ``first_only``, and may be
+    shared with other searches; the rest of ``block`` is scratch, as long as the block of queries under way. ``compared[0]`` is
+    added to."""
+    words_of, rows_of, offsets, bases, lows, first_bits, bits = tables
     begins, ends, answered = block
     left, right, found = hits
     count = 0
-    words = stored.shape[1]
-    last = len(offsets) - 1
+    words, stored_rows, n_tables = query.shape[1], words_of.shape[1], len(words_of)
     per_line = max(1, 8 // words)
     for first in range(start, stop, len(begins)):
         size = min(len(begins), stop - first)
         for p in range(wanted.shape[1]):
+            table = p % n_tables
+            stored = words_of[table]
+            base = bases[table]
+            last = bases[table + 1] - 1
             for b in range(size):
-                begins[b] = np.int64(wanted[first - start + b, p]) - low
+                begins[b] = base + np.int64(wanted[first - start + b, p]) - lows[table]
                 if first_only and answered[first + b]:
                     begins[b] = -1
-                if 0 <= begins[b] < last:
+                if base <= begins[b] < last:
                     prefetch(offsets, begins[b])
             for b in range(size):
-                if 0 <= begins[b] < last:
+                if base <= begins[b] < last:
                     ends[b] = offsets[begins[b] + 1]
                     begins[b] = offsets[begins[b]]
                     for i in range(begins[b], min(ends[b], begins[b] + LINES * per_line), per_line):
-                        prefetch(stored, i * words)
+                        prefetch(words_of, (table * stored_rows + i) * words)
                 else:
                     begins[b] = 0
                     ends[b] = 0
@@ -184,18 +198,26 @@ def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_
                 for i in range(begins[b], ends[b]):
                     compared[0] += 1
                     d = 0
-                    for w in range(query.shape[1]):
+                    for w in range(words):
                         d += popcount(query[q, w] ^ stored[i, w])
-                    if d <= radius and not (self_join and rows[i] <= q):
-                        if first_only:
-                            if answered[q]:
-                                break
-                            answered[q] = True
+                    if d > radius or (self_join and rows_of[table, i] <= q):
+                        continue
+                    if first_only:
+                        if answered[q]:
+                            break
+                        answered[q] = True
+                    earlier = False
+                    if n_tables > 1 and not first_only:
+                        for e in range(p):
+                            if e % n_tables != table:
+                                prefix = bits_at(stored, i, first_bits[e % n_tables], bits)
+                                earlier = earlier or prefix == np.uint64(wanted[first - start + b, e])
+                    if not earlier:
                         if count < len(left):
                             left[count] = q
-                            right[count] = rows[i]
+                            right[count] = rows_of[table, i]
                             found[count] = d
                         count += 1
-                        if first_only:
-                            break
+                    if first_only:
+                        break
     return count

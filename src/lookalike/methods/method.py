@@ -43,7 +43,7 @@ class Method(Protocol):
     @property
     def meets(self) -> str:
         """Which documents meet: "keys", those with an equal key; "samples", those that hold enough of the keys of another one;
-        "all", those whose fingerprints are within a radius."""
+        "prefixes", those that share a rare shingle; "all", those whose fingerprints are within a radius."""
         ...
 
     @property

@@ -22,6 +22,7 @@ from .method import Method
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from .all_pairs import AllPairsMethod
     from .containment import ContainmentMethod
     from .minhash import MinHashMethod
     from .simhash import SimHashMethod
@@ -50,10 +51,12 @@ class MethodSettings:
 Factory = Callable[[MethodSettings], Method]
 
 
-def _minhash(settings: MethodSettings) -> MinHashMethod | ContainmentMethod:
+def _minhash(settings: MethodSettings) -> MinHashMethod | ContainmentMethod | AllPairsMethod:
     """Plan bands and rows. Codes tell the candidates of large buckets apart; nothing is told apart if nothing is verified."""
     if settings.measure == "containment":
         return _containment(settings)
+    if settings.recall == 1:
+        return _all_pairs(settings)
     from .minhash import MinHashMethod  # here, for each job needs one method only
 
     chosen = plan(
@@ -65,6 +68,17 @@ def _minhash(settings: MethodSettings) -> MinHashMethod | ContainmentMethod:
         verify=settings.verify,
     )
     return MinHashMethod(plan=chosen, seed=settings.seed, exact=settings.verify == "exact", coded=settings.verify != "none")
+
+
+def _all_pairs(settings: MethodSettings) -> AllPairsMethod:
+    """Take the threshold: no pair is left to chance."""
+    from .all_pairs import AllPairsMethod
+
+    if settings.verify != "exact":
+        raise ParameterError(f"with recall 1 texts are compared: verify must be exact; got {settings.verify!r}")
+    if not settings.permutations is settings.bands is settings.rows is None:
+        raise ParameterError("permutations, bands and rows are for a recall below 1: with 1, no pair is left to chance")
+    return AllPairsMethod(threshold=settings.threshold)
 
 
 def _containment(settings: MethodSettings) -> ContainmentMethod:
@@ -102,6 +116,10 @@ def names() -> tuple[str, ...]:
 
 def make_method(name: str, settings: MethodSettings) -> Method:
     """Return the method of a name; other packages are looked through only for names that are not built in."""
+    if settings.recall == 1 and (name != "minhash" or settings.measure != "resemblance"):
+        raise ParameterError(
+            f"recall 1 is for resemblance, by the method minhash; got {name} and {settings.measure}: take less, such as 0.999"
+        )
     if settings.measure != "resemblance" and name != "minhash":
         raise ParameterError(f"{settings.measure} is measured by the method minhash; got {name!r}")
     if name in _BUILT_IN:

@@ -105,7 +105,14 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     own, theirs = sketching_of(settings), saved.settings
     alike = all(own.get(name) == theirs.get(name) for name in ("method", "verify", "measure"))
     geometry: list[Any] = [theirs.get(name) for name in _GEOMETRY]
-    if chosen or settings.method != "minhash" or not alike or None in geometry or geometry == [own[n] for n in _GEOMETRY]:
+    if (
+        chosen
+        or "bands" not in own
+        or settings.method != "minhash"
+        or not alike
+        or None in geometry
+        or geometry == [own[n] for n in _GEOMETRY]
+    ):
         return settings
     permutations, bands, rows = geometry
     planned = replace(settings, permutations=permutations - settings.plan.estimation_slots, bands=bands, rows=rows)

@@ -16,6 +16,7 @@ from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
 from ..inputs.read import Reading
+from ..methods.all_pairs import AllPairsMethod
 from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
 from ..settings.settings import Settings
@@ -31,6 +32,7 @@ from ..steps.crowds import (
     marks,
     prefix,
     prefix_links,
+    prefixes_schema,
     rare,
     sharing,
     shingle_counts,
@@ -54,7 +56,6 @@ from ..values.tables import (
     LINKS,
     LOOKING,
     PAIRS,
-    PREFIXES,
     SHARED,
 )
 from .checks import check_ids, check_kinds, check_overrides, named_row
@@ -199,6 +200,12 @@ def _candidates(
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, reaching = settings.method, settings.reaching
     grouped = [name for name in ("within",) if name in live.schema.names]
+    if isinstance(method, AllPairsMethod):
+        some = live.select(["order", "empty", *grouped])
+        links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
+        stored = engine.store(engine.meet(links, "left", "right", once=True), "links")
+        none = engine.join(live.select(["order"]), engine.rows(no_rows(MARKS)), "order", "semi")
+        return _cut(engine, live, stored, settings, boundary), none, np.zeros((0, 0), np.int32), 0
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
@@ -278,12 +285,21 @@ def _reaching(
     """Link the crowded documents that share a bucket and can match."""
     assert settings.reaching is not None
     keys = crowded.select(["order", "keys"])
-    texts = engine.join(crowded.select([name for name in crowded.schema.names if name != "keys"]), documents, "order", "inner")
-    counts = engine.fold(texts, shingle_counts(settings.shingling, key))
-    choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=settings.reaching)
-    linking = partial(prefix_links, threshold=settings.reaching, boundary=boundary)
-    links = engine.map(engine.meet(engine.map(texts, choosing, PREFIXES), "key", "order"), linking, LINKS)
+    rest = crowded.select([name for name in crowded.schema.names if name != "keys"])
+    links = _prefixed(engine, rest, documents, settings, key, boundary, settings.reaching)
     return engine.map(engine.join(engine.join(links, keys, "left", "inner"), keys, "right", "inner"), sharing, LINKS)
+
+
+def _prefixed(
+    engine: Engine, some: Table, documents: Table, settings: Searching, key: bytes, boundary: int, threshold: float
+) -> Table:  # fmt: skip
+    """Link all documents of ``some`` that can have this resemblance; columns order and, perhaps, empty and within."""
+    texts = engine.join(some, documents, "order", "inner")
+    counts = engine.fold(texts, shingle_counts(settings.shingling, key))
+    schema = prefixes_schema(int(counts.sum()) / max(1, count_rows(engine, some.select(["order"]))), threshold)
+    choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=threshold, schema=schema)
+    linking = partial(prefix_links, threshold=threshold, boundary=boundary)
+    return engine.map(engine.meet(engine.map(texts, choosing, schema), "key", "order"), linking, LINKS)
 
 
 def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str]) -> Table:

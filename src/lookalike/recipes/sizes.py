@@ -9,6 +9,7 @@ from math import log
 import pyarrow as pa
 
 from ..engines.local.engine import WORD
+from ..errors import ParameterError
 from ..settings.settings import Settings
 from ..steps.pairs import packed_width
 from ..steps.sketch import sketches_schema
@@ -72,6 +73,10 @@ class Corpus:
         Families' sizes are exponential. As many candidates are below the threshold as above: a document meets none with
         the probability that it has no near-duplicate and, as likely once more, none that is almost one.
         """
+        if settings.recall == 1:
+            raise ParameterError(
+                "what recall 1 takes depends on which shingles documents share, and cannot be foreseen: take a recall below 1"
+            )
         method = settings.finder
         compared = n * (1 - (1 - duplicates) ** 2)
         content = compared * (text / n if method.exact else 4 * method.n_estimates) if n else 0.0

@@ -170,7 +170,8 @@ def scores(told: Contents) -> dict[str, Any]:
     expected = facts.scores.sum() / (facts.scores / looked).sum() if facts.scores.any() else None
     lines: list[tuple[str, str, float, tuple[float, float] | None]] = [("planned", "planned", s.recall_planned, None)]
     exactly = "pairs exactly at the threshold"
-    levels = [("planned", f"{s.recall_planned:.4f}", f"{exactly}, outside of crowded buckets ({s.found_by})")]
+    outside = ", outside of crowded buckets" if s.recall_planned < 1 else ""
+    levels = [("planned", f"{s.recall_planned:.4f}", f"{exactly}{outside} ({s.found_by})")]
     lines.append(("average", "at the threshold", s.recall_vouched, None))
     crowded = f"; for the {s.crowded:,} documents in crowded buckets a lower estimate" if s.crowded else ""
     what = f"{exactly}, on average over kept documents{crowded}"
@@ -187,7 +188,7 @@ def scores(told: Contents) -> dict[str, Any]:
     return {
         "histogram": histogram(f"Removed near-duplicates by {s.score}", parts, facts.threshold, s.score),
         "curve": curve(f"Probability of finding a pair, by {s.score}", told.found, facts.threshold, s.score, lines),
-        "curve_caption": "The curve: the probability that a pair is found, outside of crowded buckets. Levels: recall.",
+        "curve_caption": f"The curve: the probability that a pair is found{outside}. Levels: recall.",
         "removed": f"{told.near_duplicates:,}",
         "misses": "" if near is None or not near.total else f"{near.total:,}",
         "how": "These recalls are of different pairs: the more similar two documents are, the more surely they are found.",

@@ -195,7 +195,8 @@ class Summary:
         if self.near_duplicates > self.verified_pairs:
             pairs += " (of identical texts, one stands for all)"
         if not self.crowded:
-            return [f"recall at the threshold: {self.recall_planned:.4f}, higher above it ({self.found_by}); {pairs}"]
+            above = ", higher above it" if self.recall_planned < 1 else ""
+            return [f"recall at the threshold: {self.recall_planned:.4f}{above} ({self.found_by}); {pairs}"]
         where = "with crowded shingles" if self.score == "containment" else "in crowded buckets"
         return [
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "

@@ -149,11 +149,12 @@ class SearchOptions(TextOptions):
         help="With containment, the least resemblance of a match.",
     )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
-        doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. With "
+        doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. 1 finds "
+        "every pair, by the rare shingles that two documents share: for resemblance, verified exactly. With "
         '``verify="sketch"`` about half of it remains; with "simhash", ``radius`` determines it instead.',
-        help="Probability of finding a pair exactly at the threshold. With --verify sketch it is about half of this, with "
-        "simhash it follows from --radius; the summary states it.",
-        range="float in (0, 1)", recorded="always",
+        help="Probability of finding a pair exactly at the threshold; 1 finds every pair, for certain. With --verify sketch it "
+        "is about half of this, with simhash it follows from --radius; the summary states it.",
+        range="float in (0, 1]", recorded="always",
     )] = 0.99  # fmt: skip
     against: Annotated[Any, Option(
         doc="Reference documents, like the data: first in keep order, never removed, never written. A path can be a folder "

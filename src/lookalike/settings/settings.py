@@ -66,7 +66,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             raise ParameterError("resume needs work, the folder of the job to resume")
         self._check_groups()
         check_on_error(self.on_error)
-        check_targets(self.threshold, self.recall)
+        check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
         if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
@@ -123,7 +123,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         -------
         Settings
         """
-        if self.method != "minhash" or self.measure != "resemblance":
+        if self.method != "minhash" or self.measure != "resemblance" or self.recall == 1:
             return replace(self, threshold=threshold)
         slots = self.plan.permutations - self.plan.estimation_slots
         return replace(self, threshold=threshold, permutations=slots, bands=self.plan.bands, rows=self.plan.rows)
@@ -213,6 +213,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             said["overrides"] = self.overrides.to_dict()
         if self.method == "simhash":
             return said | {"method": "simhash", "radius": self.radius, "bits": 64}
+        if self.recall == 1:
+            return said | {"method": self.method, "sketch": "sizes"}
         if self.measure == "containment":
             return said | {"method": self.method, "max_bucket": self.max_bucket} | self.finder.plan_dict()
         if self.method != "minhash":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -19,8 +20,8 @@ from ..text.texts import from_arrow_array
 from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES
-from .batches import DIGEST_BYTES, Batches, as_words, batch_of, gather, ints
+from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES, PREFIXES_AND_BITS
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints
 from .links import written
 from .totals import Total
 
@@ -34,8 +35,8 @@ CHOSEN, BUDGET, CODE_HEADS = 16, 384, 4
 _NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
-ROW_BYTES = 8 * len(PREFIXES)
-_BEFORE = [name for name in PREFIXES.names if name.startswith("before")]
+TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 80
+ROW_BYTES = 8 * len(PREFIXES_AND_BITS)
 _SHIFT = np.uint64(64 - CELL_BITS)
 UInt16Array = NDArray[np.uint16]
 _SCALE, _HALF = float(1 << 60), 30
@@ -179,7 +180,7 @@ def sum_of_recalls(total: NDArray[Any]) -> float:
 def _add_shingles(total: NDArray[Any], batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> None:
     """Count the shingles of a batch: columns text and, if the job has groups, within."""
     for _, values, _ in _members(batch, shingling, key):
-        filters.count_members(values, _SHIFT, total)
+        count_members(values, total)
 
 
 def shingle_counts(shingling: Shingling, key: bytes) -> Total:
@@ -190,23 +191,46 @@ def shingle_counts(shingling: Shingling, key: bytes) -> Total:
     return Total(partial(_add_shingles, shingling=shingling, key=key), 1 << CELL_BITS, dtype=np.int32)
 
 
-def prefix(rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: bytes, threshold: float) -> Batches:
-    """Name the rarest shingles of each document: those by which it can meet another that it matches."""
+def prefixes_schema(mean: float, threshold: float) -> pa.Schema:
+    """Return the columns of prefixes: with bits if two unrelated documents of ``mean`` shingles would differ in too many."""
+    n_bits = 64 * filters.WORDS
+    differing = n_bits / 2 * -math.expm1(-4 * mean / n_bits)  # each of 2 mean shingles turns a bit
+    return PREFIXES_AND_BITS if differing > (1 - threshold) / (1 + threshold) * 2 * mean else PREFIXES
+
+
+def prefix(
+    rows: Batches, counts: NDArray[Any], *, shingling: Shingling, key: bytes, threshold: float, schema: pa.Schema
+) -> Batches:  # fmt: skip
+    """Name the rarest shingles of each document: those by which it meets another that it matches."""
     for batch in rows:
-        for orders, values, offsets in _members(batch, shingling, key):
-            entries, *out = (np.empty(len(values), np.int64) for _ in range(5))
-            before = np.empty((len(values), len(_BEFORE)), np.int64)
-            hashes = values.view(np.int64)
-            chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, *out, before)
-            yield batch_of(PREFIXES, *(column[:chosen].copy() for column in (*out, *before.T)))
+        for members in _members(batch, shingling, key):
+            yield prefixes_of(*members, counts, threshold, schema)
+
+
+def prefixes_of(
+    orders: Int64Array, values: UInt64Array, offsets: Int64Array, counts: NDArray[Any], threshold: float, schema: pa.Schema
+) -> pa.RecordBatch:  # fmt: skip
+    """Return the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
+    entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
+    facts = np.empty((len(values), len(schema) - 2), np.int64)
+    hashes, bits = values.view(np.int64), np.empty(filters.WORDS, np.int64)
+    chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, bits, *out, facts)
+    return batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
+
+
+def count_members(values: UInt64Array, counts: NDArray[Any]) -> None:
+    """Add members of sets to a table of ``shingle_counts``."""
+    filters.count_members(values, _SHIFT, counts)
 
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
     """Yield (orders, hashes, offsets) of some documents at a time: of each the hashes of its shingles, each once."""
+    if "empty" in batch.schema.names:
+        batch = batch.filter(to_arrow(~flags(batch, "empty")))
     texts, orders = from_arrow_array(batch["text"]), ints(batch, "order")
     hashing = KeyedHashes(shingling, key)
     groups = as_words(batch["within"], DIGEST_BYTES, np.uint64)[:, 0] if "within" in batch.schema.names else None
-    for begin, end in texts.cut():
+    for begin, end in texts.cut(TEXT_BYTES):
         values, offsets = drop_repeats(*hashing.hashes(texts.slice(begin, end)))
         if groups is not None:  # other groups have other shingles
             values ^= np.repeat(groups[begin:end], np.diff(offsets))
@@ -216,9 +240,10 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
 def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
     """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        before = np.stack([ints(piece, name) for name in _BEFORE], 1)
-        members = filters.Prefixes(ints(piece, "order"), ints(piece, "size"), ints(piece, "place"), before)
-        keys, at = ints(piece, "key"), np.zeros(3, np.int64)
+        by_size = np.lexsort((ints(piece, "extent"), ints(piece, "key")))
+        keys, at = ints(piece, "key")[by_size], np.zeros(3, np.int64)
+        facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
+        members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
         while at[0] < len(bounds):

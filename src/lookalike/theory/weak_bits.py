@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 from heapq import heappop, heappush
-from math import comb, erfc, sqrt
+from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import ParameterError
 from ._check import Float, within
+from .blocks import combinations_within
 
 _erfc = np.vectorize(erfc, otypes=[np.float64])
+_AT_A_TIME = 1 << 18  # numbers in an array
 
 
 def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
@@ -35,51 +38,158 @@ def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
     return 0.5 * _erfc(np.abs(np.asarray(margin, np.float64)) / np.asarray(sigma, np.float64) / sqrt(2.0))
 
 
-def weak_bit_recall(margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
+def weak_bit_recall(
+    margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, probes: int, radius: int, tables: int = 1
+) -> tuple[Float, Float]:
     """Probability that a near-duplicate is at distance 1 to h and found by probabilistic matching, for each query's margins.
 
     Parameters
     ----------
     margins : array_like of float, shape (n, bits)
-        The query's sums; the prefix is made of the last ``prefix_bits`` bits.
-    sigma : float > 0, or array_like of float, shape (n,)
-        Standard deviation of the difference of the sums of near-duplicates.
+        The query's sums; the prefix of the first of m tables is made of the last ``prefix_bits`` of the bits, that of the next
+        one of those before the last bits // m, and so on.
+    sigma : float > 0, or array_like of float, shape (n,) or (n, s)
+        Standard deviation of the difference of the sums of near-duplicates; or s of them for each query.
     prefix_bits, probes, radius : int
         p, k, h.
+    tables : int >= 1, default 1
+        m. Tables take turns: of k probes each table gets k / m, those of the least costly sets of its own bits.
 
     Returns
     -------
-    found : ndarray of float64, shape (n, probes)
+    found : ndarray of float64, shape (n, probes), or (n, s, probes)
         Probability that the distance is 1 to h and the pair is found with 1, 2, ..., k probes.
-    near : ndarray of float64, shape (n,)
+    near : ndarray of float64, shape (n,) or (n, s)
         Probability that the distance is 1 to h. The recall over pairs is ``found.sum(0) / near.sum()``.
+
+    Raises
+    ------
+    ParameterError
+        If the prefixes of so many tables would share bits.
 
     Notes
     -----
-    Bits are taken to differ independently, bit j with probability q_j = Phi(-|W_j| / sigma). A pair is found if just the
-    prefix bits that differ are among the k sets flipped, and few enough of the rest differ.
+    Bits are taken to differ independently, bit j with probability q_j = Phi(-|W_j| / sigma). A table leads to a pair if just
+    its prefix bits that differ are among the sets flipped. A pair is missed if no table leads to it: the probability that i
+    bits of a table's prefix differ, and are no set flipped there, is multiplied with that of the others, and with that of the
+    rest of the bits, for all numbers of bits that make 1 to h together.
 
     References
     ----------
     Thesis on PSM, equations 4.4 and 4.6; 4.6 is the probability that a set differs, whatever else does. Exactly that set
-    differs with probability prod_B q / (1 - q) times prod (1 - q).
+    differs with probability prod_B q / (1 - q) times prod (1 - q). With several tables: Norouzi, Punjani & Fleet, CVPR 2012.
     """
-    sums = np.abs(np.asarray(margins, np.float64))
-    differs = flip_probability(sums, np.broadcast_to(np.asarray(sigma, np.float64), len(sums))[:, None])
-    first = sums.shape[1] - prefix_bits
-    found, near = np.zeros((len(sums), probes)), _counts(differs, radius)[:, 1:].sum(1)
-    rests = _counts(differs[:, :first], radius)
-    for row, (q, rest, few) in enumerate(zip(differs, rests, np.cumsum(rests, 1), strict=True)):
-        order = first + np.argsort(sums[row, first:], kind="stable")
-        odds, none = q[order] / (1.0 - q[order]), float(np.prod(1.0 - q[first:]))
-        for k, chosen in enumerate(cheapest_sets(sums[row, order], probes, radius)):
-            share = few[radius - len(chosen)] if chosen else few[radius] - rest[0]  # equal ones are not asked for
-            found[row, k] = none * float(np.prod(odds[list(chosen)])) * float(share)
-    return np.cumsum(found, 1), near
+    sums, given = np.abs(np.asarray(margins, np.float64)), np.asarray(sigma, np.float64)
+    n, bits = sums.shape
+    if tables * prefix_bits > bits:
+        raise ParameterError(f"{tables} tables of {prefix_bits} bits each need {tables * prefix_bits} bits; there are {bits}")
+    each = given if given.ndim == 2 else np.broadcast_to(given, n)[:, None]
+    found, near = np.empty((*each.shape, probes)), np.empty(each.shape)
+    rows = max(1, _AT_A_TIME // (each.shape[1] * probes * (radius + 1)))
+    for begin in range(0, n, rows):
+        some = slice(begin, begin + rows)
+        found[some], near[some] = _found(sums[some], each[some], prefix_bits, probes, radius, tables)
+    return (found, near) if given.ndim == 2 else (found[:, 0], near[:, 0])
+
+
+def _found(sums: Float, sigma: Float, prefix_bits: int, probes: int, radius: int, tables: int) -> tuple[Float, Float]:
+    """What ``weak_bit_recall`` returns, for |W| of shape (n, bits) and sigma of shape (n, s)."""
+    bits = sums.shape[1]
+    differs = flip_probability(sums[:, None], sigma[:, :, None])
+    rest = np.ones(bits, np.bool_)
+    missed: Float = None
+    for table in range(tables):
+        first = bits - table * (bits // tables) - prefix_bits
+        mine = np.s_[..., first : first + prefix_bits]
+        rest[first : first + prefix_bits] = False
+        of_table = _missed(sums[mine], differs[mine], -(-(probes - table) // tables), radius)
+        turns = (np.arange(1, probes + 1) + tables - 1 - table) // tables  # of its own, with 1, 2, ... probes of all tables
+        of_table = of_table[:, :, turns]
+        missed = of_table if missed is None else _sums(missed, of_table)
+    near = _counts(differs, radius)[..., 1:].sum(-1)
+    few = np.cumsum(_counts(differs[..., rest], radius), -1)[..., ::-1]  # of the rest at most h - i differ, for i = 0, ..., h
+    found = near[..., None] - np.einsum("nski,nsi->nsk", missed, few)  # the first probe misses none that is equal
+    found[..., exact_probes(prefix_bits, radius, tables) - 1 :] = near[..., None]
+    return np.clip(found, 0.0, near[..., None]), near
+
+
+def _missed(sums: Float, differs: Float, probes: int, radius: int) -> Float:
+    """Probability that 0, 1, ..., h bits of a table differ and make none of the sets flipped, with 0, 1, ..., k probes of it:
+    shape (n, s, k + 1, h + 1)."""
+    order = np.argsort(sums, axis=1, kind="stable")
+    members = likely_sets(sums.shape[1], max(probes, 1), radius)
+    costs = np.take_along_axis(sums, order, 1) @ members.T
+    chosen = np.argsort(costs, axis=1, kind="stable")[:, :probes]
+    q = np.clip(np.take_along_axis(differs, order[:, None], 2), 1e-300, None)
+    chance = np.take_along_axis(np.log(q / (1.0 - q)) @ members.T, chosen[:, None], 2) + np.log1p(-q).sum(2, keepdims=True)
+    sizes = members.sum(1)[chosen]
+    out = np.zeros((*q.shape[:2], probes + 1, radius + 1))
+    flipped = np.exp(chance)[..., None] * (sizes[:, None, :, None] == np.arange(radius + 1))
+    np.cumsum(flipped, axis=2, out=out[:, :, 1 : 1 + flipped.shape[2]])
+    out[:, :, 1 + flipped.shape[2] :] = out[:, :, [flipped.shape[2]]]
+    return np.clip(_counts(q, radius)[:, :, None] - out, 0.0, None)
+
+
+def _sums(one: Float, other: Float) -> Float:
+    """Distribution of the sum of two independent numbers, up to the largest of those that are told."""
+    size = one.shape[-1]
+    return np.stack([np.einsum("...i,...i->...", one[..., : i + 1], other[..., i::-1]) for i in range(size)], -1)
+
+
+def exact_probes(prefix_bits: int, radius: int, tables: int = 1) -> int:
+    """Probes that find every pair within the radius: sets of at most h / m bits in each of m tables, one of which has no more.
+
+    Parameters
+    ----------
+    prefix_bits, radius : int
+        p, h.
+    tables : int >= 1, default 1
+        m.
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Norouzi, Punjani & Fleet, CVPR 2012; with one table the thesis' (4.1).
+    """
+    return tables * combinations_within(prefix_bits, radius // tables)
 
 
 @lru_cache(64)
-def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits: int = 64) -> float:
+def likely_sets(prefix_bits: int, count: int, radius: int) -> Float:
+    """The sets that can be among the cheapest so many whatever the costs are: 0 or 1 for each place, of ascending cost.
+
+    A set is no cheaper than those whose members can be matched with lower places of its own, and so has to have fewer of these
+    than ``count``.
+    """
+    found: list[tuple[int, ...]] = [()]
+    waiting: list[tuple[int, ...]] = [(last,) for last in range(min(prefix_bits, count - 1))] if radius else []
+    while waiting:
+        chosen = waiting.pop()
+        if _cheaper(chosen) > count:
+            continue
+        found.append(chosen)
+        if len(chosen) < radius:
+            waiting += [(*chosen, place) for place in range(chosen[-1])]
+    out = np.zeros((len(found), prefix_bits))
+    for row, places in enumerate(sorted(found, key=lambda places: (len(places), places))):
+        out[row, list(places)] = 1.0
+    return out
+
+
+def _cheaper(chosen: tuple[int, ...]) -> int:
+    """Number of sets of at most as many places, each no higher than that of the chosen set (descending) in its turn, or it."""
+    total, ways = 1, [1] * (chosen[0] + 1)  # of sets whose lowest place is 0, 1, ...
+    for i, most in enumerate(chosen):
+        ways = [sum(ways[place + 1 :]) for place in range(most + 1)] if i else ways
+        total += sum(ways)
+    return total
+
+
+@lru_cache(64)
+def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits: int = 64, tables: int = 1) -> float:
     """Share of near-duplicates within the radius that probing the weakest bits finds, at a cosine, by the model of margins.
 
     Parameters
@@ -89,6 +199,8 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
     prefix_bits, probes, radius : int
         p, k, h.
     bits : int, default 64
+    tables : int >= 1, default 1
+        m, which take turns, as ``weak_bit_recall`` has it.
 
     Returns
     -------
@@ -107,22 +219,22 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
     Thesis on PSM, equations 4.3, 4.4 and 4.6, and 2.3 for the distribution of the sums.
     """
     c = float(within("cosine", cosine, 0.0, 1.0, above=True))
-    if c == 1.0 or probes >= sum(comb(prefix_bits, i) for i in range(radius + 1)):
+    if c == 1.0 or probes >= exact_probes(prefix_bits, radius, tables):
         return 1.0
     sums = np.random.default_rng(1).standard_normal((max(64, min(1024, 32_768 // probes)), bits))
     sigma = sqrt(1.0 - c * c) / c
-    found, near = weak_bit_recall(sums, sigma, prefix_bits, probes, radius)
+    found, near = weak_bit_recall(sums, sigma, prefix_bits, probes, radius, tables)
     equal = np.prod(1.0 - flip_probability(sums, sigma), axis=1)
     return float((found[:, -1] + equal).sum() / (near + equal).sum())
 
 
 def _counts(probability: Float, most: int) -> Float:
-    """Probability, for each row, that 0, 1, ..., most of independent events happen."""
-    out = np.zeros((len(probability), most + 1))
-    out[:, 0] = 1.0
-    for q in probability.T[:, :, None]:
-        out[:, 1:] = out[:, 1:] * (1.0 - q) + out[:, :-1] * q
-        out[:, :1] *= 1.0 - q
+    """Probability that 0, 1, ..., most of independent events happen, whose probabilities are along the last axis."""
+    out = np.zeros((*probability.shape[:-1], most + 1))
+    out[..., 0] = 1.0
+    for q in np.moveaxis(probability, -1, 0)[..., None]:
+        out[..., 1:] = out[..., 1:] * (1.0 - q) + out[..., :-1] * q
+        out[..., :1] *= 1.0 - q
     return out
 
 

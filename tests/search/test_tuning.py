@@ -1,0 +1,108 @@
+"""Searches by weak bits that are proposed: the recall that is stated, its error, and what is chosen from."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import lookalike as la
+from lookalike.cli.tune import tune
+from lookalike.search import tuning
+from lookalike.theory import hamming_costs
+from lookalike.theory.hamming_costs import DEFAULT
+
+PLACE = np.uint64(1) << np.arange(64, dtype=np.uint64)
+
+
+def drawn_pairs(rng, n, sigma):
+    """Queries, their margins and near-duplicates 1 to 3 bits away; sigmas are log-normal, with a spread of 1."""
+    parts = []
+    while sum(len(part[0]) for part in parts) < n:
+        sums = rng.normal(0, 1, (20_000, 64)).astype(np.float32)
+        each = (sigma * np.exp(rng.normal(0, 1, (20_000, 1)))).astype(np.float32)
+        others = sums + each * rng.standard_normal(sums.shape, np.float32)
+        query, stored = (((s > 0) * PLACE).sum(1, dtype=np.uint64) for s in (sums, others))
+        distance = np.bitwise_count(query ^ stored)
+        near = (distance >= 1) & (distance <= 3)
+        parts.append((query[near], sums[near], stored[near]))
+    return tuple(np.concatenate(part)[:n] for part in zip(*parts, strict=True))
+
+
+def weak_bits(choices):
+    return [choice for choice in choices if choice.method.startswith("WeakBitIndex")]
+
+
+def numbers(choice):
+    """(tables, prefix bits, probes) of a proposed search."""
+    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)(?:, tables=(\d))?\)", choice.method)
+    return int(found[3] or 1), int(found[1]), int(found[2])
+
+
+@pytest.mark.parametrize(("sigma", "recall"), [(None, 0.95), (0.05, 0.9), (0.6, 0.97)])
+def test_stated_recall_is_that_of_the_index(rng, sigma, recall):
+    """Each search proposed, run on pairs that are drawn; both errors counted. Without a sigma pairs are those of 0.2."""
+    n = 40_000
+    queries, margins, stored = drawn_pairs(rng, n, sigma or 0.2)
+    given = {} if sigma is None else {"sigma": sigma}
+    found = weak_bits(tuning.choices(1 << 20, recall=recall, **given))
+    assert {tables for tables, _, _ in map(numbers, found)} == {1, 2, 3}
+    for choice in found:
+        tables, prefix, probes = numbers(choice)
+        index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes, tables=tables).add(stored)
+        pairs = index.query(queries, margins)
+        share = (pairs.left == pairs.right).sum() / n
+        assert 0.0 < choice.error < 0.004 and choice.recall >= recall
+        error = (choice.recall * (1 - choice.recall) / n + choice.error**2) ** 0.5
+        assert abs(share - choice.recall) < 3.5 * error, choice
+        assert share > recall - 2 * (recall * (1 - recall) / n) ** 0.5, choice
+
+
+@pytest.mark.parametrize("tables", [1, 2])
+def test_standard_error_is_the_spread_over_draws(tables):
+    """By 60 seeds: the ratio of a standard deviation to the true one is within 3 / sqrt(2 * 59) of 1."""
+    drawn = [tuning.recalls(0.2, 12, 3, tables, 150, seed) for seed in range(60)]
+    shares, errors = (np.array(part)[:, [2, 5, 9]] for part in zip(*drawn, strict=True))
+    ratio = shares.std(0, ddof=1) / errors.mean(0)
+    assert (np.abs(ratio - 1) < 3 / (2 * 59) ** 0.5).all(), ratio
+    one, other = (tuning.recalls(0.2, 12, 3, tables, draws)[1][5] for draws in (150, 600))
+    assert one / other == pytest.approx(2, rel=0.3)
+
+
+def test_fewest_probes_whose_recall_is_sure():
+    for choice in weak_bits(tuning.choices(1 << 20, recall=0.95)):
+        tables, prefix, probes = numbers(choice)
+        share, error = tuning.recalls(0.2, prefix, 3, tables)
+        assert (choice.recall, choice.error) == (share[probes - 1], error[probes - 1])
+        lowest = share - 2 * error
+        assert lowest[probes - 1] >= 0.95 and (probes == tables or lowest[probes - 2] < 0.95)
+        assert choice.memory == hamming_costs.weak_bits_memory(1 << 20, 1, prefix, tables)
+        assert choice.nanoseconds == hamming_costs.weak_bits_query(1 << 20, prefix, probes, 3, DEFAULT, tables)
+
+
+@pytest.mark.parametrize(
+    ("n", "prefixes"),
+    [
+        (3, {1: {1, 2}, 2: {1, 2}, 3: {1, 2}}),
+        (1 << 20, {1: {18, 19, 20}, 2: {18, 19, 20}, 3: {18, 19, 20}}),
+        ((1 << 20) + 1, {1: {19, 20, 21}, 2: {19, 20, 21}, 3: {19, 20, 21}}),
+        (1 << 30, {1: {24, 25, 26}, 2: {24, 25, 26}, 3: {19, 20, 21}}),
+    ],
+)
+def test_prefixes_are_about_as_long_as_number_the_fingerprints(n, prefixes):
+    """At most 26 bits, and no bit in two tables."""
+    found = {}
+    for tables, prefix, _ in map(numbers, weak_bits(tuning.choices(n, recall=0.9))):
+        found.setdefault(tables, set()).add(prefix)
+    assert found == prefixes
+
+
+def test_defaults_and_edges():
+    assert inspect.signature(tuning.choices).parameters["sigma"].default == 0.2
+    assert {option.name: option.default for option in tune.params}["sigma"] == 0.2
+    exact = weak_bits(tuning.choices(1 << 20, recall=1.0))
+    assert {numbers(choice)[0] for choice in exact} == {2, 3} and {choice.error for choice in exact} == {0.0}
+    assert {numbers(choice)[2] for choice in exact if numbers(choice)[0] == 2} == {2 * (1 + p) for p in (18, 19, 20)}
+    assert not weak_bits(tuning.choices(100, recall=0.5, sigma=1e-300)), "of no pair near nothing is known"
+    small = tuning.choices(1 << 20, recall=0.95, memory=3e7)
+    assert {numbers(choice)[0] for choice in weak_bits(small)} == {1}
