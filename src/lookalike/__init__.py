@@ -145,13 +145,8 @@ if TYPE_CHECKING:
     from .sketches.saved import load, save
     from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
-<<<<<<< HEAD
     from .sketches.weighted import ICWS, DartMinHash, ProbMinHash
-    from .steps.keep import Kept, keep, verify
-=======
-    from .sketches.weighted import ICWS, ProbMinHash
     from .steps.keep import Kept, exact_pairs, keep, verify
->>>>>>> w-exactjoin
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.hashes import shingle
     from .text.html import html_to_text
