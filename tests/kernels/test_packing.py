@@ -216,7 +216,7 @@ def test_exhaustive_search_equals_all_estimates(rng):
         lambda s: la.BBit(bits=0), lambda s: la.BBit(bits=17), lambda s: la.XorBits(combined=0),
         lambda s: la.XorBits(combined=7).pack(s), lambda s: la.Fractional(shares=[(1, 0.5)]),
         lambda s: la.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s), lambda s: la.OnePermutation(densify="maybe"),
-        lambda s: la.BBit().pack(s).matches(0, 99), lambda s: la.pairs_above(la.XorBits().pack(s), 0.5),
+        lambda s: la.BBit().pack(s).matches(0, 99), lambda s: la.pairs_above(la.XorBits().pack(s), -0.5),
         lambda s: la.pairs_above(la.BBit().pack(s), 1.5), lambda s: la.nearest(la.BBit().pack(s), la.BBit().pack(s), 0),
         lambda s: la.XorBits().pack(la.OnePermutation(permutations=64).sign(la.shingle(["a"]))),
         lambda s: la.BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=la.BBit(bits=2).pack(s)),

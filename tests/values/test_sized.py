@@ -111,7 +111,7 @@ def test_what_cannot_be_told_is_refused(shingles, signatures):
         (lambda: la.QuantileBits(bits=9), "bits must be in"),
         (lambda: filled.estimated_containment(0, 1), "have no order"),
         (lambda: packed.matches(0, 1), "their order"),
-        (lambda: la.pairs_above(packed, 0.5), "packed by BBit"),
+        (lambda: la.pairs_above(packed, 0.5), "compared by their order"),
         (lambda: bare.with_sizes([1, 2]), "one for each of 500 rows"),
         (lambda: bare.with_sizes(-shingles.sizes), "sizes must be in"),
         (lambda: la.QuantileBits().pack(signatures.with_sizes(0 * shingles.sizes)), "document 0 is empty"),

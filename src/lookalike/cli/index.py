@@ -48,8 +48,9 @@ def index() -> None:
 @click.option("--tables", type=int, default=None,
               help="With --probes: keep this many tables, which share the probes. Two find with 10 what one finds with 30.  "
               "[default: 1]")  # fmt: skip
-@click.option("--bits", type=int, default=None,
-              help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16.  [default: 16]")  # fmt: skip
+@click.option("--bits", type=options.Bits(), default=None,
+              help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16, or a fraction: with 1/2 every two slots "
+              "share a bit, with 1/3 every three.  [default: 16]")  # fmt: skip
 @click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
 @click.option("--standard-error", type=float, default=None,
               help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip
@@ -61,7 +62,7 @@ def index() -> None:
 @options.seed
 def create(
     path: str, threshold: float, recall: float, kind: str, radius: int | None, probes: int | None, tables: int | None,
-    bits: int | None, slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str,
+    bits: float | None, slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str,
     width: int | None, normalization: str, fold_case: bool, seed: int | str,
 ) -> None:  # fmt: skip
     """Make an empty index in a new folder. To fill it, use: index add."""

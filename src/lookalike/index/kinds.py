@@ -17,8 +17,10 @@ from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
 from ..search.weak_bits import MAX_PREFIX, MOST_TABLES, WeakBits
 from ..sketches.minhash import FastSimilarity
+from ..sketches.packed import packing_of
 from ..sketches.simhash import SimHash
-from ..theory import banding, shares, simhash
+from ..theory import banding, mixture, shares, simhash
+from ..theory.mixture import Part
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
@@ -36,7 +38,8 @@ class MinHashKind(Kind):
 
     bands: int | None = None  # these two in place of the planner's choice
     rows: int | None = None
-    bits: int = WORD  # of a slot: the 16 are those of its value, fewer are taken from the value mixed with its place
+    # of a slot: the 16 are those of its value, fewer are taken from the value mixed with its place; 1 / m: XORs of m slots
+    bits: float = WORD
     slots: int = SLOTS
     name = "minhash"
     prefix_bits = 32
@@ -45,9 +48,18 @@ class MinHashKind(Kind):
         """Check the parameters."""
         super().__post_init__()
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
-        if self.bits not in LANES:
-            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}; got {self.bits}")
+        if self.bits not in LANES and not 0.0 < self.bits < 1.0:
+            raise ParameterError(
+                f"bits must be one of {', '.join(map(str, LANES))}, or 1/2, 1/3 and so on; got {self.bits}: all slots of an "
+                "index are of one kind; lookalike.Fractional mixes kinds, and lookalike.pairs_above searches those"
+            )
+        _ = self._part
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
+
+    @cached_property
+    def _part(self) -> Part:
+        """Stored slots."""
+        return packing_of([(self.bits, 1.0)]).parts(self.slots)[0]
 
     @cached_property
     def plan(self) -> Plan:
@@ -72,21 +84,16 @@ class MinHashKind(Kind):
 
     @property
     def lane(self) -> int:
-        return self.bits
+        return self._part.bits
 
     @property
     def n_codes(self) -> int:
-        return -(-self.slots * self.bits // WORD)
-
-    @property
-    def chance(self) -> float:
-        """Probability that two unequal slots have equal codes."""
-        return 2.0**-self.bits
+        return -(-self._part.slots * self.lane // WORD)
 
     @property
     def lowest(self) -> int:
         """Whole codes are counted if they are equal, packed ones if they differ."""
-        return 0 if self.bits == WORD else -self.slots
+        return 0 if self.bits == WORD else -self._part.slots
 
     @cached_property
     def least(self) -> int:
@@ -94,28 +101,28 @@ class MinHashKind(Kind):
 
     @cached_property
     def _enough(self) -> int:
-        """Least number of equal slots with which an estimate reaches the threshold."""
-        return int(np.ceil(self.slots * self._match - 1e-9))
+        """Least number of equal codes with which an estimate reaches the threshold."""
+        return int(np.ceil(self._part.slots * self._match - 1e-9))
 
     @property
     def _match(self) -> float:
         """Probability that two codes are equal, of documents at the threshold."""
-        return self.threshold * (1 - self.chance) + self.chance
+        return float(mixture.curve(self._part, self.threshold)[0])
 
     @property
     def recall_at_threshold(self) -> float:
         looked_at = float(banding.candidate_probability(self.threshold, self.plan.bands, self.plan.rows))
-        return looked_at * shares.reach_probability(self._match, min(1.0, self._enough / self.slots), self.slots)
+        stored = self._part.slots
+        return looked_at * shares.reach_probability(self._match, min(1.0, self._enough / stored), stored)
 
     @property
     def error_at_threshold(self) -> float:
-        return float((self._match * (1 - self._match) / self.slots) ** 0.5 / (1 - self.chance))
+        return float(mixture.variance(self.threshold, [self._part]) ** 0.5)
 
     @cached_property
     def estimates(self) -> tuple[Float64Array, Float64Array]:
-        equal = np.arange(self.slots + 1)
-        estimated = np.clip((equal / self.slots - self.chance) / (1 - self.chance), 0, 1)
-        return estimated, np.asarray(shares.share_error(equal, self.slots) / (1 - self.chance), np.float64)
+        found, error = mixture.estimate(np.arange(self._part.slots + 1)[:, None], [self._part])
+        return np.clip(found, 0, 1), np.asarray(error, np.float64)
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
         n = len(offsets) - 1
@@ -124,7 +131,7 @@ class MinHashKind(Kind):
             codes = made.estimates.astype(np.uint16)
         else:
             codes = np.zeros((n, self.n_codes), np.uint16)
-            pack_lanes(made.estimates, self.bits, codes)
+            pack_lanes(made.estimates, self.lane, self._part.combined, codes)
         return Sketches(made.keys, codes, offsets[1:] == offsets[:-1], self)
 
 
@@ -246,7 +253,10 @@ def make_kind(kind: str, **parameters: Any) -> Kind:
 def plan_kind(kind: str, **given: Any) -> Kind:
     """Return the kind of a name, with all that is left to defaults and to the planner written out."""
     if kind == MinHashKind.name:
-        make_kind(kind, **{name: value for name, value in given.items() if name not in PLANNED})  # what is wrong is named first
+        first = {name: value for name, value in given.items() if name not in PLANNED}
+        if len(first) < len(given) and "slots" not in first and 0.0 < (first.get("bits") or 1.0) < 1.0:
+            first["slots"] = round(1.0 / first["bits"])  # any number that suits: the planner chooses it
+        make_kind(kind, **first)  # what is wrong is named first
         given = _planned_codes(given)
     return make_kind(kind, **given).resolved()
 
@@ -261,13 +271,13 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
         raise ParameterError("slots fix the standard error and the bytes: give slots, a standard error or a number of bytes")
     if size is not None:
         size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
-    bits = LANES if rest.get("bits") not in LANES else (rest["bits"],)
-    chosen = choose_sketch(rest["threshold"], error, size, bits=bits, combined=())
-    if chosen.slots > MAX_PERMUTATIONS:
-        raise ParameterError(
-            f"a standard error of {error} takes {chosen.slots:,} slots; an index has at most {MAX_PERMUTATIONS:,}"
-        )
-    return {"bits": chosen.bits, "slots": chosen.slots} | rest
+    bits = rest.get("bits") or 0
+    kinds, xors = ((), (round(1.0 / bits),)) if 0 < bits < 1 else ((int(bits),) if bits else LANES, ())
+    chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=xors)
+    if chosen.permutations > MAX_PERMUTATIONS:
+        wanted = f"a standard error of {error}" if size is None else f"filling {size:,} bytes"
+        raise ParameterError(f"{wanted} takes {chosen.permutations:,} slots; an index has at most {MAX_PERMUTATIONS:,}")
+    return {"bits": chosen.bits, "slots": chosen.permutations} | rest
 
 
 def read_kind(parameters: dict[str, Any], place: object) -> tuple[Kind, int]:

@@ -9,7 +9,7 @@ keys.
 import numpy as np
 
 from .compiler import compiled, inlined
-from .constants import ONE
+from .constants import ONE, ZERO
 from .hashing import K0, fmix64, fold_multiply
 
 _S48 = np.uint64(48)
@@ -28,6 +28,27 @@ def _band_keys(slots, groups, bands, rows, out):
 
 band_keys = compiled("void(const uint32[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1])")(_band_keys)
 wide_band_keys = compiled("void(const uint64[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1])")(_band_keys)
+
+
+@compiled("void(const uint64[:, ::1], const int64[:, ::1], int64, int64, uint64[:, ::1])")
+def packed_band_keys(words, places, bands, rows, out):
+    """Write a 64-bit key of each band of ``rows`` packed slots into ``out`` (documents, bands). ``places`` (slots, 4): word and
+    bit of the first plane, planes, and words from one to the next."""
+    for document in range(len(words)):
+        for band in range(bands):
+            state = K0
+            code = ZERO
+            used = 0
+            for i in range(band * rows, (band + 1) * rows):
+                shift = np.uint64(places[i, 1])
+                if used + places[i, 2] > 64:
+                    state = fold_multiply(state ^ code, K0 + np.uint64(band))
+                    code = ZERO
+                    used = 0
+                for b in range(places[i, 2]):
+                    code = code << ONE | (words[document, places[i, 0] + b * places[i, 3]] >> shift & ONE)
+                used += places[i, 2]
+            out[document, band] = fmix64(state ^ code)
 
 
 @compiled("void(const uint32[:, ::1], const uint64[::1], int64, int64, uint64[:, ::1], uint16[:, ::1])")

@@ -5,9 +5,11 @@ fingerprints. For all pairs of rows a block of columns is turned on its side: wo
 processor compares one row with several at once; where all have too many mismatches, the rest of their words is left out.
 """
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
-from .compiler import compiled, inlined, popcount, prefetch
+from .compiler import compiled, inlined, popcount, prefetch, typed
 from .constants import ONE, ZERO
 from .hashing import M1, M2
 from .scratch import Hits
@@ -79,66 +81,152 @@ def search_all(query, start, stop, stored, radius, first_only, self_join, hits):
     return count
 
 
-@compiled("void(const uint64[:, ::1], int64, int64, int64, uint64[:, ::1])")
-def turn_block(words, begin, size, first_word, columns):
+@compiled("void(const uint64[:, ::1], int64, int64, uint64[:, ::1])")
+def turn_block(words, begin, size, columns):
     """Write the words of rows [begin, begin + size) into ``columns`` (words, BLOCK), zeros behind them."""
     columns[:] = ZERO
     for j in range(size):
         for w in range(len(columns)):
-            columns[w, j] = words[begin + j, first_word + w]
+            columns[w, j] = words[begin + j, w]
+
+
+@typed
+class Reach(NamedTuple):
+    """What a pair must have: ``most`` slots that differ, or, where rows have densities, what follows from theirs. ``layout``:
+    first word, slots and bits of each part; ``combined``: how many slots each of its bits is the XOR of; ``chances``: A of each
+    row and part (Theorem 1). ``early``: words before which hardly a pair is decided."""
+
+    layout: Annotated[np.ndarray, "const int64[:, ::1]"]
+    combined: Annotated[np.ndarray, "const int64[::1]"]
+    most: Annotated[int, "int64"]
+    early: Annotated[float, "float64"]
+    threshold: Annotated[float, "float64"]
+    densities: Annotated[np.ndarray, "const float64[::1]"]
+    chances: Annotated[np.ndarray, "const float64[:, ::1]"]
+
+
+@inlined("void(Reach, int64, int64, int64, int64[::1])", Reach)
+def allow(reach, row, begin, size, allowed):
+    """Write how many slots of ``row`` and of each row of a block may differ: slots less those that must match, C1 + (1 - C2) R
+    of whole ones. Combined ones tell nothing where single bits match in half of all cases or fewer: all of them may differ."""
+    for j in range(size):
+        left = reach.densities[row]
+        right = reach.densities[begin + j]
+        share = left / (left + right) if left + right > 0.0 else 0.5
+        more = 0.0
+        for p in range(len(reach.layout)):
+            a = reach.chances[row, p]
+            b = reach.chances[begin + j, p]
+            matching = a * (1.0 - share) + b * share + (1.0 - a * share - b * (1.0 - share)) * reach.threshold
+            if reach.combined[p] > 1:
+                rho = 2.0 * matching - 1.0
+                power = 1.0
+                for _ in range(reach.combined[p]):
+                    power *= rho
+                matching = (1.0 + power) / 2.0
+                if rho < 1e-9:
+                    matching = -1e18
+            more += reach.layout[p, 1] * (1.0 - matching)
+        allowed[j] = np.int64(min(more + 1e-6, 1e9))
 
 
 @compiled(
-    "UniTuple(int64, 2)(const uint64[:, ::1], int64, const uint64[:, ::1], int64, int64, int64, int64, int64, int64, "
-    "int64[::1], uint64[::1], Hits)",
+    "UniTuple(int64, 2)(const uint64[:, ::1], int64, const uint64[:, ::1], int64, int64, Reach, int64[:, ::1], uint64[::1], "
+    "Hits)",
+    Reach,
     Hits,
 )
-def pairs_with_block(words, first_row, columns, begin, size, first_word, slots, bits, most, totals, differ, hits):
+def pairs_with_block(words, first_row, columns, begin, size, reach, counts, differ, hits):
     """Find the pairs of rows i from ``first_row`` on with rows j > i of a block, [begin, begin + size) turned on their side in
-    ``columns``, with at most ``most`` slots that differ. ``totals`` and ``differ`` (BLOCK entries) are scratch. Returns (row,
+    ``columns``, of which no more slots differ than may. ``counts`` (2, BLOCK) and ``differ`` (BLOCK) are scratch. Returns (row,
     pairs written): where to go on if the room may not suffice for the next row, else the end of the block."""
     left, right, matches = hits
-    width = (slots + 63) // 64
-    step = max(1, width // 8)
-    # Unlike rows differ in all but 2^-bits of their slots: before so many words few of them have too many mismatches.
-    early = most / (64.0 * (1.0 - 0.5**bits))
+    layout = reach.layout
+    totals = counts[0]
+    allowed = counts[1]
+    all_slots = 0
+    for p in range(len(layout)):
+        all_slots += layout[p, 1]
+    step = max(1, all_slots // 512)
+    for j in range(BLOCK):
+        allowed[j] = reach.most if j < size else -1
     found = 0
     for i in range(first_row, begin + size):
         if found + BLOCK > len(left):
             return i, found
+        if len(reach.densities) > 0:
+            allow(reach, i, begin, size, allowed)
         for j in range(BLOCK):
             totals[j] = 0
         done = 0
-        while done < width:
-            stop = min(width, done + step)
-            for w in range(done, stop):
-                own = words[i, first_word + w]
-                if bits == 1:
-                    for j in range(BLOCK):
-                        totals[j] += popcount(own ^ columns[w, j])
-                else:
-                    for j in range(BLOCK):
-                        differ[j] = own ^ columns[w, j]
-                    for b in range(1, bits):
-                        own = words[i, first_word + w + b * width]
+        beyond = False
+        for p in range(len(layout)):
+            first_word = layout[p, 0]
+            width = (layout[p, 1] + 63) // 64
+            bits = layout[p, 2]
+            begun = 0
+            while begun < width and not beyond:
+                stop = min(width, begun + step)
+                for w in range(first_word + begun, first_word + stop):
+                    own = words[i, w]
+                    if bits == 1:
                         for j in range(BLOCK):
-                            differ[j] |= own ^ columns[w + b * width, j]
+                            totals[j] += popcount(own ^ columns[w, j])
+                    else:
+                        for j in range(BLOCK):
+                            differ[j] = own ^ columns[w, j]
+                        for b in range(1, bits):
+                            own = words[i, w + b * width]
+                            for j in range(BLOCK):
+                                differ[j] |= own ^ columns[w + b * width, j]
+                        for j in range(BLOCK):
+                            totals[j] += popcount(differ[j])
+                done += stop - begun
+                begun = stop
+                if reach.early < done:
+                    fewest = totals[0] - allowed[0]
                     for j in range(BLOCK):
-                        totals[j] += popcount(differ[j])
-            done = stop
-            if early < done < width:
-                fewest = totals[0]
-                for j in range(BLOCK):
-                    fewest = min(fewest, totals[j])
-                if fewest > most:
-                    break
-        if done == width:
+                        fewest = min(fewest, totals[j] - allowed[j])
+                    beyond = fewest > 0
+        if not beyond:
             for j in range(max(0, i + 1 - begin), size):
-                if totals[j] <= most:
+                if totals[j] <= allowed[j]:
                     left[found] = i
                     right[found] = begin + j
-                    matches[found] = slots - totals[j]
+                    matches[found] = all_slots - totals[j]
                     found += 1
+    return begin + size, found
+
+
+@compiled("UniTuple(int64, 2)(const uint64[:, ::1], int64, int64, int64, int64, int64, float64, Hits)", Hits)
+def filled_pairs(words, first_row, begin, size, slots, bits, threshold, hits):
+    """``pairs_with_block`` where slots may be empty, which a last plane tells: of N slots filled in a pair, M of them in both,
+    M / 2^b + (1 - 2^-b) R N must match."""
+    left, right, matches = hits
+    width = (slots + 63) // 64
+    chance = 0.5**bits
+    found = 0
+    for i in range(first_row, begin + size):
+        if found + BLOCK > len(left):
+            return i, found
+        for j in range(max(i + 1, begin), begin + size):
+            equal = 0
+            both = 0
+            one = 0
+            for w in range(width):
+                differ = words[i, w] ^ words[j, w]
+                for b in range(1, bits):
+                    differ |= words[i, w + b * width] ^ words[j, w + b * width]
+                own = words[i, w + bits * width]
+                other = words[j, w + bits * width]
+                equal += popcount(own & other & ~differ)
+                both += popcount(own & other)
+                one += popcount(own ^ other)
+            if equal + 1e-6 >= both * chance + threshold * (1.0 - chance) * (both + one):
+                left[found] = i
+                right[found] = j
+                matches[found] = equal
+                found += 1
     return begin + size, found
 
 

@@ -9,20 +9,32 @@ import numpy as np
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels import banding as kernel
-from ..values import Int64Array, Pairs, Signatures, UInt64Array
+from ..values import Int64Array, PackedSignatures, Pairs, Signatures, UInt64Array
 from ..values.arrays import whole
 from .buckets import find_candidates
+
+
+def _places(layout: Int64Array) -> Int64Array:
+    """Return word and bit of the first plane of each packed slot, its planes, and the words from one plane to the next."""
+    found = []
+    for word, slots, bits in layout.tolist():
+        place = np.arange(slots)
+        width = (slots + 63) // 64
+        found.append(np.stack([word + place // 64, place % 64, np.full(slots, bits), np.full(slots, width)], 1))
+    return np.ascontiguousarray(np.concatenate(found))
 
 
 class BandingIndex:
     """Signatures cut into bands; documents that agree in all rows of at least one band are candidates.
 
-    Two documents of resemblance R become candidates with probability 1 - (1 - R^rows)^bands.
+    Two documents of resemblance R become candidates with probability 1 - (1 - R^rows)^bands. Of signatures packed to b bits
+    slots agree by chance, too: for R read P = 2^-b + (1 - 2^-b) R (``theory.packed_banding.candidate_probability``), and take
+    more rows (``theory.packed_banding.choose_bands`` says how many). ``pairs_above`` with a ``recall`` does all of it.
 
     Parameters
     ----------
     bands, rows : int >= 1
-        ``bands * rows`` slots of the signatures are used.
+        ``bands * rows`` slots of the signatures are used; of packed ones the stored slots, part after part.
 
     Raises
     ------
@@ -32,7 +44,12 @@ class BandingIndex:
     Notes
     -----
     Time: a sort of n keys a band, and the pairs found. Memory: 8 bytes a band and document. Empty documents are in no pair.
-    Raw one-permutation signatures are refused: their empty bins have to be filled first.
+    Raw one-permutation signatures are refused, packed or not: their empty bins have to be filled first.
+
+    References
+    ----------
+    Bands of codes of b bits: Li, Shrivastava, Moore & König, "Hashing Algorithms for Large-Scale Learning", NIPS 2011; their
+    match probability: Li & König, "b-Bit Minwise Hashing", WWW 2010, Theorem 1.
 
     Examples
     --------
@@ -47,7 +64,7 @@ class BandingIndex:
     def __init__(self, *, bands: int, rows: int) -> None:
         self.bands = whole("bands", bands, 1)
         self.rows = whole("rows", rows, 1)
-        self._made_by: tuple[Any, Any] | None = None
+        self._made_by: tuple[Any, ...] | None = None
         self._added: list[tuple[UInt64Array, Int64Array]] = []
         self._n_rows = 0
         self._turn = threading.Lock()
@@ -64,21 +81,30 @@ class BandingIndex:
         """Return the number of documents added."""
         return self._n_rows
 
-    def _keys_of(self, signatures: Signatures) -> tuple[UInt64Array, Int64Array]:
+    def _keys_of(self, signatures: Signatures | PackedSignatures) -> tuple[UInt64Array, Int64Array]:
         """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
-        if not isinstance(signatures, Signatures):
+        if not isinstance(signatures, (Signatures, PackedSignatures)):
             raise ParameterError(f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity")
         scheme = signatures.scheme
         if getattr(scheme, "may_be_empty", False):
             raise ParameterError(
                 "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
-                'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill'
+                'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill; '
+                "then pack them, where they are to be packed"
             )
-        made_by = (scheme, signatures.shingling)
-        if signatures.values.shape[1] < self.bands * self.rows:
+        made_by: tuple[Any, ...]
+        if isinstance(signatures, PackedSignatures):
+            if signatures.packing.ordered:
+                raise ParameterError(
+                    "codes of quantiles have no bands: pack with BBit, or add the signatures before they are packed"
+                )
+            made_by, kind = (signatures.packing, scheme, signatures.shingling), "stored slots"
+            n_slots = int(signatures.layout[:, 1].sum())
+        else:
+            made_by, kind, n_slots = (scheme, signatures.shingling), "permutations", signatures.values.shape[1]
+        if n_slots < self.bands * self.rows:
             raise ParameterError(
-                f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} permutations; "
-                f"the signatures have {signatures.values.shape[1]}"
+                f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} {kind}; the signatures have {n_slots}"
             )
         with self._turn:
             if self._made_by not in (None, made_by):
@@ -86,6 +112,10 @@ class BandingIndex:
                     f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
                 )
             self._made_by = made_by
+        if isinstance(signatures, PackedSignatures):
+            keys = np.empty((len(signatures), self.bands), np.uint64)
+            kernel.packed_band_keys(signatures.words, _places(signatures.layout), self.bands, self.rows, keys)
+            return keys, np.arange(len(signatures))
         full = np.flatnonzero(~signatures.empty)
         keys = np.empty((len(full), self.bands), np.uint64)
         slots, groups = signatures.values[full], np.zeros(len(full), np.uint64)
@@ -95,12 +125,12 @@ class BandingIndex:
             kernel.wide_band_keys(slots.astype(np.uint64), groups, self.bands, self.rows, keys)
         return keys, full
 
-    def add(self, signatures: Signatures) -> BandingIndex:
+    def add(self, signatures: Signatures | PackedSignatures) -> BandingIndex:
         """Add documents; they get the next row numbers. Returns the index itself.
 
         Parameters
         ----------
-        signatures : Signatures
+        signatures : Signatures or PackedSignatures
 
         Returns
         -------
@@ -140,12 +170,12 @@ class BandingIndex:
         order = np.lexsort((right, left))
         return Pairs(full[left[order]], full[right[order]], n_rows)
 
-    def query(self, signatures: Signatures) -> tuple[Int64Array, Int64Array]:
+    def query(self, signatures: Signatures | PackedSignatures) -> tuple[Int64Array, Int64Array]:
         """Return (rows of ``signatures``, stored rows) of all pairs that share a bucket, each once, ascending.
 
         Parameters
         ----------
-        signatures : Signatures
+        signatures : Signatures or PackedSignatures
         """
         keys, full = self._keys_of(signatures)
         stored, rows, _ = self._stored()

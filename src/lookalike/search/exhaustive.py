@@ -1,4 +1,4 @@
-"""Exhaustive search over packed signatures: every pair is compared. The oracle, and often fast enough."""
+"""Search over packed signatures: every pair is compared, or those that share a band. The oracle, and often fast enough."""
 
 from __future__ import annotations
 
@@ -10,75 +10,161 @@ from ..errors import ParameterError
 from ..kernels import hamming as kernel
 from ..kernels.scratch import room_for
 from ..kernels.threads import in_order
-from ..theory import bbit
+from ..theory import packed_banding, xor_bits
+from ..theory.chance import chance_match
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
 from ..values.arrays import number, whole
+from .banding import BandingIndex
 
 ROOM = 1 << 14
+ROUNDING = 1e-12  # an estimate so little below the threshold reaches it
+CHUNK = 1 << 20  # pairs that are estimated at a time
+Triples = tuple[Int64Array, Int64Array, Int64Array]
 
 
-def _most_mismatches(packed: PackedSignatures, threshold: float) -> int:
-    """Mismatches at which the estimate still reaches the threshold."""
-    _, slots, bits = packed.layout[0].tolist()
-    needed = float(bbit.match_probability(max(threshold, 0.0), bits)) * slots
-    return int(slots - np.ceil(needed - 1e-9))
+def _estimates(packed: PackedSignatures) -> Float64Array:
+    """Return the estimate of each number of matches, of all parts together, where there are no densities."""
+    slots = packed.layout[:, 1]
+    before = np.cumsum(slots) - slots
+    counts = np.clip(np.arange(slots.sum() + 1)[:, None] - before, 0, slots)
+    none = np.zeros(len(counts))
+    return np.asarray(packed.packing.estimate(counts, packed.permutations, none, none)[0], np.float64)
 
 
-def _scan(packed: PackedSignatures, most: int, begin: int) -> tuple[Int64Array, Int64Array, Int64Array]:
+def _reach(packed: PackedSignatures, threshold: float) -> kernel.Reach:
+    """Return what a pair must have for its estimate to reach the threshold."""
+    layout, parts = packed.layout, packed.packing.parts(packed.permutations)
+    combined = np.array([part.combined for part in parts], np.int64)
+    if packed.densities is not None:
+        chances = np.stack([chance_match(part.bits, packed.densities) for part in parts], 1)
+        densities = np.ascontiguousarray(packed.densities, np.float64)
+        return kernel.Reach(layout, combined, 0, 0.0, threshold, densities, np.ascontiguousarray(chances))
+    slots = layout[:, 1]
+    most = int((_estimates(packed) >= threshold - ROUNDING).sum()) - 1  # estimates rise with matches
+    early = most / (64.0 * float((slots * (1.0 - 0.5 ** layout[:, 2])).sum() / slots.sum()))  # in unlike rows all others differ
+    return kernel.Reach(layout, combined, most, early, threshold, np.empty(0), np.empty((0, 0)))
+
+
+def _scan(packed: PackedSignatures, threshold: float, reach: kernel.Reach | None, begin: int) -> Triples:
     """Compare the rows of one block with all before them and with each other."""
-    first_word, slots, bits = packed.layout[0].tolist()
     words, size = packed.words, min(kernel.BLOCK, len(packed) - begin)
-    columns = np.empty(((slots + 63) // 64 * bits, kernel.BLOCK), np.uint64)
-    kernel.turn_block(words, begin, size, first_word, columns)
-    scratch = np.empty(kernel.BLOCK, np.int64), np.empty(kernel.BLOCK, np.uint64)
+    columns = np.empty((words.shape[1], kernel.BLOCK), np.uint64)
+    kernel.turn_block(words, begin, size, columns)
+    scratch = np.empty((2, kernel.BLOCK), np.int64), np.empty(kernel.BLOCK, np.uint64)
+    slots, bits = packed.layout[0, 1:].tolist()
     out = room_for(ROOM)
     row, parts = 0, []
     while row < begin + size:
-        row, found = kernel.pairs_with_block(
-            words, row, columns, begin, size, first_word, slots, bits, most, *scratch, out
-        )  # fmt: skip
+        if reach is None:
+            row, found = kernel.filled_pairs(words, row, begin, size, slots, bits, threshold, out)
+        else:
+            row, found = kernel.pairs_with_block(words, row, columns, begin, size, reach, *scratch, out)
         parts.append(tuple(array[:found].copy() for array in out))
     left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))
     return left, right, matches
 
 
-def pairs_above(packed: PackedSignatures, threshold: float, *, threads: int = 1) -> Pairs:
-    """All pairs of rows whose estimated resemblance reaches a threshold.
+def _reaching(packed: PackedSignatures, left: Int64Array, right: Int64Array, threshold: float) -> Pairs:
+    """Return those of some pairs whose estimate reaches the threshold."""
+    found = np.empty(len(left))
+    for begin in range(0, len(left), CHUNK):
+        some = slice(begin, begin + CHUNK)
+        found[some] = packed.estimated_resemblance(left[some], right[some])
+    reached = found >= threshold - ROUNDING
+    return Pairs(left[reached], right[reached], len(packed), found[reached])
+
+
+def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[int, int] | None:
+    """Return bands and rows for a recall; None where it takes less to compare all pairs.
+
+    Slots of two sets match with a probability of at least t + (1 - t) A, with A of the denser one, which falls in the density.
+    """
+    if packed.has_empty:
+        raise ParameterError(
+            "raw one-permutation bins can be empty, and have no bands: leave recall out, or fill bins before packing, with "
+            "OnePermutation.fill"
+        )
+    parts = packed.packing.parts(packed.permutations)
+    density = 0.0 if packed.densities is None else float(packed.densities.max(initial=0.0))
+    if any(part.combined > 1 for part in parts) and threshold < xor_bits.least_resemblance(density, density):
+        return None
+    n, (bands, rows) = len(packed), packed_banding.choose_bands(threshold, recall, parts, len(packed), density)
+    chance = float(packed_banding.candidate_probability(0.0, bands, rows, parts))
+    banded = packed_banding.cost(n, bands, chance)
+    return (bands, rows) if banded < n * n / 2.0 * packed_banding.WORD_COST * packed.words.shape[1] else None
+
+
+def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | None = None, threads: int = 1) -> Pairs:
+    """All pairs of rows whose estimated resemblance reaches a threshold, or, in less time, a planned share of them.
 
     Parameters
     ----------
     packed : PackedSignatures
-        Of one part with vanishing densities and no empty slots (``BBit`` on hashed signatures).
+        Of ``BBit``, ``XorBits`` or ``Fractional``, with densities or raw bins as well.
     threshold : float in [0, 1]
-    threads : int
+        In resemblance. An estimate that is less than 1e-12 below it, by rounding, reaches it.
+    recall : float in (0, 1), optional
+        Compare only pairs that share a band, as many bands as a pair of this resemblance needs to share one with this
+        probability. By default, and where it would take longer, all pairs are compared.
+    threads : int >= 1
 
     Returns
     -------
     Pairs
-        Ascending; ``resemblance`` holds the estimates.
+        Ascending; ``resemblance`` holds the estimates, those of ``estimated_resemblance``.
 
     Raises
     ------
     ParameterError
-        If the signatures are of another kind.
+        If the threshold, the recall or the threads are out of range, a recall is wanted of raw bins, or these are
+        ``QuantileBits``.
 
     Notes
     -----
-    Time: n^2 / 2 comparisons, most of which stop early; 1e9 a second at 128 bits on a core, and more.
+    Time: n^2 / 2 comparisons, most of which stop early: 1e9 a second at 128 bits on a core, and more. With densities the
+    matches that are needed differ from pair to pair, which takes some ten times as long; so do raw bins. With a recall: a sort
+    of n keys for each band, and the pairs that share one, some of them by chance; 16 bytes for each.
+
+    Bits that form a band are counted by the estimate too: a pair below the threshold whose estimate reaches it is found more
+    often than ``recall``.
+
+    References
+    ----------
+    Bounds: Li & König, "b-Bit Minwise Hashing", WWW 2010, equations 4 and 23, solved for the matches at the threshold. Bands:
+    Li, Shrivastava, Moore & König, "Hashing Algorithms for Large-Scale Learning", NIPS 2011.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> shingles = la.Shingles.from_arrays([*range(300), *range(10, 310), *range(900, 999)], [0, 300, 600, 699])
+    >>> packed = la.XorBits(combined=2).pack(la.FastSimilarity(permutations=1024).sign(shingles))
+    >>> la.pairs_above(packed, 0.8).left.tolist(), la.pairs_above(packed, 0.8, recall=0.99).right.tolist()
+    ([0], [1])
     """
-    plain = len(packed.layout) == 1 and not packed.has_empty and packed.densities is None and not packed.packing.ordered
-    if not plain or packed.permutations != packed.layout[0, 1]:
-        raise ParameterError("pairs_above takes signatures packed by BBit, hashed and without empty slots")
     if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:
         raise ParameterError(f"threshold must be in [0, 1]; got {threshold}")
+    if packed.packing.ordered:
+        raise ParameterError(
+            "codes of quantiles are compared by their order, pair by pair: take estimated_resemblance of the pairs that a "
+            "BandingIndex of their signatures finds, or pack with BBit"
+        )
     threads = whole("threads", threads, 1)
-    n, slots, bits = len(packed), int(packed.layout[0, 1]), int(packed.layout[0, 2])
-    work = partial(_scan, packed, _most_mismatches(packed, threshold))
-    parts = list(in_order(work, range(0, n, kernel.BLOCK), threads)) or [(np.empty(0, np.int64),) * 3]
+    if recall is not None:
+        if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:
+            raise ParameterError(f"recall must be in (0, 1); got {recall}")
+        cut = _bands(packed, threshold, recall)
+        if cut is not None:
+            candidates = BandingIndex(bands=cut[0], rows=cut[1]).add(packed).pairs(threads=threads)
+            return _reaching(packed, candidates.left, candidates.right, threshold)
+    reach = None if packed.has_empty else _reach(packed, threshold)
+    work = partial(_scan, packed, threshold, reach)
+    parts = list(in_order(work, range(0, len(packed), kernel.BLOCK), threads)) or [(np.empty(0, np.int64),) * 3]
     left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))
     order = np.lexsort((right, left))
     left, right, matches = left[order], right[order], matches[order]
-    return Pairs(left, right, n, bbit.resemblance(matches / slots, bits))
+    if reach is None or packed.densities is not None:
+        return _reaching(packed, left, right, threshold)
+    return Pairs(left, right, len(packed), _estimates(packed)[matches])
 
 
 def nearest(packed: PackedSignatures, queries: PackedSignatures, top: int = 10) -> tuple[Int64Array, Float64Array]:

@@ -22,6 +22,7 @@ __all__ = [
     "minhash",
     "mixture",
     "one_permutation",
+    "packed_banding",
     "set_distance",
     "setsketch",
     "shares",

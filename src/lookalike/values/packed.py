@@ -12,6 +12,7 @@ from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.packing import count_filled, count_matches
 from ..theory import known_sizes
 from ..theory.bbit import quantized
+from ..theory.mixture import Part
 from ..theory.shares import share_error
 from ..wording import counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
@@ -21,6 +22,9 @@ from .sized import Sized
 
 class PackingScheme(Protocol):
     """What a parameter object offers to the packed signatures it made."""
+
+    def parts(self, permutations: int) -> tuple[Part, ...]:
+        """Return what a signature of so many slots is packed into."""
 
     @property
     def ordered(self) -> bool:

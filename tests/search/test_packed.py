@@ -1,0 +1,233 @@
+"""Search of packed sketches: all pairs against all estimates, bands against Theorem 1, and what is refused."""
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import lookalike as la
+from lookalike.search import exhaustive
+from lookalike.theory import packed_banding
+from lookalike.theory.mixture import Part
+
+PACKINGS = [
+    la.BBit(bits=1), la.BBit(bits=3), la.XorBits(combined=2), la.XorBits(combined=3), la.XorBits(combined=4),
+    la.Fractional(shares=[(1, 0.5), (2, 0.5)]), la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
+    la.Fractional(shares=[(1, 0.25), (0.5, 0.5), (1 / 3, 0.25)]),
+]  # fmt: skip
+
+
+def sets(rng, n, universe, size=300):
+    """Families of sets, each of which keeps a share of the one before: (values, offsets)."""
+    rows = []
+    for i in range(n):
+        if i % 4 == 0:
+            rows.append(rng.choice(universe, int(rng.integers(size // 2, size)), replace=False))
+        else:
+            kept = rows[-1][rng.random(len(rows[-1])) < rng.uniform(0.6, 1.0)]
+            rows.append(np.unique(np.concatenate([kept, rng.choice(universe, size // 12)])))
+    return np.concatenate(rows), np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+
+
+def planted(rng, n_pairs, slots, resemblance, n_others=0):
+    """Signatures of independent slots: rows 2i and 2i + 1 agree in each with a probability, the others by chance."""
+    values = rng.integers(0, (1 << 32) - 1, (2 * n_pairs + n_others, slots), dtype=np.uint32)
+    values[1 : 2 * n_pairs : 2] = np.where(
+        rng.random((n_pairs, slots)) < resemblance, values[0 : 2 * n_pairs : 2], values[1 : 2 * n_pairs : 2]
+    )
+    return la.Signatures(values, la.FastSimilarity(permutations=slots), "made up")
+
+
+def check_pairs(packed):
+    """Hold pairs at several thresholds to the estimates of all pairs."""
+    left, right = np.triu_indices(len(packed), 1)
+    every = packed.estimated_resemblance(left, right)
+    for threshold in (0, 0.45, 0.7, 1.0, float(np.nanquantile(every, 0.999))):
+        found = la.pairs_above(packed, threshold, threads=2)
+        reached = every >= threshold - 1e-12
+        assert found.left.tolist() == left[reached].tolist() and found.right.tolist() == right[reached].tolist()
+        np.testing.assert_array_equal(found.resemblance, every[reached])
+    return every
+
+
+@pytest.mark.parametrize("packing", PACKINGS, ids=repr)
+def test_pairs_are_those_of_all_estimates(rng, packing):
+    """Without densities, with those of sets of unlike sizes in a small universe, and with these rounded. Blocks have 256 rows."""
+    check_pairs(packing.pack(la.FastSimilarity(permutations=192).sign(la.Shingles.from_arrays(*sets(rng, 262, 1 << 40)))))
+    dense = packing.pack(la.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 60, 700)))
+    assert dense.densities is not None and np.ptp(dense.densities) > 0.2
+    every = check_pairs(dense)
+    assert np.isnan(every).any() == isinstance(packing, la.XorBits), "XORs alone can stand for two resemblances"
+    check_pairs(dense.with_quantized_densities(4))
+
+
+@pytest.mark.parametrize("bits", [1, 2, 7])
+def test_pairs_of_raw_bins_are_those_of_all_estimates(rng, bits):
+    """Also of sets with fewer members than bins, and of an empty one, with which all is nan or 0."""
+    values, offsets = sets(rng, 120, 1 << 40, 150)
+    shingles = la.Shingles.from_arrays(values, [0, 0, *offsets[:-1], offsets[-1]][1:])
+    check_pairs(la.BBit(bits=bits).pack(la.OnePermutation(permutations=130).sign(shingles)))
+    empty = la.OnePermutation(permutations=130).sign(la.Shingles.from_arrays(values[:100], [0, 0, 0, 100]))
+    assert np.isnan(check_pairs(la.BBit(bits=bits).pack(empty))).sum() == 1
+
+
+@pytest.mark.parametrize("packing", [*PACKINGS[1:4:2], PACKINGS[6]], ids=repr)
+def test_nearest_are_the_highest_estimates(rng, packing):
+    """Best first, ties by row; what could stand for two resemblances comes last."""
+    for signatures in (
+        la.FastSimilarity(permutations=192).sign(la.Shingles.from_arrays(*sets(rng, 40, 1 << 40))),
+        la.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 40, 700)),
+    ):
+        packed = packing.pack(signatures)
+        rows, values = la.nearest(packed, packed, top=40)
+        estimates = packed.estimated_resemblance(*np.indices((40, 40))).tolist()
+        for query, every in enumerate(estimates):
+            order = sorted(
+                range(40), key=lambda row: (np.isnan(every[row]), -every[row] if every[row] == every[row] else 0, row)
+            )
+            assert rows[query].tolist() == order
+            np.testing.assert_array_equal(values[query], np.array(every)[order])
+
+
+def bands_of(packed, bands, rows):
+    """Bands of stored slots as tuples, read bit by bit."""
+    words = packed.words.tolist()
+    found = []
+    for row in words:
+        codes = []
+        for first, slots, bits in packed.layout.tolist():
+            width = -(-slots // 64)
+            codes += [tuple(row[first + b * width + i // 64] >> i % 64 & 1 for b in range(bits)) for i in range(slots)]
+        found.append([tuple(codes[i * rows : (i + 1) * rows]) for i in range(bands)])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("packing", "bands", "rows"),
+    [
+        (la.BBit(bits=1), 17, 11),
+        (la.BBit(bits=5), 11, 17),
+        (la.BBit(bits=32), 64, 3),
+        (PACKINGS[2], 12, 8),
+        (PACKINGS[7], 7, 9),
+    ],
+    ids=repr,
+)
+def test_candidates_share_a_band(rng, packing, bands, rows):
+    """Exactly those; bands may be of 85 bits, and of slots of two parts."""
+    packed = packing.pack(planted(rng, 60, 192, 0.85))
+    cut = bands_of(packed, bands, rows)
+    expected = [
+        (i, j) for i in range(120) for j in range(i + 1, 120) if any(a == b for a, b in zip(cut[i], cut[j], strict=True))
+    ]
+    index = la.BandingIndex(bands=bands, rows=rows).add(packed)
+    found = index.pairs()
+    assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == expected and len(expected) > 20
+    asked, stored = index.query(packed)
+    assert [(i, j) for i, j in zip(asked.tolist(), stored.tolist(), strict=True) if i < j] == expected
+
+
+@pytest.mark.parametrize(
+    "packing", [la.BBit(bits=1), la.BBit(bits=2), la.BBit(bits=8), *PACKINGS[2:4], *PACKINGS[5:]], ids=repr
+)
+@pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.9), (0.9, 0.5)])
+def test_recall_is_as_planned(rng, packing, threshold, recall):
+    """Pairs at the threshold become candidates as often as planned, and other ones as often by chance, to standard errors."""
+    parts, n_pairs = packing.parts(192), 1500
+    bands, rows = packed_banding.choose_bands(threshold, recall, parts, 1e5)
+    planned = packed_banding.candidate_probability(threshold, bands, rows, parts)
+    fewer = packed_banding.candidate_probability(threshold, bands - 1, rows, parts) if bands > 1 else 0.0
+    assert fewer < recall <= planned, "no band too many"
+    found = la.BandingIndex(bands=bands, rows=rows).add(packing.pack(planted(rng, n_pairs, 192, threshold))).pairs()
+    mates = (found.left % 2 == 0) & (found.right == found.left + 1)
+    assert abs(mates.sum() / n_pairs - planned) < 5 * (planned * (1 - planned) / n_pairs) ** 0.5
+    chance, others = packed_banding.candidate_probability(0.0, bands, rows, parts), 2 * n_pairs * (n_pairs - 1)
+    assert abs((~mates).sum() - others * chance) < 5 * (others * chance) ** 0.5 + 1
+
+
+def test_recall_of_dense_sets_is_at_least_as_planned(rng):
+    """Of sets that fill much of their universe, by true permutations: slots match by chance the less, the denser they are."""
+    universe, size, n = 400, 160, 250
+    common = 140
+    rows = []
+    for _ in range(n):
+        drawn = rng.choice(universe, 2 * size - common, replace=False)
+        rows += [drawn[:size], drawn[size - common :]]
+    resemblance = common / (2 * size - common)
+    packed = la.BBit(bits=1).pack(
+        la.PermutationMinHash(universe=universe, permutations=256).sign_sets(np.concatenate(rows), np.arange(2 * n + 1) * size)
+    )
+    density = float(packed.densities.max())
+    bands, width = packed_banding.choose_bands(resemblance, 0.8, packed.packing.parts(256), 2 * n, density)
+    planned = packed_banding.candidate_probability(resemblance, bands, width, packed.packing.parts(256), density, density)
+    found = la.BandingIndex(bands=bands, rows=width).add(packed).pairs()
+    share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
+    sparse = packed_banding.candidate_probability(resemblance, bands, width, packed.packing.parts(256))
+    assert 0.8 <= planned < sparse and abs(share - planned) < 5 * (planned * (1 - planned) / n) ** 0.5
+
+
+def test_probabilities_of_bands_are_products():
+    parts = [Part(slots=3, bits=2), Part(slots=4, combined=2)]
+    p = [0.25 + 0.75 * 0.6] * 3 + [(1 + 0.6**2) / 2] * 4
+    expected = 1 - (1 - p[0] * p[1]) * (1 - p[2] * p[3]) * (1 - p[4] * p[5])
+    assert packed_banding.candidate_probability(0.6, 3, 2, parts) == pytest.approx(expected, rel=1e-14)
+    found = packed_banding.candidate_probability(np.array([[0.0, 0.6, 1.0]]), 3, 2, parts)
+    assert found.shape == (1, 3) and found[0, 1] == pytest.approx(expected) and found[0, 2] == 1.0
+    plain = la.theory.banding.candidate_probability(0.5 + 0.5 * 0.7, 9, 6)
+    assert packed_banding.candidate_probability(0.7, 9, 6, [Part(slots=60)]) == pytest.approx(float(plain), rel=1e-12)
+
+
+def test_more_documents_take_more_rows():
+    parts = la.BBit(bits=1).parts(256)
+    rows = [packed_banding.choose_bands(0.8, 0.9, parts, 10.0**e)[1] for e in range(1, 9)]
+    assert all(a <= b for a, b in pairwise(rows)) and rows[0] < rows[-1]
+
+
+def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
+    """By bands: those candidates whose estimate reaches the threshold; of few documents all pairs are compared."""
+    packed = la.BBit(bits=2).pack(planted(rng, 300, 256, 0.85, 400))
+    everything = la.pairs_above(packed, 0.8)
+    assert exhaustive._bands(packed, 0.8, 0.95) is None
+    few = la.pairs_above(packed, 0.8, recall=0.95)
+    assert few.left.tolist() == everything.left.tolist()
+    monkeypatch.setattr(packed_banding, "WORD_COST", 1e6)
+    bands, rows = exhaustive._bands(packed, 0.8, 0.5)
+    found = la.pairs_above(packed, 0.8, recall=0.5)
+    candidates = la.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
+    shared = {*zip(candidates.left.tolist(), candidates.right.tolist(), strict=True)}
+    estimates = dict(
+        zip(zip(everything.left.tolist(), everything.right.tolist(), strict=True), everything.resemblance, strict=True)
+    )
+    pairs = zip(found.left.tolist(), found.right.tolist(), strict=True)
+    assert dict(zip(pairs, found.resemblance, strict=True)) == {p: r for p, r in estimates.items() if p in shared}
+    assert 0.5 * len(everything) < len(found) < len(everything)
+
+
+def test_what_bands_cannot_do_is_refused(rng):
+    signatures = planted(rng, 5, 64, 0.9)
+    packed = la.BBit(bits=1).pack(signatures)
+    ordered = la.QuantileBits(bits=2).pack(la.MinHash(permutations=64).sign(la.shingle(["a b c d e f g"])).with_sizes([3]))
+    raw = la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(la.shingle(["a b c d e f g"])))
+    index = la.BandingIndex(bands=4, rows=8).add(packed)
+    for call, message in (
+        (lambda: la.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or fill"),
+        (lambda: la.BandingIndex(bands=2, rows=2).add(raw), "then pack them"),
+        (lambda: la.pairs_above(ordered, 0.5), "compared by their order"),
+        (lambda: la.BandingIndex(bands=2, rows=2).add(ordered), "before they are packed"),
+        (
+            lambda: la.BandingIndex(bands=9, rows=4).add(la.XorBits().pack(signatures)),
+            "36 stored slots; the signatures have 32",
+        ),
+        (lambda: la.pairs_above(packed, 0.8, recall=1.0), r"recall must be in \(0, 1\)"),
+        (lambda: la.pairs_above(packed, 1.5), "threshold must be"),
+        (lambda: packed_banding.choose_bands(0.0, 0.99, [Part(slots=2, bits=8)]), "do not reach a recall"),
+        (lambda: packed_banding.candidate_probability(0.5, 9, 8, [Part(slots=64)]), "need 72 stored slots"),
+    ):
+        with pytest.raises(la.ParameterError, match=message):
+            call()
+    for other in (la.BBit(bits=2).pack(signatures), signatures):
+        with pytest.raises(la.IncompatibleSketchError):
+            partial(index.add, other)()
+    dense = la.XorBits().pack(la.PermutationMinHash(universe=100, permutations=64).sign_sets(np.arange(160) % 80, [0, 80, 160]))
+    assert len(la.pairs_above(dense, 0.1, recall=0.9)) == 1, "below what combined bits tell apart all pairs are compared"
