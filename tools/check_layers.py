@@ -25,8 +25,8 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 4165, "kernels": 6190, "engines": 4725, "recipes": 5800, "results": 3090, "files": 4500, "formats": 6595, "inputs": 1885,
-    "steps": 3325, "index": 2240, "search": 2270, "serve": 2610, "report": 2300, "cli": 3020, "sketches": 1500, "values": 1790, "text": 1800,
+    "theory": 4295, "kernels": 6300, "engines": 4725, "recipes": 5800, "results": 3090, "files": 4500, "formats": 6595, "inputs": 1885,
+    "steps": 3325, "index": 2250, "search": 2385, "serve": 2610, "report": 2300, "cli": 3030, "sketches": 1500, "values": 1800, "text": 1800,
     "settings": 1030, "methods": 745, "extraction": 490, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
@@ -34,7 +34,7 @@ MOST = {
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 79,
+    "files imported by exactly one other": 80,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.

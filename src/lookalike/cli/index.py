@@ -83,12 +83,9 @@ def _open(path: str, mode: str = "append", **how: bool) -> Index:
 
 
 def _documents(
-    given: tuple[str, ...],
-    columns: tuple[str, str | None, str],
-    how: dict[str, Any],
-    output: str | None = None,
+    given: tuple[str, ...], columns: tuple[str, str | None, str], how: dict[str, Any], output: str | None = None,
     limits: tuple[Any, int] | None = None,
-) -> Iterator[tuple[list[Any], Any]]:
+) -> Iterator[tuple[list[Any], Any]]:  # fmt: skip
     """Yield (ids, texts) of many documents at a time.
 
     ``columns``: text, id, and what invalid UTF-8 is; ``how``: what ``open_sources`` is told; ``limits``: how large a
@@ -228,7 +225,6 @@ def query(
 @wait
 def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> None:
     """Remove documents by their ids."""
-
     wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
         raise ParameterError("no ids: name some, or a file of them with --from")
