@@ -97,12 +97,18 @@ def _check_sampling(section: Section, rng: Any, pairs: dict[str, Pair], found: A
     """(16) is unbiased; (17) with its finite factor, with replacement and without."""
     for name, pair in pairs.items():
         mean, error = mean_error(found[name]["H"])
-        section.agrees(f"{name}: the coordinate estimate (16) is unbiased at each k", mean, pair.distance, error)
+        section.agrees(
+            f"{name}: the coordinate estimate (16) is unbiased at each k", mean, pair.distance, error, name="unbiased"
+        )
     ratio, error = pooled_ratio(
         np.stack([found[name]["H"][3:] for name in pairs]), np.stack([_theory(p, "H", SAMPLES[3:]) for p in pairs.values()])
     )
     section.agrees(
-        "(17) with the factor (D - k) / (D - 1), all pairs, k = 200 to 1,000: variance over theory", ratio, 1.0, error
+        "(17) with the factor (D - k) / (D - 1), all pairs, k = 200 to 1,000: variance over theory",
+        ratio,
+        1.0,
+        error,
+        name="variance-17",
     )
     small = pair_of(rng, 2000, 0.570, 0.554, 0.771)
     for replacement in (True, False):
@@ -114,15 +120,20 @@ def _check_sampling(section: Section, rng: Any, pairs: dict[str, Pair], found: A
             set_distance.sampling_variance(small.distance, small.universe, 1000, replacement=kind) for kind in (True, False)
         )
         if replacement:
-            section.agrees("D = 2,000, k = 1,000 with replacement: (17) as it is", variance, plain, error)
+            section.agrees("D = 2,000, k = 1,000 with replacement: (17) as it is", variance, plain, error, name="replacement")
         else:
-            section.agrees("D = 2,000, k = 1,000 without replacement: (17) times 0.5003", variance, corrected, error)
-            section.refutes("D = 2,000, k = 1,000 without replacement: not (17) without the factor", variance, plain, error)
+            section.agrees(
+                "D = 2,000, k = 1,000 without replacement: (17) times 0.5003", variance, corrected, error, name="finite"
+            )
+            section.refutes(
+                "D = 2,000, k = 1,000 without replacement: not (17) without the factor", variance, plain, error, name="finite"
+            )
     sample = CoordinateSample.draw(rng, small.universe, 1000)
     dense, sparse = ([sketch(small.left), sketch(small.right)] for sketch in (sample.dense, sample.sparse))
     section.holds(
         "stored as bits and as the set coordinates only, a sample gives the same estimate",
         sample.distance_dense(*dense) == sample.distance_sparse(*sparse) > 0,
+        name="storage",
     )
 
 
@@ -133,7 +144,7 @@ def _check_bits(section: Section, pairs: dict[str, Pair], found: Any, bit_estima
         np.stack([found[name][b][-1] for name, b in cells]),
         np.stack([_theory(pairs[name], b, SAMPLES[-1]) for name, b in cells]),
     )
-    section.agrees("(19), all pairs, b = 1 and 2, k = 1,000: variance over theory", ratio, 1.0, error)
+    section.agrees("(19), all pairs, b = 1 and 2, k = 1,000: variance over theory", ratio, 1.0, error, name="variance-19")
     shares = []
     for name, b in [(name, b) for name, b in cells if pairs[name].resemblance > 0.5]:
         pair, r, k = pairs[name], pairs[name].resemblance, 500
@@ -148,6 +159,7 @@ def _check_bits(section: Section, pairs: dict[str, Pair], found: Any, bit_estima
         ratio,
         1.0,
         error,
+        name="bias",
     )
 
 
@@ -172,20 +184,26 @@ def _who_wins(section: Section, pairs: dict[str, Pair], found: Any) -> None:
     section.table(["pair", "b", "at equal samples", "at equal bits", "W_b of (20)"], rows)
     for b in BITS:
         ratio, error = measured["OF-AND", b]
-        section.below(f"OF-AND, equal numbers of bits: coordinates win against b = {b}", ratio / b, 1.0, error / b)
+        section.below(
+            f"OF-AND, equal numbers of bits: coordinates win against b = {b}", ratio / b, 1.0, error / b, name="of-and"
+        )
     section.below(
         "OF-AND, equal numbers of samples: coordinates win against b = 1",
         measured["OF-AND", 1][0],
         1.0,
         measured["OF-AND", 1][1],
+        name="of-and-samples",
     )
-    section.below("OF-AND, equal numbers of samples: b = 2 wins against coordinates", 1.0, *measured["OF-AND", 2])
+    section.below(
+        "OF-AND, equal numbers of samples: b = 2 wins against coordinates", 1.0, *measured["OF-AND", 2], name="of-and-samples"
+    )
     for name in pairs:
         if name != "OF-AND":
             section.below(
                 f"{name}: b = 1 and b = 2 win at equal numbers of bits",
                 1.0,
                 *np.transpose([(m / b, e / b) for b in BITS for m, e in [measured[name, b]]]),
+                name="bits-win",
             )
     section.say(
         "The paper says that on dense data such as OF-AND the baseline could still win. It does, but not against every b: at "
@@ -261,7 +279,9 @@ def figure_7(quick: bool) -> Section:
         for b in bits:
             measured = np.array([found[at][which][b] for at in found])
             theory = np.array([function(pair.resemblance, b, *pair.densities) for pair in exact.values()])
-            section.agrees(f"{which}_{b} in bytes, {len(found)} pairs of sets", measured[:, 0], theory, measured[:, 1])
+            section.agrees(
+                f"{which}_{b} in bytes, {len(found)} pairs of sets", measured[:, 0], theory, measured[:, 1], name="bytes"
+            )
         ratios = np.array(
             [found[at][which][b][0] / function(exact[at].resemblance, b, *exact[at].densities) for at in found for b in bits]
         )
@@ -273,6 +293,7 @@ def figure_7(quick: bool) -> Section:
             mean.mean(),
             1.0,
             (spread**2).sum() ** 0.5 / len(mean),
+            name="ratio",
         )
     _limits(section, found, exact, bits)
 
@@ -309,22 +330,32 @@ def _limits(section: Section, found: Any, exact: Any, bits: tuple[int, ...]) -> 
         measured = np.array([found[place]["G"][b] for place in at])
         closed = set_distance.sparse_sampling_ratio_limit(np.array([exact[place].resemblance for place in at]), b)
         section.agrees(
-            f"G_{b} at density 0.001: the closed form for vanishing densities", measured[:, 0], closed, measured[:, 1]
+            f"G_{b} at density 0.001: the closed form for vanishing densities",
+            measured[:, 0],
+            closed,
+            measured[:, 1],
+            name="vanishing",
         )
     ends = np.array([set_distance.sparse_sampling_ratio_limit(r, bits) for r in (0.0, 1.0)])
     printed = [[8 / b * (2**b - 1) for b in bits], [64 / b * (2**b - 1) / 2**b for b in bits]]
-    section.equals("which ends in the limits (21) and (22) of Theorem 3 at R = 0 and 1, b = 1, 2, 4", ends, printed, 1e-9)
+    section.equals(
+        "which ends in the limits (21) and (22) of Theorem 3 at R = 0 and 1, b = 1, 2, 4", ends, printed, 1e-9, name="limits"
+    )
     for r in (0.1, 0.95):
         section.agrees(
             f"the paper's factor of 10 for small R, 30 for large: 8 (1 + R)² at R = {r}",
-            found[0.001, r]["G"][1][0], 8 * (1 + exact[0.001, r].resemblance) ** 2, found[0.001, r]["G"][1][1],
+            found[0.001, r]["G"][1][0], 8 * (1 + exact[0.001, r].resemblance) ** 2, found[0.001, r]["G"][1][1], name="ends",
         )  # fmt: skip
     for density in (0.001, 0.01, 0.1):
         ratio, error = found[density, 0.5]["G"][1]
-        section.below(f"density {density}, R = 0.5: G_1 = {ratio:.1f} is more than 10", 10.0, ratio, error)
-        section.below(f"density {density}, R = 0.5: G_1 = {ratio:.1f} is less than 30", ratio, 30.0, error)
+        section.below(f"density {density}, R = 0.5: G_1 = {ratio:.1f} is more than 10", 10.0, ratio, error, name="from-10")
+        section.below(f"density {density}, R = 0.5: G_1 = {ratio:.1f} is less than 30", ratio, 30.0, error, name="to-30")
     for r in POINTS[0.9][:2]:
         ratio, error = found[0.9, r]["W"][1]
-        section.below(f"density 0.9, R = {r:g}: W_1 = {ratio:.3f} is below 1, so coordinates win", ratio, 1.0, error)
+        section.below(
+            f"density 0.9, R = {r:g}: W_1 = {ratio:.3f} is below 1, so coordinates win", ratio, 1.0, error, name="dense"
+        )
     ratio, error = found[0.001, 0.5]["W"][1]
-    section.below(f"density 0.001, R = 0.5: W_1 = {ratio:.0f}, more than two orders of magnitude", 100.0, ratio, error)
+    section.below(
+        f"density 0.001, R = 0.5: W_1 = {ratio:.0f}, more than two orders of magnitude", 100.0, ratio, error, name="sparse"
+    )

@@ -65,7 +65,9 @@ def simhash(quick: bool) -> Section:
             )
             packed = la.BBit(bits=bits).pack(cut)
             section.holds(
-                f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes per set", packed.n_bytes == len(packed) * BITS_EACH // 8
+                f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes per set",
+                packed.n_bytes == len(packed) * BITS_EACH // 8,
+                name="bytes",
             ) if r == 0.5 else None
             found[bits] = estimated(packed)
         if exact > HIGH:
@@ -81,8 +83,10 @@ def simhash(quick: bool) -> Section:
         # The angle over pi is the limit for many features that differ: at R = 0.95, there are five on either side.
         use = places[key] < (0.9 if key == "SimHash" else 1.0)
         ratio, error = (v[use] / _theory(key, places[key])[use] for v in values[2:])
-        section.agrees(f"{_name(key)}: variance over theory, {use.sum()} resemblances", ratio, 1.0, error)
-        section.agrees(f"{_name(key)}: variance over theory, mean", ratio.mean(), 1.0, (error**2).sum() ** 0.5 / len(ratio))
+        section.agrees(f"{_name(key)}: variance over theory, {use.sum()} resemblances", ratio, 1.0, error, name="variance")
+        section.agrees(
+            f"{_name(key)}: variance over theory, mean", ratio.mean(), 1.0, (error**2).sum() ** 0.5 / len(ratio), name="ratio"
+        )
     _verdicts(section, r, table)
 
     def draw(axes: Any) -> None:
@@ -129,14 +133,14 @@ def _verdicts(section: Section, r: np.ndarray, table: dict[Any, np.ndarray]) -> 
     spread = np.hypot(own_error, error)
     middle, low = (r > 0.28) & (r < 0.9), r < 0.25
     claim = f"R = {r[0]:.3f}: SimHash errs less than 1 bit, as the paper says of very low similarity"
-    section.below(claim, own[0], one[0], spread[0])
-    section.below("R = 0.3 to 0.85: 1 bit errs less than SimHash", one[middle], own[middle], spread[middle])
+    section.below(claim, own[0], one[0], spread[0], name="low")
+    section.below("R = 0.3 to 0.85: 1 bit errs less than SimHash", one[middle], own[middle], spread[middle], name="middle")
     best, best_error = table[4][:2]
     spread = np.hypot(own_error, best_error)
-    section.below("R up to 0.2: 4 bits err less than SimHash", best[low], own[low], spread[low])
+    section.below("R up to 0.2: 4 bits err less than SimHash", best[low], own[low], spread[low], name="four-bits")
     best, best_error = table[QUARTER][:2]
     claim = f"R = {r[-1]:.3f}: four XORed bits, the paper's section 5.3 twice over, err less than SimHash"
-    section.below(claim, best[-1], own[-1], np.hypot(own_error[-1], best_error[-1]))
+    section.below(claim, best[-1], own[-1], np.hypot(own_error[-1], best_error[-1]), name="xor")
     rows = []
     for i, same in enumerate(r):
         cells = [f"{same:.3f}"]

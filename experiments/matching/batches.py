@@ -85,7 +85,7 @@ def _answers(section: Section, file: la.FingerprintFile, trial: Trial, memory: i
             ]
         )
         what = "all pairs" if "PSM" not in name else f"what {PROBES} flips of {prefix} bits hold"
-        section.holds(f"{trial.name}: {name} finds {what}, neither more nor less", right)
+        section.holds(f"{trial.name}: {name} finds {what}, neither more nor less", right, name="answers")
     section.table(
         [
             f"method ({trial.name}, {len(trial.queries):,} queries, {len(file):,} in the file)",
@@ -116,12 +116,17 @@ def _stops(section: Section, folder: Path, trial: Trial, n: int) -> None:
         with counting(file) as counts:
             out = file.first(values, using, sums, memory=memory)
         pieces[name] = counts["pieces"]
-        section.holds(f"{name}: {(out >= 0).sum():,} of {len(values):,} queries are answered", (out >= 0).sum() == len(queries))
+        section.holds(
+            f"{name}: {(out >= 0).sum():,} of {len(values):,} queries are answered",
+            (out >= 0).sum() == len(queries),
+            name="answered",
+        )
     section.holds(
         f"PSM_F reads {pieces['all answered']} of {pieces['one without an answer']} pieces where all answers lie "
         f"in the first of {PARTS} batches "
         "(thesis, V.B: stop as soon as there is a match for all), and the whole file for one query without an answer",
         pieces["all answered"] == 1 and pieces["one without an answer"] == PARTS,
+        name="stops",
     )
     seconds = alternating(
         {

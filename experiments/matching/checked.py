@@ -35,7 +35,9 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
         compared, met[name] = uniform_compared(trial, index, make)
         counted[name] = compared, block_candidates(uniform, 64, blocks, lead)
         tables[name] = float(comb(blocks, lead))
-        section.holds(f"{trial.name}: {comb(blocks, lead)} tables find every pair once", len(found) == len(trial.asked))
+        section.holds(
+            f"{trial.name}: {comb(blocks, lead)} tables find every pair once", len(found) == len(trial.asked), name="complete"
+        )
         works[name] = partial(index.query, trial.queries)
     for prefix in range(stored_bits - 3, stored_bits + 1):
         name = f"PSM_A, p = {prefix}"
@@ -78,6 +80,7 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
         found / expected,
         1.0,
         1 / np.sqrt(expected),
+        name="compared",
     )
     best = [min((s for name, s in seconds.items() if name.startswith(kind)), key=np.min) for kind in ("Manku", "PSM_A")]
     section.observe(
@@ -105,8 +108,8 @@ def _unequal_blocks(section: Section, n: int, asked: int) -> None:
         f"{exact:,.0f} are expected, by (6.6) as printed, with blocks of 12.8 bits, {printed:,.0f}."
     )
     error = exact**0.5
-    section.agrees("they are those of the blocks as they are", index.compared, exact, error)
-    section.refutes("(6.6) as printed is too low", index.compared, printed, error)
+    section.agrees("they are those of the blocks as they are", index.compared, exact, error, name="as-blocks")
+    section.refutes("(6.6) as printed is too low", index.compared, printed, error, name="as-printed")
 
 
 def _other_blocks(section: Section, trial: Trial) -> None:
@@ -131,30 +134,35 @@ def _other_blocks(section: Section, trial: Trial) -> None:
         uniform = (len(trial.stored) - len(trial.special)) * len(trial.queries)
         expected.append(uniform * sum(2.0**-bits for bits, _ in layout.shape))
     section.holds(
-        f"{' and '.join(chosen)} find every pair too: (6.1), (6.2) with unequal blocks, and fewer tables than (6.7)", complete
+        f"{' and '.join(chosen)} find every pair too: (6.1), (6.2) with unequal blocks, and fewer tables than (6.7)",
+        complete,
+        name="other-blocks",
     )
     section.agrees(
         "they compare n 2^-p in each table, (6.6) before it is simplified",
         np.array(found) / expected,
         1.0,
         1 / np.sqrt(expected),
+        name="other-compared",
     )
 
 
 def _numbers(section: Section) -> None:
     """The thesis' figures for 2^34 fingerprints, which are Manku's."""
     sums = [block_candidates(2.0**34, 64, z, x) for z, x in MANKU]
-    section.equals("2^34 fingerprints: 4 tables leave 4 x 2^18 to compare (1,024 K), exactly", sums[0], 4 * 2**18)
+    section.equals("2^34 fingerprints: 4 tables leave 4 x 2^18 to compare (1,024 K), exactly", sums[0], 4 * 2**18, name="four")
     section.equals(
         "10 tables 3,584 with blocks of 13, 13, 13, 13 and 12 bits; (6.6) says 3,378, the thesis' 5,120 takes 25 bits in each",
         [sums[1], 10 * 2.0 ** (34 - 25.6), 10 * 2.0 ** (34 - 25)],
         [3584, 3378, 5120],
         0.5,
+        name="ten",
     )
     section.equals(
         "20 tables 88 in all; a table by (6.3) 2^(34 - 32) = 4, not 8 as chapter VI says",
         [sums[2], 2.0 ** (34 - 3 * 64 / 6)],
         [88, 4],
+        name="twenty",
     )
 
 

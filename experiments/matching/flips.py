@@ -116,7 +116,9 @@ def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]
         ],
     )
     section.holds(
-        f"{trial.name}: query finds as many pairs, and first answers the same queries, as the prefixes probed hold", same
+        f"{trial.name}: query finds as many pairs, and first answers the same queries, as the prefixes probed hold",
+        same,
+        name="answers",
     )
     compared, expected, first_compared, first_expected = map(np.array, (compared, expected, first_compared, first_expected))
     section.agrees(
@@ -124,18 +126,21 @@ def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]
         compared / expected,
         1.0,
         1 / np.sqrt(expected),
+        name="compared",
     )
     if trial.name == "modelled":
         section.agrees(
             "modelled: PSM_F compares those of the buckets before its answer, and in that bucket those before it",
             first_compared,
             *first_expected.T,
+            name="compared-first",
         )
     section.below(
         f"{trial.name}: each two bits more of the prefix leave fewer to compare, although more flips are needed",
         compared[1:],
         compared[:-1],
         np.sqrt(compared[1:] + compared[:-1]),
+        name="longer",
     )
     return out
 
@@ -159,6 +164,7 @@ def _fixed_sigmas(section: Section, queries: int, times: int) -> None:
         found,
         expected,
         error,
+        name="drawn",
     )
 
 
@@ -206,6 +212,7 @@ def figure_5(quick: bool) -> Section:
         found,
         mean,
         error,
+        name="recall",
     )
     _fixed_sigmas(section, 400 if quick else 1000, 50 if quick else 100)
     real = real_trial(quick, 1 << size)
@@ -217,6 +224,7 @@ def figure_5(quick: bool) -> Section:
             f"{name}: PSM_F needs fewer flips than PSM_A at p = {prefixes[-1]}, and at no p more: "
             f"{', '.join(f'{first} and {every}' for first, every in flips)} (thesis: 15 and 23 at p = d = 26)",
             flips[-1][0] < flips[-1][1] and all(first <= every for first, every in flips),
+            name="first-fewer",
         )
         us = [r["us"]["all"] for r in rows.values()]
         section.observe(

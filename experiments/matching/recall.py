@@ -50,11 +50,13 @@ def _recall(section: Section, trial: Trial, sizes: list[int]) -> tuple[np.ndarra
         "over 1 to 10 flips)",
         0.0,
         *share_error((any_found.astype(float) - large).mean(0), groups),
+        name="first-more",
     )
     section.below(
         f"{trial.name}: fewer pairs are found at 2^{sizes[-1]} than at 2^{sizes[0]} with p = d (mean over 1 to 10 flips)",
         0.0,
         *share_error((small.astype(float) - large).mean(0), groups),
+        name="falls",
     )
     section.holds(
         f"{trial.name}: from 2^{sizes[0]} to 2^{sizes[-1]} R_F falls less than R_A at each k: "
@@ -62,6 +64,7 @@ def _recall(section: Section, trial: Trial, sizes: list[int]) -> tuple[np.ndarra
             f"{share[1, 0, i] - share[1, -1, i]:.3f} and {share[0, 0, i] - share[0, -1, i]:.3f}" for i in range(len(KS))
         ),
         bool((share[1, 0] - share[1, -1] < share[0, 0] - share[0, -1]).all()),
+        name="first-falls",
     )
     return share, error
 
@@ -84,6 +87,7 @@ def _theory(section: Section, trial: Trial, sizes: list[int], sample: int) -> np
         found,
         mean,
         error,
+        name="recall",
     )
     return out
 
@@ -125,6 +129,7 @@ def _at_equal_memory(section: Section, trial: Trial, sizes: list[int], blocks: i
         f"{count} tables' memory is enough for one sorted table with p = d and its offsets, and for a HammingIndex, at each "
         f"size",
         within,
+        name="memory",
     )
     section.observe(
         f"{count} tables, by bisection, take {ratios[0]} times as long as PSM_A at 2^{sizes[0]}, {ratios[-1]} at 2^{sizes[-1]}"
