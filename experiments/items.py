@@ -107,6 +107,7 @@ class Found:
     true: bool
     value: float | None = None
     error: float = 0.0
+    checked: bool = True
 
 
 def read_found(pages: dict[str, str]) -> tuple[dict[str, Found], set[str]]:
@@ -121,9 +122,13 @@ def read_found(pages: dict[str, str]) -> tuple[dict[str, Found], set[str]]:
             left_out.add(section)
         elif at := mark.match(line):
             value = (None, 0.0) if at[3] is None else (float(at[3]), float(at[4]))
-            lines.setdefault(at[2], []).append(Found(at[1] != "✗", *value))
+            lines.setdefault(at[2], []).append(Found(at[1] != "✗", *value, checked=at[1] != "measured:"))
     return {
-        name: Found(all(f.true for f in found), *((found[0].value, found[0].error) if len(found) == 1 else ()))
+        name: Found(
+            all(f.true for f in found),
+            *((found[0].value, found[0].error) if len(found) == 1 else (None, 0.0)),
+            checked=all(f.checked for f in found),
+        )
         for name, found in lines.items()
     }, left_out
 
@@ -152,6 +157,8 @@ def problem(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
         return f"{', '.join(missing)} is missing"
     if broken := [name for name in here if not found[name].true]:
         return f"{', '.join(broken)} does not hold"
+    if idle := [name for name in here if name in item.checks and not found[name].checked]:
+        return f"{', '.join(idle)} is an observation, not a check"
     if item.measured in here:
         at = found[item.measured]
         if at.value is None:
@@ -230,7 +237,9 @@ def _picture(item: Item, found: Found) -> str:
     marks = '<line x1="0" x2="140" y1="14" y2="14" stroke="currentColor" stroke-opacity=".35"/>'
     if item.printed:
         begin, end = (x(v) if abs(v) != float("inf") else (0.0 if v < 0 else 140.0) for v in (low, high))
-        marks += f'<rect x="{begin}" y="8" width="{max(round(end - begin, 1), 3.0)}" height="12" fill="#D55E00" fill-opacity=".55"/>'
+        marks += (
+            f'<rect x="{begin}" y="8" width="{max(round(end - begin, 1), 3.0)}" height="12" fill="#D55E00" fill-opacity=".55"/>'
+        )
     bar = (x(found.value - 2 * found.error), x(found.value + 2 * found.error))
     marks += f'<line x1="{bar[0]}" x2="{bar[1]}" y1="14" y2="14" stroke="#0072B2" stroke-width="3"/>'
     marks += f'<circle cx="{x(found.value)}" cy="14" r="4" fill="#0072B2"/>'
@@ -292,7 +301,11 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
         "",
     ]
     for document, name in NAMES.items():
-        lines += [f"## {name} {{#{document}}}", "", "| verdict | where | what it says | printed, measured, and why | here; *on what data* | rests on |"]
+        lines += [
+            f"## {name} {{#{document}}}",
+            "",
+            "| verdict | where | what it says | printed, measured, and why | here; *on what data* | rests on |",
+        ]
         lines += ["|---|---|---|---|---|---|"]
         lines += [_row(item, anchors[item], pages, found, left_out) for item in of[document]]
         lines.append("")

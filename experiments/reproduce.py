@@ -64,7 +64,9 @@ def main() -> None:
         print(f"{number}/{len(keys)} {key} …", end="", flush=True)
         begin = time.perf_counter()
         sections.append(make(key, quick, out / "figures"))
-        state = f"{len(sections[-1].failures)} of {sections[-1].checks} checks do not hold" if sections[-1].failures else "holds"
+        state = (
+            f"{len(sections[-1].failures)} of {sections[-1].checks} checks do not hold" if sections[-1].failures else "holds"
+        )
         print(f" {state}, {time.perf_counter() - begin:.0f} s (after {(time.perf_counter() - start) / 60:.1f} min)", flush=True)
         if given.only:
             print("\n".join(sections[-1].lines))

@@ -10,6 +10,7 @@ from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
 import lookalike as la
+from bbit import laws
 from bbit.coordinates import INDEX_BYTES, CoordinateSample, prefix_distances
 from bbit.word_sets import SAID, word_pairs
 from lookalike.theory import bbit, set_distance
@@ -336,11 +337,20 @@ def _limits(section: Section, found: Any, exact: Any, bits: tuple[int, ...]) -> 
             measured[:, 1],
             name="vanishing",
         )
-    ends = np.array([set_distance.sparse_sampling_ratio_limit(r, bits) for r in (0.0, 1.0)])
-    printed = [[8 / b * (2**b - 1) for b in bits], [64 / b * (2**b - 1) / 2**b for b in bits]]
+    r, total = np.array([[1e-6], [1 - 1e-6]]), 2e-4  # total: f1 + f2 over D
+    apart = total * (1 - r) / (1 + r)
+    own = np.array([[laws.variance(b, float(x), total / 2, total / 2) for b in bits] for x in r[:, 0]])
+    # (20): variance (17) of a coordinate times its bits, 64 for each that is set, over variance (19) of a sample times its b bits.
+    ratios = (apart - apart**2) * 64 * total / 2 / (own * 4 * total**2 / (1 + r) ** 4 * np.array(bits))
+    printed = np.array([[8 / b * (2**b - 1) for b in bits], [64 / b * (2**b - 1) / 2**b for b in bits]])
     section.equals(
-        "which ends in the limits (21) and (22) of Theorem 3 at R = 0 and 1, b = 1, 2, 4", ends, printed, 1e-9, name="limits"
-    )
+        "(21) and (22): G_b by (17), (19) and sums over the appendix's law, at density 0.0001 and R = 1e-6 and 1 - 1e-6, over the "
+        "limits of Theorem 3, b = 1, 2, 4",
+        ratios / printed, 1.0, 2e-3, name="limits",
+    )  # fmt: skip
+    low, high = (found[0.001, at]["G"][1] for at in (0.1, 0.95))
+    section.observe(f"G_1 at density 0.001 and R = 0.1: {low[0]:.1f}", name="g-low", found=low[0], error=low[1])
+    section.observe(f"and at R = 0.95: {high[0]:.1f}", name="g-high", found=high[0], error=high[1])
     for r in (0.1, 0.95):
         section.agrees(
             f"the paper's factor of 10 for small R, 30 for large: 8 (1 + R)² at R = {r}",

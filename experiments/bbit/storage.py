@@ -92,7 +92,7 @@ def _factors(section: Section) -> None:
 
 
 def _theorem_2(section: Section) -> None:
-    worst = limits = last = 0.0
+    worst = last = 0.0
     rising = True
     for density in (SUMMABLE, 0.01, 0.1, 0.5, 0.9):
         r = np.linspace(least(density) + 0.01, 0.999, 60)
@@ -106,10 +106,9 @@ def _theorem_2(section: Section) -> None:
             printed = one / two * (a1 * (1 - r) + r) / (a2 * (1 - r) + r) * (1 - a2) / (1 - a1)
             worst = max(worst, np.abs(printed / summed - 1).max())
             # E (1 - E) vanishes as 1 - R: what remains of the ratio at R = 1 is what it tends to.
-            limits = max(limits, abs(bbit.storage_ratio_limit(one, two, density) - one / two * (1 - a2) / (1 - a1)))
-            last = max(
-                last, abs(summed_ratio(one, two, 1 - 1e-7, density, density) - bbit.storage_ratio_limit(one, two, density))
-            )
+            near = summed_ratio(one, two, 1 - 1e-7, density, density)
+            limit = one / two * (1 - a2) / (1 - a1)
+            last = max(last, abs(near - limit), abs(near - bbit.storage_ratio_limit(one, two, density)))
         whole = np.array([summed_ratio(64, 1, x, density, density) for x in r])
         worst = max(worst, np.abs(64 * r / (r + 1 - density) / whole - 1).max())
     section.equals(
@@ -124,8 +123,11 @@ def _theorem_2(section: Section) -> None:
         rising,
         name="rises",
     )
-    section.equals("(14): the library's limit at R = 1 is that of the sums", limits, 0.0, 1e-9, name="limit-14")
-    section.equals("(14): the ratio tends to it: at R = 1 - 10^-7", last, 0.0, 1e-4, name="limit-14")
+    claim = "(14), as printed and by the library, is what the sums come to at R = 1 - 10^-7"
+    section.equals(claim, last, 0.0, 1e-4, name="limit-14")
+    for name, r in (("four-bits", 0.5), ("four-bits-limit", 1 - 1e-9)):
+        found = summed_ratio(32, 4, r, SUMMABLE, SUMMABLE)
+        section.observe(f"B(32)/B(4) of sparse sets at R = {r:g}: {found:.3f}", name=name, found=found)
 
 
 def _claims(section: Section) -> None:
@@ -183,6 +185,18 @@ def _claims(section: Section) -> None:
     )
 
 
+def _last_crossing() -> float:
+    """Return the largest resemblance, on a grid of it and of all feasible r1 and r2, at which one bit is not best."""
+    r = np.linspace(0.3, 0.6, 301)[:, None, None]
+    grid = np.concatenate([[SPARSE], np.linspace(0.02, 0.98, 49)])
+    left, right = grid[:, None], grid[None, :]
+    fits = (left + right <= 1 + r) & (np.minimum(left, right) >= r * np.maximum(left, right))
+    at, one, other = (np.where(fits, x, 0.0) for x in np.broadcast_arrays(r, left, right))  # no sets: zeros, which are left out
+    factors = [bits * bbit.variance(at, bits, 1, one, other) for bits in BITS]
+    worse = fits & (np.min(factors[1:], axis=0) < factors[0])
+    return float(r[worse.any((1, 2))].max())
+
+
 def _bits(section: Section, repetitions: int) -> None:
     section.table(
         ["r1 = r2", "1 and 2 bits equal at R", "2 and 3 bits", "3 and 4 bits", "least R of such sets"],
@@ -210,6 +224,21 @@ def _bits(section: Section, repetitions: int) -> None:
         5e-4,
         name="crossings-dense",
     )
+    densities = (SUMMABLE, 0.05, 0.1, 0.2, 0.28, 0.5)
+    section.equals(
+        "1 and 2 bits meet at a resemblance that rises with the density and falls again: at r = 0, 0.05, 0.1, 0.2, 0.28, 0.5 at "
+        "R = 0.333, 0.349, 0.362, 0.380, 0.387, 0.357",
+        [crossing(1, 2, d) for d in densities],
+        [0.333, 0.349, 0.362, 0.380, 0.387, 0.357],
+        6e-4,
+        name="crossings-density",
+    )
+    section.observe("in sparse sets 1 and 2 bits meet at R = 1/3", name="crossing-sparse", found=found[0])
+    at = _last_crossing()
+    section.observe(
+        f"at any densities, 2, 3 or 4 bits need less than one up to R = {at:.3f} at most", name="crossing-most", found=at
+    )
+    section.holds("so from R = 0.4 on one bit always needs least, whatever r1 and r2", 0.38 < at < 0.4, name="one-bit-from-04")
     section.holds(
         "at r = 0.9 they meet at 0.098, below the least resemblance of such sets, 0.8: there one bit is always better",
         abs(crossing(1, 2, 0.9) - 0.098) < 5e-4 and least(0.9) > 0.79,

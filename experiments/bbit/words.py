@@ -70,6 +70,8 @@ def _recompute(section: Section) -> None:
         1e-8,
         name="series",
     )
+    right = bbit.storage_ratio(64, 1, *(numbers(PAIRS[[p[0] for p in PAIRS].index("RIGHTS-RESERVED")])[i] for i in (2, 0, 1)))
+    section.observe(f"RIGHTS-RESERVED: B(64)/B(1) is {right:.2f}, printed 32.2", name="rights-reserved", found=right)
     section.holds(
         "all ten printed B(32)/B(1) are within the rounding of the printed densities and resemblances",
         off[32] == [],

@@ -225,12 +225,6 @@ def orders(quick: bool) -> Section:
     drawn = {}
     for name, (margin, differ, spread, groups) in sets.items():
         found = drawn[name] = _compared(section, name, margin, differ[:, -prefix:], spread, groups)
-        same = all(
-            (np.argsort(c[:, -prefix:], 1, kind="stable") == np.argsort(np.abs(margin[:, -prefix:]), 1, kind="stable")).mean()
-            == 1.0
-            for c in (costs_of(margin, spread)[order] for order in ("product of (4.5)", "product of (4.4)"))
-        )
-        section.holds(f"{name}: single bits are put into the same order by (4.4), (4.5) and |W|", same, name="single")
         gains = [
             share_error((x <= PROBES).astype(float) - (found["random"] <= PROBES), groups)
             for o, x in found.items()

@@ -141,6 +141,9 @@ def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int
         section.refutes(
             f"1/{m} bit: not with C2, as printed, which is {printed - r:+.4f} off", printed, expected, error, name="c2"
         )
+        section.observe(
+            f"1/{m} bit: (32) as printed less R: {printed - r:+.4f}", name=f"c2-{m}", found=printed - r, error=error
+        )
 
 
 def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
@@ -156,7 +159,9 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
         p = stats.binom.pmf(matches, k, float(xor_bits.match_probability(exact, 2)))
         law = float((p * xor_bits.resemblance(matches / k, 2)).sum()) - exact
         rows.append([k, f"{mean:+.4f} ± {2 * error:.4f}", f"{law:+.4f}", f"{float(xor_bits.bias(exact, 2, k)):+.4f}"])
-        section.agrees(f"1/2 bit, R = {exact:.2f}, k = {k}: the bias under the binomial law", mean, law, error)
+        section.agrees(
+            f"1/2 bit, R = {exact:.2f}, k = {k}: the bias under the binomial law", mean, law, error, name=f"bias-{k}"
+        )
         if k < 100:
             section.refutes(f"1/2 bit, k = {k}: not unbiased, as the heading says", mean, 0.0, error, name="biased")
     section.table(["k", "measured bias of 1/2 bit", "binomial law", "second order"], rows)

@@ -114,6 +114,9 @@ def _against_both(section: Section, cells: dict[float, Any]) -> None:
         )
         if f not in (1.0, 2.0):
             section.refutes(f"f = {f:g}: not (17) as printed", variance, printed, error, name="printed")
+    at = POINTS[DENSITIES[0]].index(0.5)
+    one = SLOTS * np.array(cells[1.5][at])
+    section.observe(f"f = 1.5, R = 0.5, sparse sets: k Var is {one[0]:.4f}", name="f-1.5", found=one[0], error=one[1])
     values = np.array([cells[f] for f in MIXES])
     section.table(
         ["f", "measured over corrected", "measured over printed"],
@@ -132,6 +135,9 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     variance, error = variance_error(found[3])
     section.agrees(
         "(42) corrected, three kinds of slots, R = 0.6", variance, mixture.variance(exact, parts_of(three)), error, name="three"
+    )
+    section.observe(
+        f"k Var of the three kinds is {SLOTS * variance:.4f}", name="three-value", found=SLOTS * variance, error=SLOTS * error
     )
     section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error, name="three-printed")
     shingles, exact = equal_sets(rng, pairs, 100, 0.1)

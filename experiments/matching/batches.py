@@ -15,7 +15,7 @@ from report import Section
 import lookalike as la
 
 from .real import real_trial
-from .trials import alternating, counting, first_ranks, probe_ranks, told_ratio
+from .trials import alternating, counting, first_ranks, probe_ranks, ratio_error, told_ratio
 
 PROBES, PARTS = 23, 16
 
@@ -156,7 +156,7 @@ def _speeds(section: Section, folder: Path, trial: Trial, batches: list[int], ba
                     m: partial(file.first if first else file.query, part.queries, using, part.margins)
                     for m, (using, first) in _methods().items()
                 },
-                2,
+                3,
             )
             for m, s in seconds.items():
                 speeds[m].append(count / float(s.min()))
@@ -167,6 +167,10 @@ def _speeds(section: Section, folder: Path, trial: Trial, batches: list[int], ba
         [[m, *(f"{x:,.0f}" for x in out[0][1][m]), *(f"{x:,.0f}" for x in out[1][1][m])] for m in _methods()],
     )
     largest = told[len(batches) - 1]
+    for name, method in (("all", "PSM_A"), ("first", "PSM_F")):
+        value = ratio_error(largest["Manku, 4"], largest[method])
+        claim = f"{trial.name}: Manku's 4 tables take {value['found']:.2f} times as long as {method}"
+        section.observe(claim, name=f"{trial.name}-{name}", **value)
     section.observe(
         f"{trial.name}, batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(largest['Manku, 4'], largest['PSM_A'])} "
         f"times as "

@@ -166,6 +166,29 @@ def told_ratio(one: np.ndarray, other: np.ndarray) -> str:
     return f"{np.median(ratio):.2f} ({ratio.min():.2f} to {ratio.max():.2f})"
 
 
+def ratio_error(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
+    """That ratio as a value: its mean over the turns, and the standard error of this mean, of one machine and its load."""
+    ratio = one / other
+    return {"found": float(ratio.mean()), "error": float(ratio.std(ddof=1) / len(ratio) ** 0.5)}
+
+
+def held(index: Any) -> int:
+    """Bytes of all arrays that an index holds, wherever they hang; arrays on the same memory count once."""
+    seen: dict[int, int] = {}
+    todo = [index]
+    while todo:
+        at = todo.pop()
+        if isinstance(at, np.ndarray):
+            while isinstance(at.base, np.ndarray):
+                at = at.base
+            seen[at.ctypes.data] = at.nbytes
+        elif isinstance(at, (list, tuple)):
+            todo += at
+        elif type(at).__module__.startswith("lookalike"):
+            todo += [getattr(at, name) for name in getattr(at, "__slots__", ())] + list(getattr(at, "__dict__", {}).values())
+    return sum(seen.values())
+
+
 @contextmanager
 def counting(file: la.FingerprintFile | None = None) -> Iterator[dict[str, int]]:
     """Count what searches do: fingerprints compared, and pieces, fingerprints and bytes read from a file."""

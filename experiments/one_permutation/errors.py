@@ -180,6 +180,11 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
     section.refutes(
         "not (33), since bins are empty", variance, r * (1 - r) / bins * (union - bins) / (union - 1), error, name="no-33"
     )
+    short = r * (1 - r) / bins * (union - bins) / (union - 1)
+    section.observe(
+        f"D = {universe}, t = {bins}, f = {union}: the variance is {variance / short:.3f} times (33)",
+        name="over-33", found=variance / short, error=error / short,
+    )  # fmt: skip
     section.holds(f"(33) is negative for f = 5, t = {bins}", r * (1 - r) / bins * (5 - bins) / (5 - 1) < 0, name="negative-33")
     universe, f1, f2, a = 1024, 192, 192, 128
     places, offsets = random_places(rng, pairs // 10, universe, f1, f2, a)
@@ -203,6 +208,8 @@ def _how_many(section: Section, rng: np.random.Generator, pairs: int) -> None:
         one, other = minima(rng, 0.5, 1e-4, 1e-4, (pairs, k))
         off = np.abs((one == other).mean(1) - 0.5)
         shares[k] = mean_error((off <= 0.01).astype(float)), (off**2).mean() ** 0.5
+    off = shares[32][1]
+    section.observe(f"k = 32: typical error {off:.4f}", name="error-32", found=off, error=off / (2 * pairs) ** 0.5)
     section.below(
         f"k = 32: fewer than half of the estimates are that near (typical error {shares[32][1]:.3f})",
         shares[32][0][0],

@@ -262,6 +262,17 @@ def _check_four_bits(
         return np.asarray(every[np.isfinite(every)].mean())
 
     mean, its_error = jackknife(found.retrieved, mean_of)
+    section.observe(
+        f"four bits gain {np.exp(mean):.2f} times in the geometric mean",
+        name="gain-4", found=np.exp(mean), error=np.exp(mean) * its_error,
+    )  # fmt: skip
+    for b in (1, 2, 4):
+        at = FEW.index(b), int(np.argmin(np.abs(THRESHOLDS - 0.4))), TARGETS.index(0.9)
+        if np.isfinite(gains[at]):
+            section.observe(
+                f"at R0 = 0.4 and precision 0.9, {b} bits gain {np.exp(gains[at]):.2f} times",
+                name=f"fig-4-{b}", found=np.exp(gains[at]), error=np.exp(gains[at]) * error[at],
+            )  # fmt: skip
     section.below(
         f"four bits gain less than 8 times: {np.exp(mean):.2f} ± {np.exp(mean) * its_error:.2f} (geometric mean over R0 and precisions)",
         mean, np.log(8.0), normal_error(mean, np.log(8.0), its_error, len(found.retrieved)), name="eightfold",
