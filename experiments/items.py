@@ -14,6 +14,7 @@ One TOML file per document in experiments/items/, in the order of the document. 
     measured = "a-words.rights"     # the check or observation whose value decides about it
     right = "33.2"                  # what stands there rightly
     first = 3                       # its place on the first screen, if it belongs there
+    headline = "RIGHTS-RESERVED"    # what it is called there, in few words
 
 A verdict stands if all its checks hold and if the measured value, within some standard errors, fits the printed one just where the
 verdict is that it holds.
@@ -79,6 +80,7 @@ class Item:
     measured: str = ""
     right: str = ""
     first: int = 0
+    headline: str = ""
 
     @property
     def named(self) -> list[str]:
@@ -215,7 +217,7 @@ def _row(item: Item, anchor: str, pages: dict[str, str], found: dict[str, Found]
         f'<a id="{anchor}"></a>{_told(item, found, left_out)}',
         ", ".join(item.where),
         item.claim,
-        ". ".join(x for x in ("; ".join(numbers).capitalize(), item.why) if x),
+        ": ".join(x for x in ("; ".join(numbers), item.why) if x),
         f"{_breakable(item.ours)}; *{item.data}*",
         "<br>".join([*links, *tests]),
     )
@@ -244,7 +246,9 @@ def _picture(item: Item, found: Found) -> str:
     marks += f'<line x1="{bar[0]}" x2="{bar[1]}" y1="14" y2="14" stroke="#0072B2" stroke-width="3"/>'
     marks += f'<circle cx="{x(found.value)}" cy="14" r="4" fill="#0072B2"/>'
     name = f"printed {item.printed}, measured {_value(found)}"
-    return f'<svg width="140" height="28" viewBox="0 0 140 28" role="img" aria-label="{name}">{marks}</svg>'.replace("<=", "≤")
+    return f'<svg width="140" height="28" style="min-width:140px" viewBox="0 0 140 28" role="img" aria-label="{name}">{marks}</svg>'.replace(
+        "<=", "≤"
+    )
 
 
 def _first_screen(items: list[Item], anchors: dict[Item, str], found: dict[str, Found], left_out: set[str]) -> list[str]:
@@ -254,7 +258,7 @@ def _first_screen(items: list[Item], anchors: dict[Item, str], found: dict[str, 
         at = found.get(item.measured, Found(True))
         cells = (
             _told(item, found, left_out),
-            f"[{NAMES[item.document].partition(' (')[0]}, {item.where[0]}](#{anchors[item]}): {item.claim}",
+            f"[{NAMES[item.document].partition(' (')[0]}, {item.where[0]}](#{anchors[item]}): {item.headline or item.claim}",
             item.printed,
             item.right,
             _value(at),
@@ -271,6 +275,7 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
     anchors = _anchors(items)
     of = {name: [item for item in items if item.document == name] for name in NAMES}
     lines = [
+        *("---", "hide: [toc]", "---", ""),
         "# What the papers say, and what holds",
         "",
         f"{words} {len(items)} definitions, algorithms, equations, tables, figures, experiments and testable claims of five documents. "

@@ -49,7 +49,7 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
         counted[name] = compared, weak_bit_candidates(uniform, prefix, k)
         tables[name] = table_equivalents(n, prefix)
         works[name] = partial(index.query, trial.queries, trial.margins)
-    seconds = alternating(works, 3)
+    seconds = alternating(works, 7)
     section.table(
         [
             f"method ({trial.name})",
