@@ -10,7 +10,8 @@ One TOML file per document in experiments/items/, in the order of the document. 
     verdict = "misprint"            # one of VERDICTS
     why = "E10: ..."                # needed unless it holds
     checks = ["a-words.b64", "tests/theory/test_bbit.py::test_table_1"]  # checks of sections as SECTION.NAME, and tests
-    printed = "32.2"                # a number, ">= 3.5", "<= 0.01" or "10 .. 30"; half a unit of its last digit is granted
+    printed = "32.2"                # a number, ">= 3.5", "<= 0.01" or "10 .. 30", or what the words come to ("unbiased" to "0.000");
+                                    # half a unit of its last digit is granted
     measured = "a-words.rights"     # the check or observation whose value decides about it
     right = "33.2"                  # what stands there rightly
     first = 3                       # its place on the first screen, if it belongs there

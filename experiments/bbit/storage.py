@@ -321,10 +321,15 @@ def figure_1(quick: bool) -> Section:
         "below R = 1/3. Sets of "
         "density 0.9 resemble each other by 0.8 at least.",
     )  # fmt: skip
-    section.figure("a-storage-32", (2, 2), lambda axes: _draw(axes, points, 32), "The same compared with 32 bits: half of it.")
+    section.figure(
+        "a-storage-32",
+        (2, 2),
+        lambda axes: _draw(axes, points, 32),
+        "The same compared with 32 bits: half of it, the dots too, which are those of the figure above.",
+    )
     section.figure(
         "a-storage-factor", (2, 2), _draw_factors,
-        "Storage factors themselves, the lower the better: for sparse sets the curves cross near R = 1/3; at density "
+        "Storage factors themselves, by formula, the lower the better: for sparse sets the curves cross near R = 1/3; at density "
         "0.9 one bit is always best.",
     )  # fmt: skip
     return section
