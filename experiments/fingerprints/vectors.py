@@ -25,9 +25,9 @@ def _alternating(works: dict, times: int) -> dict[str, np.ndarray]:
     out: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(times):
         for name, work in works.items():
-            start = time.perf_counter()
+            start = time.process_time()
             work()
-            out[name].append(time.perf_counter() - start)
+            out[name].append(time.process_time() - start)
     return {name: np.array(seconds) for name, seconds in out.items()}
 
 

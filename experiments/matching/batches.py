@@ -230,7 +230,7 @@ def figure_10(quick: bool) -> Section:
         "t-batches",
         (len(drawn), 2),
         draw,
-        f"Queries a second, observed. Left: by the size of the batch, which shares the reading of the file of {n:,}. Right: "
+        f"Queries a second of processor time, observed. Left: by the size of the batch, which shares the reading of the file of {n:,}. Right: "
         f"by the size of "
         "the file, all of which is read for each batch. The real batch is small: the file is most of its time.",
     )

@@ -275,7 +275,7 @@ def figure_7(quick: bool) -> Section:
         "t-checked",
         (2, 2),
         draw,
-        f"2^{size} fingerprints. Top left: time to order weak bits (observed). Top "
+        f"2^{size} fingerprints. Top left: processor time to order weak bits (observed). Top "
         f"right: fingerprints compared besides near-duplicates, "
         "modelled pairs: many tables leave fewest; PSM_A, at recall .95, compares more with 2 tables than Manku "
         "with 10. Bottom: time, observed, by "

@@ -268,7 +268,7 @@ def figure_5(quick: bool) -> Section:
         f"pairs and of the first (bars: recall two standard "
         "errors less and more); they grow slowly with the prefix. Dotted: theory, for some hundreds of the queries; crosses: measured "
         "on just these queries. Right: "
-        "time of a query, observed; it falls "
+        "processor time of a query, observed; it falls "
         "until buckets are nearly empty.",
     )
     return section

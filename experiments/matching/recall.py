@@ -206,7 +206,8 @@ def figure_8(quick: bool) -> Section:
         draw,
         "Share missed by k flips as the fingerprints grow, of queries "
         "(left) and of pairs (right); bars: one standard "
-        "error. Dotted: theory, for some hundreds of the queries; crosses: measured on just these queries. Last row: time of a query, observed, within the memory of 4 and of 10 tables; PSM "
+        "error. Dotted: theory, for some hundreds of the queries; crosses: measured on just these "
+        "queries. Last row: processor time of a query, observed, within the memory of 4 and of 10 tables; PSM "
         "at recall .95 takes two "
         "tables of it, HammingIndex is exact.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import perf_counter
+from time import process_time
 from typing import Any
 from unittest.mock import patch
 
@@ -149,14 +149,14 @@ def with_probes(index: la.WeakBitIndex, probes: int) -> la.WeakBitIndex:
 
 
 def alternating(works: dict[str, Callable[[], Any]], times: int = 3) -> dict[str, np.ndarray]:
-    """Seconds of some works that are run in turns, after a run of each that is not counted."""
+    """Processor seconds of some works that are run in turns, after a run of each that is not counted."""
     out: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(times + 1):
         for name, work in works.items():
-            start = perf_counter()
+            start = process_time()
             work()
             if turn:
-                out[name].append(perf_counter() - start)
+                out[name].append(process_time() - start)
     return {name: np.array(seconds) for name, seconds in out.items()}
 
 
