@@ -106,11 +106,8 @@ def _check_sampling(section: Section, rng: Any, pairs: dict[str, Pair], found: A
     )
     section.agrees(
         "(17) with the factor (D - k) / (D - 1), all pairs, k = 200 to 1,000: variance over theory",
-        ratio,
-        1.0,
-        error,
-        name="variance-17",
-    )
+        ratio, 1.0, error, name="variance-17",
+    )  # fmt: skip
     small = pair_of(rng, 2000, 0.570, 0.554, 0.771)
     for replacement in (True, False):
         measured = prefix_distances(
@@ -157,11 +154,8 @@ def _check_bits(section: Section, pairs: dict[str, Pair], found: Any, bit_estima
     ratio, error = (float(v) for v in mean_error(np.mean(shares, 0)))
     section.agrees(
         "bias of the distance at k = 500, three pairs with R > 0.5, b = 1 and 2, over 2 (f1 + f2) Var / (1 + R)³",
-        ratio,
-        1.0,
-        error,
-        name="bias",
-    )
+        ratio, 1.0, error, name="bias",
+    )  # fmt: skip
 
 
 def _who_wins(section: Section, pairs: dict[str, Pair], found: Any) -> None:
@@ -190,27 +184,20 @@ def _who_wins(section: Section, pairs: dict[str, Pair], found: Any) -> None:
         )
     section.below(
         "OF-AND, equal numbers of samples: coordinates win against b = 1",
-        measured["OF-AND", 1][0],
-        1.0,
-        measured["OF-AND", 1][1],
-        name="of-and-samples",
-    )
-    section.below(
-        "OF-AND, equal numbers of samples: b = 2 wins against coordinates", 1.0, *measured["OF-AND", 2], name="of-and-samples"
-    )
+        measured["OF-AND", 1][0], 1.0, measured["OF-AND", 1][1], name="of-and-samples",
+    )  # fmt: skip
+    claim = "OF-AND, equal numbers of samples: b = 2 wins against coordinates"
+    section.below(claim, 1.0, *measured["OF-AND", 2], name="of-and-samples")
     for name in pairs:
         if name != "OF-AND":
             section.below(
                 f"{name}: b = 1 and b = 2 win at equal numbers of bits",
-                1.0,
-                *np.transpose([(m / b, e / b) for b in BITS for m, e in [measured[name, b]]]),
-                name="bits-win",
-            )
+                1.0, *np.transpose([(m / b, e / b) for b in BITS for m, e in [measured[name, b]]]), name="bits-win",
+            )  # fmt: skip
     section.say(
         "The paper says that on dense data such as OF-AND the baseline could still win. It does, but not against every b: at "
         "equal numbers of samples, which Figure 6 draws, sampled coordinates err less than 1 bit and more than 2 bits; at "
-        "equal "
-        "numbers of bits they err less than both."
+        "equal numbers of bits they err less than both."
     )
 
 
@@ -265,8 +252,7 @@ def figure_7(quick: bool) -> Section:
         "Measured on random sets, with true random permutations (at density 0.001, minima drawn by their law in a large "
         "universe) and with coordinates drawn at random: bytes are those of the packed signatures, of the sampled bits, and of "
         "64-bit numbers of the set coordinates only; the variance of the resemblance becomes that of the distance by (19), "
-        "which "
-        "the section above measures. Densities 10⁻⁶ and 10⁻⁴ are drawn as curves only."
+        "which the section above measures. Densities 10⁻⁶ and 10⁻⁴ are drawn as curves only."
     )
     rng = np.random.default_rng(70)
     found, exact = {}, {}
@@ -291,11 +277,8 @@ def figure_7(quick: bool) -> Section:
         spread = errors.reshape(-1, len(bits)).max(1)
         section.agrees(
             f"{which}_b: mean over all pairs and b of measured over theory",
-            mean.mean(),
-            1.0,
-            (spread**2).sum() ** 0.5 / len(mean),
-            name="ratio",
-        )
+            mean.mean(), 1.0, (spread**2).sum() ** 0.5 / len(mean), name="ratio",
+        )  # fmt: skip
     _limits(section, found, exact, bits)
 
     def draw(axes: Any) -> None:
@@ -332,29 +315,25 @@ def _limits(section: Section, found: Any, exact: Any, bits: tuple[int, ...]) -> 
         closed = set_distance.sparse_sampling_ratio_limit(np.array([exact[place].resemblance for place in at]), b)
         section.agrees(
             f"G_{b} at density 0.001: the closed form for vanishing densities",
-            measured[:, 0],
-            closed,
-            measured[:, 1],
-            name="vanishing",
-        )
+            measured[:, 0], closed, measured[:, 1], name="vanishing",
+        )  # fmt: skip
     r, total = np.array([[1e-6], [1 - 1e-6]]), 2e-4  # total: f1 + f2 over D
     apart = total * (1 - r) / (1 + r)
     own = np.array([[laws.variance(b, float(x), total / 2, total / 2) for b in bits] for x in r[:, 0]])
     # (20): variance (17) of a coordinate times its bits, 64 for each that is set, over variance (19) of a sample times its b bits.
-    ratios = (apart - apart**2) * 64 * total / 2 / (own * 4 * total**2 / (1 + r) ** 4 * np.array(bits))
+    ratios = apart * (1 - apart) * 64 * total / 2 / (own * 4 * total**2 / (1 + r) ** 4 * np.array(bits))
     printed = np.array([[8 / b * (2**b - 1) for b in bits], [64 / b * (2**b - 1) / 2**b for b in bits]])
     section.equals(
         "(21) and (22): G_b by (17), (19) and sums over the appendix's law, at density 0.0001 and R = 1e-6 and 1 - 1e-6, over the "
         "limits of Theorem 3, b = 1, 2, 4",
         ratios / printed, 1.0, 2e-3, name="limits",
     )  # fmt: skip
-    low, high = (found[0.001, at]["G"][1] for at in (0.1, 0.95))
-    section.observe(f"G_1 at density 0.001 and R = 0.1: {low[0]:.1f}", name="g-low", found=low[0], error=low[1])
-    section.observe(f"and at R = 0.95: {high[0]:.1f}", name="g-high", found=high[0], error=high[1])
-    for r in (0.1, 0.95):
+    for name, r in (("g-low", 0.1), ("g-high", 0.95)):
+        value, error = found[0.001, r]["G"][1]
+        section.observe(f"G_1 at density 0.001 and R = {r}: {value:.1f}", name=name, found=value, error=error)
         section.agrees(
             f"the paper's factor of 10 for small R, 30 for large: 8 (1 + R)² at R = {r}",
-            found[0.001, r]["G"][1][0], 8 * (1 + exact[0.001, r].resemblance) ** 2, found[0.001, r]["G"][1][1], name="ends",
+            value, 8 * (1 + exact[0.001, r].resemblance) ** 2, error, name="ends",
         )  # fmt: skip
     for density in (0.001, 0.01, 0.1):
         ratio, error = found[density, 0.5]["G"][1]
