@@ -1,28 +1,44 @@
-"""The table of everything that the five documents say: where it is here, on what data, and whether it holds.
+"""The table of everything that the five documents say: where it is here, on what data, whether it holds, and on what that rests.
 
 One TOML file per document in experiments/items/, in the order of the document. An item:
 
     [[item]]
-    where = ["§2.3", "(12)"]        # its section, and the numbers of the document that it stands for
-    claim = "storage factor B(b) = b k Var"
-    ours = "theory.bbit.storage_factor"
-    data = "formula"                # what the proof ran on; for stand-ins: what they stand for
-    verdict = "agrees"              # or "corrected" (says by which erratum), or "differs" (says why)
-    why = ""                        # needed for the last two
-    proof = ["a-storage", "tests/theory/test_bbit.py::test_table_1"]   # sections, tests
+    where = ["Table 1"]             # its section, and the numbers of the document that it stands for
+    claim = "B(64) / B(1) of RIGHTS-RESERVED"
+    ours = "theory.bbit.storage_ratio"
+    data = "the printed sizes"      # what the checks ran on; for stand-ins: what they stand for
+    verdict = "misprint"            # one of VERDICTS
+    why = "E10: ..."                # needed unless it holds
+    checks = ["a-words.b64", "tests/theory/test_bbit.py::test_table_1"]  # checks of sections as SECTION.NAME, and tests
+    printed = "32.2"                # a number, ">= 3.5", "<= 0.01" or "10 .. 30", or what the words come to ("unbiased" to "0.000");
+                                    # half a unit of its last digit is granted
+    measured = "a-words.rights"     # the check or observation whose value decides about it
+    right = "33.2"                  # what stands there rightly
+    first = 3                       # its place on the first screen, if it belongs there
+    headline = "RIGHTS-RESERVED"    # what it is called there, in few words
+
+A verdict stands if all its checks hold and if the measured value, within some standard errors, fits the printed one just where the
+verdict is that it holds.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from statistics import NormalDist
 
 FOLDER = Path(__file__).parent / "items"
-VERDICTS = ("agrees", "corrected", "differs")
+VERDICTS = {
+    "holds": "as it stands, or within the limits that are named",
+    "misprint": "a slip of the pen, or a number that its own formula does not give",
+    "wrong formula": "a formula or rule that gives other values than it should",
+    "claim refuted": "a statement that measured values or theory exclude",
+    "not tested here": "no verdict: the data are lost, or the times are those of other hardware and sizes",
+}
+UNTESTED = "not tested here"
+ERRORS = NormalDist().inv_cdf(1 - 1e-4 / 2)  # standard errors that a right value stays within, but for one in ten thousand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,43 +75,100 @@ class Item:
     ours: str
     data: str
     verdict: str
-    why: str
-    proof: tuple[str, ...]
+    checks: tuple[str, ...] = ()
+    why: str = ""
+    printed: str = ""
+    measured: str = ""
+    right: str = ""
+    first: int = 0
+    headline: str = ""
 
     @property
-    def sections(self) -> list[str]:
-        """Sections of the reproduction that it hangs on."""
-        return [name for name in self.proof if "/" not in name]
+    def named(self) -> list[str]:
+        """Checks and observations of sections that it cites."""
+        return [name for name in (*self.checks, *([self.measured] if self.measured else [])) if "/" not in name]
 
     @property
     def tests(self) -> list[str]:
-        """Tests that it hangs on."""
-        return [name for name in self.proof if "/" in name]
-
-
-class Ran(Protocol):
-    """What the table needs to know of a section that ran."""
-
-    key: str
-    checks: int
-    failures: list[str]
+        """Tests that it cites."""
+        return [name for name in self.checks if "/" in name]
 
 
 def read_items(folder: Path = FOLDER) -> list[Item]:
     """Read all items, in the order of the documents."""
-    items = []
-    for document in NAMES:
-        for item in tomllib.loads((folder / f"{document}.toml").read_text(encoding="utf-8")).get("item", []):
-            items.append(
-                Item(
-                    document=document,
-                    where=tuple(item.pop("where")),
-                    proof=tuple(item.pop("proof")),
-                    why=item.pop("why", ""),
-                    **item,
-                )
-            )
-    return items
+    return [
+        Item(document=document, **{k: tuple(v) if isinstance(v, list) else v for k, v in item.items()})
+        for document in NAMES
+        for item in tomllib.loads((folder / f"{document}.toml").read_text(encoding="utf-8")).get("item", [])
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of the checks of one name: whether all hold, and the value, if there is one only."""
+
+    true: bool
+    value: float | None = None
+    error: float = 0.0
+    checked: bool = True
+
+
+def read_found(pages: dict[str, str]) -> tuple[dict[str, Found], set[str]]:
+    """Return {SECTION.NAME: what came of it} and the sections whose corpus was not there, from {name of a page: its text}."""
+    lines: dict[str, list[Found]] = {}
+    mark = re.compile(r'^- (✓|✗|measured:).*?data-check="([^"]+)"(?: data-found="([^"]+)" data-error="([^"]+)")?')
+    left_out, section = set(), ""
+    for line in "\n".join(pages.values()).splitlines():
+        if heading := re.match(r"## .*\{#([a-z0-9-]+)\}$", line):
+            section = heading[1]
+        elif line.startswith("Left out: the corpus"):
+            left_out.add(section)
+        elif at := mark.match(line):
+            value = (None, 0.0) if at[3] is None else (float(at[3]), float(at[4]))
+            lines.setdefault(at[2], []).append(Found(at[1] != "✗", *value, checked=at[1] != "measured:"))
+    return {
+        name: Found(
+            all(f.true for f in found),
+            *((found[0].value, found[0].error) if len(found) == 1 else (None, 0.0)),
+            checked=all(f.checked for f in found),
+        )
+        for name, found in lines.items()
+    }, left_out
+
+
+def bounds(printed: str) -> tuple[float, float]:
+    """Return the least and the largest value that a printed number, bound or range stands for."""
+    at = re.fullmatch(r"(>=|<=)? ?(-?[\d,]*\.?\d+)(?: \.\. (-?[\d,]*\.?\d+))?", printed)
+    if at is None:
+        raise ValueError(f'printed must be a number, a bound such as ">= 3.5" or a range such as "10 .. 30"; got {printed!r}')
+    low, high = (float(text.replace(",", "")) for text in (at[2], at[3] or at[2]))
+    half = 0.5 * 10.0 ** -len(at[2].partition(".")[2])
+    return (float("-inf") if at[1] == "<=" else low - half), (float("inf") if at[1] == ">=" else high + half)
+
+
+def fits(printed: str, found: Found) -> bool:
+    """Return whether a measured value is the printed one, within standard errors."""
+    low, high = bounds(printed)
+    apart = ERRORS * found.error + 1e-12
+    return found.value is not None and low - apart <= found.value <= high + apart
+
+
+def problem(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
+    """Return why the verdict of an item does not stand, or nothing."""
+    here = [name for name in item.named if name.partition(".")[0] not in left_out]
+    if missing := [name for name in here if name not in found]:
+        return f"{', '.join(missing)} is missing"
+    if broken := [name for name in here if not found[name].true]:
+        return f"{', '.join(broken)} does not hold"
+    if idle := [name for name in here if name in item.checks and not found[name].checked]:
+        return f"{', '.join(idle)} is an observation, not a check"
+    if item.measured in here:
+        at = found[item.measured]
+        if at.value is None:
+            return f"{item.measured} is no single value"
+        if item.printed and item.verdict != UNTESTED and fits(item.printed, at) != (item.verdict == "holds"):
+            return f"printed is {item.printed}, {item.measured} is {at.value:.4g} ± {at.error:.2g}: not {item.verdict}"
+    return ""
 
 
 def _breakable(names: str) -> str:
@@ -103,72 +176,143 @@ def _breakable(names: str) -> str:
     return re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", names)
 
 
-def _tests(item: Item) -> list[str]:
-    """Return the names of its tests, with their files as tooltips."""
-    parts = (name.partition("::") for name in item.tests)
-    return [f'<code title="{file}">{_breakable(function)}</code>' for file, _, function in parts]
+def _anchors(items: list[Item]) -> dict[Item, str]:
+    """Return an anchor for each item: its document and the first place that it stands for."""
+    out: dict[Item, str] = {}
+    for item in items:
+        name = f"{item.document}-{re.sub('[^a-z0-9.]+', '-', item.where[0].lower()).strip('-')}"
+        count = sum(anchor == name or anchor.startswith(f"{name}--") for anchor in out.values())
+        out[item] = name if not count else f"{name}--{count + 1}"
+    return out
 
 
-def _verdict(item: Item, ran: dict[str, Ran]) -> str:
-    """Return whether an item holds; sections that failed overrule what it says, and those that could check nothing are named."""
-    broken = [key for key in item.sections if key in ran and ran[key].failures]
-    if broken:
-        return f"**does not hold: {', '.join(broken)}**"
-    idle = [key for key in item.sections if key in ran and not ran[key].checks]
-    verdict = f"**{item.verdict}**: {item.why}" if item.why else item.verdict
-    return verdict + (f" (left out here: {', '.join(idle)})" if idle else "")
+def _value(found: Found) -> str:
+    """Return a value with its standard error; computed ones have none."""
+    if found.value is None:
+        return ""
+    return f"{found.value:,.4g} (computed)" if not found.error else f"{found.value:,.4g} ± {found.error:,.2g}"
 
 
-def _row(item: Item, pages: dict[str, str], ran: dict[str, Ran]) -> str:
-    """Return the row of an item: where it is, what it says, what it is here and on what data, whether it holds, and the proof."""
-    links = [f"[{key}](experiments/{pages[key]}.md#{key})" for key in item.sections]
+def _told(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
+    """Return the verdict, or why it does not stand."""
+    if wrong := problem(item, found, left_out):
+        return f"**does not stand: {wrong}**"
+    idle = sorted({name.partition(".")[0] for name in item.named} & left_out)
+    if idle and not item.tests and all(name.partition(".")[0] in left_out for name in item.named):
+        return f"{UNTESTED} (left out: {', '.join(idle)})"
+    told = item.verdict if item.verdict in ("holds", UNTESTED) else f"**{item.verdict}**"
+    return told + (f" (left out: {', '.join(idle)})" if idle else "")
+
+
+def _row(item: Item, anchor: str, pages: dict[str, str], found: dict[str, Found], left_out: set[str]) -> str:
+    """Return the row of an item, its verdict first."""
+    links = [
+        f"[{name}](experiments/{pages[name[0]]}.md#{name})" if name in found else name for name in dict.fromkeys(item.named)
+    ]
+    tests = [f'<code title="{file}">{_breakable(test)}</code>' for file, _, test in (t.partition("::") for t in item.tests)]
+    numbers = [f"printed {item.printed}"] if item.printed else []
+    numbers += [f"right {item.right}"] if item.right else []
+    value = _value(found.get(item.measured, Found(True)))
+    numbers += [f"measured {value}".replace("measured", "here" if "computed" in value else "measured")] if value else []
     cells = (
+        f'<a id="{anchor}"></a>{_told(item, found, left_out)}',
         ", ".join(item.where),
         item.claim,
+        ": ".join(x for x in ("; ".join(numbers), item.why) if x),
         f"{_breakable(item.ours)}; *{item.data}*",
-        _verdict(item, ran),
-        "<br>".join([*links, *_tests(item)]),
+        "<br>".join([*links, *tests]),
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _counts(items: list[Item]) -> list[int]:
-    """Return how many there are, and how many of each verdict."""
-    return [len(items), *(sum(item.verdict == verdict for item in items) for verdict in VERDICTS)]
+def _picture(item: Item, found: Found) -> str:
+    """Return a small figure: what is printed (orange, or all that it allows) and what was measured (blue, two standard errors)."""
+    low, high = bounds(item.printed) if item.printed else (found.value, found.value)
+    assert found.value is not None
+    told = [x for x in (low, high) if abs(x) != float("inf")]
+    ends = [*told, found.value - 2 * found.error, found.value + 2 * found.error]
+    spread = max(ends) - min(ends) or 1.0
+    left = min(ends) - 0.15 * spread
+
+    def x(value: float) -> float:
+        return round(min(max(4 + 132 * (value - left) / (1.3 * spread), 1.0), 139.0), 1)
+
+    marks = '<line x1="0" x2="140" y1="14" y2="14" stroke="currentColor" stroke-opacity=".35"/>'
+    if item.printed:
+        begin, end = (x(v) if abs(v) != float("inf") else (0.0 if v < 0 else 140.0) for v in (low, high))
+        marks += (
+            f'<rect x="{begin}" y="8" width="{max(round(end - begin, 1), 3.0)}" height="12" fill="#D55E00" fill-opacity=".55"/>'
+        )
+    bar = (x(found.value - 2 * found.error), x(found.value + 2 * found.error))
+    marks += f'<line x1="{bar[0]}" x2="{bar[1]}" y1="14" y2="14" stroke="#0072B2" stroke-width="3"/>'
+    marks += f'<circle cx="{x(found.value)}" cy="14" r="4" fill="#0072B2"/>'
+    name = f"printed {item.printed}, measured {_value(found)}"
+    return f'<svg width="140" height="28" style="min-width:140px" viewBox="0 0 140 28" role="img" aria-label="{name}">{marks}</svg>'.replace(
+        "<=", "≤"
+    )
 
 
-def table_page(items: list[Item], sections: Iterable[Ran], words: str) -> str:
-    """Return the page of all items; an item whose sections do not hold, or could not run, says so, whatever its verdict."""
-    ran = {section.key: section for section in sections}
-    pages = {key: known.page for paper, known in PAPERS.items() for item in items for key in item.sections if key[0] == paper}
-    by_document = {name: [item for item in items if item.document == name] for name in NAMES}
+def _first_screen(items: list[Item], anchors: dict[Item, str], found: dict[str, Found], left_out: set[str]) -> list[str]:
+    """Return the dozen claims that matter, with what is printed and what was measured."""
+    lines = ["| verdict | claim | printed | right | measured ± s.e. | |", "|---|---|---|---|---|---|"]
+    for item in sorted((item for item in items if item.first), key=lambda item: item.first):
+        at = found.get(item.measured, Found(True))
+        cells = (
+            _told(item, found, left_out),
+            f"[{NAMES[item.document].partition(' (')[0]}, {item.where[0]}](#{anchors[item]}): {item.headline or item.claim}",
+            item.printed,
+            item.right,
+            _value(at),
+            "" if at.value is None else _picture(item, at),
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines
+
+
+def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
+    """Return the page of all items, from {name of a page: text} of the sections; verdicts that do not stand say why."""
+    found, left_out = read_found(texts)
+    pages = {paper: known.page for paper, known in PAPERS.items()}
+    anchors = _anchors(items)
+    of = {name: [item for item in items if item.document == name] for name in NAMES}
     lines = [
-        "---",
-        "hide: [navigation, toc]",
-        "---",
-        "",
+        *("---", "hide: [toc]", "---", ""),
         "# What the papers say, and what holds",
         "",
-        f"{words} Every definition, algorithm, equation, table, figure, experiment and testable claim of five documents, with what it is here, "
-        "on what data the proof runs, and whether it holds: as it stands (*agrees*), in a corrected form (*corrected*), or only in part or "
-        "not on our data (*differs*). E numbers are those of the corrections for [sets](theory/resemblance.md#corrections-to-the-papers) and "
-        "[fingerprints](theory/fingerprints.md#corrected). The proof is a section of the reproduction, which says beforehand what would refute it and "
-        "compares measured values with theory in standard errors, or a test. Where originals are not to be had, the data are called stand-ins.",
+        f"{words} {len(items)} definitions, algorithms, equations, tables, figures, experiments and testable claims of five documents. "
+        "A verdict rests on checks, which are linked: lines of the reproduction, compared with theory in standard errors, or tests. "
+        "Where a number is printed and was measured, the two decide. First what matters most; orange: printed, blue: measured, "
+        "with two standard errors.",
         "",
-        "| document | items | agree | corrected | differ |",
-        "|---|---|---|---|---|",
+        *_first_screen(items, anchors, found, left_out),
+        "",
+        "## Verdicts",
+        "",
+        *(f"- *{verdict}*: {meaning}." for verdict, meaning in VERDICTS.items()),
+        "",
+        "| document | rows | " + " | ".join(VERDICTS) + " |",
+        "|---|---|" + "---|" * len(VERDICTS),
     ]
-    for document, name in NAMES.items():
-        cells = [f"[{name}](#{document})", *_counts(by_document[document])]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    lines += ["| " + " | ".join(map(str, ["all", *_counts(items)])) + " |", ""]
+    for title, some in [*((f"[{name}](#{document})", of[document]) for document, name in NAMES.items()), ("all", items)]:
+        counts = [len(some), *(sum(item.verdict == verdict for item in some) for verdict in VERDICTS)]
+        lines.append(f"| {title} | " + " | ".join(map(str, counts)) + " |")
+    lines.append("")
+    for verdict in list(VERDICTS)[1:]:
+        links = [f"[{i.document[0].upper()} {i.where[0]}](#{anchors[i]})" for i in items if i.verdict == verdict]
+        lines += [f"**{verdict}**: {', '.join(links) or 'none'}.", ""]
+    lines += [
+        "A, B, C and T are the two versions of b-bit hashing, the report, the fractional bits and the thesis. E numbers are those of "
+        "the corrections for [sets](theory/resemblance.md#corrections-to-the-papers) and "
+        "[fingerprints](theory/fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins.",
+        "",
+    ]
     for document, name in NAMES.items():
         lines += [
             f"## {name} {{#{document}}}",
             "",
-            "| where | what it says | here; *on what data* | verdict | proof |",
-            "|---|---|---|---|---|",
+            "| verdict | where | what it says | printed, measured, and why | here; *on what data* | rests on |",
         ]
-        lines += [_row(item, pages, ran) for item in by_document[document]]
+        lines += ["|---|---|---|---|---|---|"]
+        lines += [_row(item, anchors[item], pages, found, left_out) for item in of[document]]
         lines.append("")
     return "\n".join(lines)

@@ -46,7 +46,11 @@ def figure_9(quick: bool) -> Section:
     cells = [(found[name][HALF][-1], _theory(pair, HALF, 1000)) for name, pair in pairs.items() if pair.resemblance > 0.5]
     ratio, error = pooled_ratio(*(np.array(v) for v in zip(*cells, *halves, strict=True)))
     section.agrees(
-        f"(26) with 1,000 stored bits and more, {len(cells) + len(halves)} pairs: variance over theory", ratio, 1.0, error
+        f"(26) with 1,000 stored bits and more, {len(cells) + len(halves)} pairs: variance over theory",
+        ratio,
+        1.0,
+        error,
+        name="variance",
     )
     _below_one_half(section, rng, 200 if quick else 1000)
 
@@ -114,18 +118,22 @@ def _check_errors(section: Section, pairs: dict[str, Pair], found: Any) -> None:
         ratio, error = pooled_ratio(
             np.stack([found[name][key] for name in pairs]), np.stack([_theory(pair, key, SAMPLES) for pair in pairs.values()])
         )
-        section.agrees(f"{key}: {what}, four pairs, every k: variance over theory", ratio, 1.0, error)
+        section.agrees(f"{key}: {what}, four pairs, every k: variance over theory", ratio, 1.0, error, name="plain")
     for name, pair in pairs.items():
         mse, error = mean_error((found[name][HALF] - pair.resemblance) ** 2)
         exact = [xor_bits.mean_squared_error(pair.resemblance, 2, int(k), *pair.densities) for k in SAMPLES]
         section.agrees(
-            f"{name}, 1/2 bit: the mean square error of (25) under the binomial law of (23), each k", mse, exact, error
+            f"{name}, 1/2 bit: the mean square error of (25) under the binomial law of (23), each k",
+            mse,
+            exact,
+            error,
+            name="mse",
         )
     pair = pairs["LOW-PAY"]
     mse, error = (v[0] for v in mean_error((found["LOW-PAY"][HALF] - pair.resemblance) ** 2))
     section.below(
         "LOW-PAY, k = 20: the root cut at 0 keeps the error below a tenth of (26), as the paper says",
-        mse, _theory(pair, HALF, 20) / 10, error,
+        mse, _theory(pair, HALF, 20) / 10, error, name="cut",
     )  # fmt: skip
 
 
@@ -145,9 +153,9 @@ def _gains(section: Section, rng: Any, repetitions: int) -> tuple[list[tuple[flo
         gains.append((pair.resemblance, gain, gain * ((half_error / half) ** 2 + (one_error / one) ** 2) ** 0.5))
         claim = f"R = {pair.resemblance:.3f}: Var(1 bit) / Var(1/2 bit) = {gain:.2f}, "
         if r < 3**-0.5:
-            section.below(claim + "XORed bits lose", gain, 1.0, gains[-1][2])
+            section.below(claim + "XORed bits lose", gain, 1.0, gains[-1][2], name="loses")
         else:
-            section.below(claim + "XORed bits win", 1.0, gain, gains[-1][2])
+            section.below(claim + "XORed bits win", 1.0, gain, gains[-1][2], name="wins")
     at, gain, error = np.array(gains).T
     high = at > 0.75  # nearer to E = 1/2, (26) needs more samples
     rho = 2.0 * bbit.match_probability(at[high], 1, 0.02, 0.02) - 1.0
@@ -156,6 +164,7 @@ def _gains(section: Section, rng: Any, repetitions: int) -> tuple[list[tuple[flo
         gain[high],
         4 * rho**2 / (1 + rho**2),
         error[high],
+        name="limit",
     )
     return gains, halves
 
@@ -177,9 +186,13 @@ def _below_one_half(section: Section, rng: Any, repetitions: int) -> None:
         rows.append([f"{pair.resemblance:.3f}", f"{mean:.3f} ± {2 * error:.3f}", f"{unknown} of {repetitions}"])
         if r < density / 2:
             mirror = density - pair.resemblance
-            section.refutes(f"R = {r}: (25) does not estimate R", mean, pair.resemblance, error)
+            section.refutes(f"R = {r}: (25) does not estimate R", mean, pair.resemblance, error, name="ambiguous")
             section.agrees(
-                f"R = {r}: (25) tends to r - R", mean, mirror + xor_bits.bias(mirror, 2, samples, density, density), error
+                f"R = {r}: (25) tends to r - R",
+                mean,
+                mirror + xor_bits.bias(mirror, 2, samples, density, density),
+                error,
+                name="ambiguous",
             )
         elif r > 1.2 * density:
             section.agrees(
@@ -187,9 +200,11 @@ def _below_one_half(section: Section, rng: Any, repetitions: int) -> None:
                 mean,
                 pair.resemblance + xor_bits.bias(pair.resemblance, 2, samples, *pair.densities),
                 error,
+                name="dense",
             )
         section.holds(
             f"R = {r}: the library returns {'nan' if r < density else 'an estimate'} for every pair",
             unknown == (repetitions if r < density else 0),
+            name="nan",
         )
     section.table(["R", "mean of (25)", "nan in the library"], rows)

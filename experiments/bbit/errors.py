@@ -72,7 +72,7 @@ def in_order(section: Section, what: str, rows: list[tuple[tuple[float, float, f
     section.below(
         f"{what}: variances fall with the number of bits, Var(1) > Var(2) > Var(3) > Var(4) > Var(M), in the "
         f"{len(gaps)} of {steps} steps that this "
-        f"many repetitions can resolve (in {tight} the gap is too small by theory)", np.zeros(len(gaps)), gaps, errors,
+        f"many repetitions can resolve (in {tight} the gap is too small by theory)", np.zeros(len(gaps)), gaps, errors, name="order",
     )  # fmt: skip
 
 
@@ -95,28 +95,39 @@ def _sampled(section: Section, repetitions: int) -> dict[str, Any]:
         blind_error.append(error)
         blind_expected.append(bbit.resemblance(bbit.match_probability(r, 1, left, right), 1) - r)
     cells = f"{len(PAIRS)} pairs, b = 1, 2, 3, 4 and whole, k = 10 to 500"
-    section.agrees(f"sampled minima, {cells}: no bias", out["bias"], 0.0, out["bias_error"])
+    section.agrees(f"sampled minima, {cells}: no bias", out["bias"], 0.0, out["bias_error"], name="bias")
     section.agrees(
-        f"sampled minima, {cells}: the variances of (11) and (3)", out["variance"], out["theory"], out["variance_error"]
+        f"sampled minima, {cells}: the variances of (11) and (3)",
+        out["variance"],
+        out["theory"],
+        out["variance_error"],
+        name="variance",
     )
     mean = (out["variance"] / out["theory"]).mean(0)
     error = ((out["variance_error"] / out["theory"]) ** 2).sum(0) ** 0.5 / len(PAIRS)
-    section.agrees("sampled minima: so are their ratios, averaged over the pairs", mean, 1.0, error)
-    section.refutes("sampled minima: variances by 5 % larger than those of (11) and (3) are excluded", mean, 1.05, error)
-    section.refutes("sampled minima: and smaller by 5 %", mean, 0.95, error)
+    section.agrees("sampled minima: so are their ratios, averaged over the pairs", mean, 1.0, error, name="ratio")
+    section.refutes(
+        "sampled minima: variances by 5 % larger than those of (11) and (3) are excluded", mean, 1.05, error, name="sharp"
+    )
+    section.refutes("sampled minima: and smaller by 5 %", mean, 0.95, error, name="sharp")
     in_order(section, f"sampled minima at k = {KS[ORDERED_AT]}", ordered)
     closed = [[theory(b, r, left, right) for b in BITS] for left, right, r in (numbers(p) for p in PAIRS)]
-    section.holds("by (11) and (3) all forty steps are falls", bool((np.diff(closed, axis=1) < 0).all()))
+    section.holds("by (11) and (3) all forty steps are falls", bool((np.diff(closed, axis=1) < 0).all()), name="order-theory")
     section.agrees(
         "(1 + R) / 2 in place of Theorem 1: the bias of one bit is what Theorem 1 foresees, for all ten pairs",
         blind,
         blind_expected,
         blind_error,
+        name="heuristic-bias",
     )
     dense = [i for i, pair in enumerate(PAIRS) if pair[0] in DENSE]
     for i in dense:
         section.refutes(
-            f"{PAIRS[i][0]}: (1 + R) / 2 is excluded, the estimate is off by {blind[i]:+.3f}", blind[i], 0.0, blind_error[i]
+            f"{PAIRS[i][0]}: (1 + R) / 2 is excluded, the estimate is off by {blind[i]:+.3f}",
+            blind[i],
+            0.0,
+            blind_error[i],
+            name="heuristic",
         )
     return out
 
@@ -134,9 +145,15 @@ def _hashed(section: Section, sets: WordSets, pair: tuple[int, int], repetitions
         wrong[seed] = dense.estimated_resemblance(0, 1)
     (mean, error), (off, off_error) = mean_error(right), mean_error(wrong)
     words = "-".join(sets.words[i] for i in pair)
-    section.agrees(f"{words} by 64-bit hashes (`MinHash`): densities are 0 and (1 + R) / 2 is right", mean, r, error)
+    section.agrees(
+        f"{words} by 64-bit hashes (`MinHash`): densities are 0 and (1 + R) / 2 is right", mean, r, error, name="hashes"
+    )
     section.refutes(
-        f"{words} by 64-bit hashes: with the densities of the documents one bit is off by {off - r:+.3f}", off, r, off_error
+        f"{words} by 64-bit hashes: with the densities of the documents one bit is off by {off - r:+.3f}",
+        off,
+        r,
+        off_error,
+        name="hash-densities",
     )
 
 
@@ -153,18 +170,29 @@ def _real(section: Section, sets: WordSets, pairs: list[tuple[int, int]], found:
         bias,
         0.0,
         bias_error,
+        name="algorithm-bias",
     )
-    section.agrees("algorithm 1: the variances of (11) and (3)", variance, expected, error)
+    section.agrees("algorithm 1: the variances of (11) and (3)", variance, expected, error, name="algorithm-variance")
     squares = ((stack - stack.mean(-1, keepdims=True)) ** 2 / expected[:, :, None]).mean(0)  # pairs of words share permutations
     section.agrees(
-        "algorithm 1: so are their ratios, averaged over the pairs", squares.mean(-1), 1.0, squares.std(-1) / many**0.5
+        "algorithm 1: so are their ratios, averaged over the pairs",
+        squares.mean(-1),
+        1.0,
+        squares.std(-1) / many**0.5,
+        name="algorithm-ratio",
     )
     in_order(section, f"algorithm 1 at k = {found.slots}", [
         ((*d, r), {b: found.found[b][i] for b in BITS}) for i, (r, d) in enumerate(zip(exact, densities, strict=True))
     ])  # fmt: skip
     blind, blind_error = mean_error(found.blind - exact[:, None])
     ones = [bbit.resemblance(bbit.match_probability(r, 1, *d), 1) - r for r, d in zip(exact, densities, strict=True)]
-    section.agrees("algorithm 1 without densities: one bit is biased as Theorem 1 foresees", blind, ones, blind_error)
+    section.agrees(
+        "algorithm 1 without densities: one bit is biased as Theorem 1 foresees",
+        blind,
+        ones,
+        blind_error,
+        name="algorithm-heuristic",
+    )
     return {"bias": bias, "bias_error": bias_error, "ratio": variance / expected, "ratio_error": error / expected}
 
 

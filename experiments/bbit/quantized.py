@@ -59,10 +59,14 @@ def section_5_2(quick: bool) -> Section:
     r, resemblance = np.array(sets).T
     exact = np.stack([each[None] for each in found])
     mean, error = mean_error(exact)
-    section.agrees("with exact densities the estimates are unbiased", mean, resemblance, error)
+    section.agrees("with exact densities the estimates are unbiased", mean, resemblance, error, name="unbiased")
     variance, spread = variance_error(exact)
     section.agrees(
-        "and have the variance (1 - r + R)(1 - R) / k", variance, (1 - r + resemblance) * (1 - resemblance) / SLOTS, spread
+        "and have the variance (1 - r + R)(1 - R) / k",
+        variance,
+        (1 - r + resemblance) * (1 - resemblance) / SLOTS,
+        spread,
+        name="variance",
     )
     biases: dict[int, Any] = {}
     for bits in STORED:
@@ -71,15 +75,27 @@ def section_5_2(quick: bool) -> Section:
         bias, error = mean_error(rough - exact)
         theory = bbit.quantization_bias(resemblance, r, stored)
         biases[bits] = bias, error
-        section.agrees(f"{bits} bits: the bias, against exact densities of the same signatures", bias, theory, error)
+        section.agrees(
+            f"{bits} bits: the bias, against exact densities of the same signatures", bias, theory, error, name="bias"
+        )
         ratio = rough.var(1) / exact.var(1)
-        section.equals(f"{bits} bits: the factor of the variance", ratio, bbit.quantization_variance_ratio(r, stored), 1e-9)
+        section.equals(
+            f"{bits} bits: the factor of the variance", ratio, bbit.quantization_variance_ratio(r, stored), 1e-9, name="factor"
+        )
         change = np.abs(stored - r) / SLOTS * (1 - r + resemblance) * (1 - resemblance) * (4 - stored - r) / (2 - r) ** 2
         section.agrees(
-            f"{bits} bits: the paper's |Var - Var'|", np.abs(rough.var(1) - exact.var(1)), change, spread * np.abs(ratio - 1)
+            f"{bits} bits: the paper's |Var - Var'|",
+            np.abs(rough.var(1) - exact.var(1)),
+            change,
+            spread * np.abs(ratio - 1),
+            name="change",
         )
         section.below(
-            f"{bits} bits: each bias is below 1/{2 << bits}, half of the paper's bound", np.abs(bias), 0.5 / (1 << bits), error
+            f"{bits} bits: each bias is below 1/{2 << bits}, half of the paper's bound",
+            np.abs(bias),
+            0.5 / (1 << bits),
+            error,
+            name="bound",
         )
     section.say("Bias of the estimate, measured ± 2 standard errors, and by the formula:")
     rows = []

@@ -71,7 +71,7 @@ def _measure(section: Section, repetitions: int) -> dict[tuple[float, int], list
     sure = flat[:, 2] > 1e-9  # where two estimates never differ there is nothing to tell
     section.agrees(
         f"B(64)/B(b) measured on sampled minima, {repetitions:,} repetitions of {SAMPLES}, is that of (12)",
-        flat[sure, 1], flat[sure, 0], flat[sure, 2],
+        flat[sure, 1], flat[sure, 0], flat[sure, 2], name="measured",
     )  # fmt: skip
     return points
 
@@ -87,12 +87,12 @@ def _factors(section: Section) -> None:
     section.equals(
         "(12): storage factors of the library, at seven pairs of equal and unequal densities, relative to those of "
         "sums over multiples of 2^b",
-        worst, 0.0, 1e-9,
+        worst, 0.0, 1e-9, name="factors",
     )  # fmt: skip
 
 
 def _theorem_2(section: Section) -> None:
-    worst = limits = last = 0.0
+    worst = last = 0.0
     rising = True
     for density in (SUMMABLE, 0.01, 0.1, 0.5, 0.9):
         r = np.linspace(least(density) + 0.01, 0.999, 60)
@@ -106,21 +106,28 @@ def _theorem_2(section: Section) -> None:
             printed = one / two * (a1 * (1 - r) + r) / (a2 * (1 - r) + r) * (1 - a2) / (1 - a1)
             worst = max(worst, np.abs(printed / summed - 1).max())
             # E (1 - E) vanishes as 1 - R: what remains of the ratio at R = 1 is what it tends to.
-            limits = max(limits, abs(bbit.storage_ratio_limit(one, two, density) - one / two * (1 - a2) / (1 - a1)))
-            last = max(
-                last, abs(summed_ratio(one, two, 1 - 1e-7, density, density) - bbit.storage_ratio_limit(one, two, density))
-            )
+            near = summed_ratio(one, two, 1 - 1e-7, density, density)
+            limit = one / two * (1 - a2) / (1 - a1)
+            last = max(last, abs(near - limit), abs(near - bbit.storage_ratio_limit(one, two, density)))
         whole = np.array([summed_ratio(64, 1, x, density, density) for x in r])
         worst = max(worst, np.abs(64 * r / (r + 1 - density) / whole - 1).max())
     section.equals(
-        "the library's ratio of (12), and (13) and (15) as printed, are those of sums over multiples of 2^b", worst, 0.0, 1e-9
+        "the library's ratio of (12), and (13) and (15) as printed, are those of sums over multiples of 2^b",
+        worst,
+        0.0,
+        1e-9,
+        name="ratio",
     )
     section.holds(
         "these sums rise with R, at five densities and for seven pairs of bits (Theorem 2); if A < 10^-5 they are flat",
         rising,
+        name="rises",
     )
-    section.equals("(14): the library's limit at R = 1 is that of the sums", limits, 0.0, 1e-9)
-    section.equals("(14): the ratio tends to it: at R = 1 - 10^-7", last, 0.0, 1e-4)
+    claim = "(14), as printed and by the library, is what the sums come to at R = 1 - 10^-7"
+    section.equals(claim, last, 0.0, 1e-4, name="limit-14")
+    for name, r in (("four-bits", 0.5), ("four-bits-limit", 1 - 1e-9)):
+        found = summed_ratio(32, 4, r, SUMMABLE, SUMMABLE)
+        section.observe(f"B(32)/B(4) of sparse sets at R = {r:g}: {found:.3f}", name=name, found=found)
 
 
 def _claims(section: Section) -> None:
@@ -151,17 +158,19 @@ def _claims(section: Section) -> None:
     section.equals(
         "over all feasible densities on a grid of 120 x 120, the variance of one bit is at most (1 + R) / R times "
         "that of whole values: 3 at R = 0.5",
-        worst, (1 + r) / r, 1e-3,
+        worst, (1 + r) / r, 1e-3, name="worst",
     )  # fmt: skip
     section.holds(
         "the worst is at the lowest densities of the grid, 0.0001: r1, r2 -> 0 is least favourable",
         all(max(w) < 1.5e-4 for w in where),
+        name="sparse-worst",
     )
     section.equals(
         "so 64 bits need at least 21.3 times as much at R = 0.5, and 32 bits 10.7 times",
         [64 / worst[0], 32 / worst[0]],
         [21.3, 10.7],
         0.05,
+        name="at-half",
     )
     ends = np.array([summed_ratio(64, 1, x, SUMMABLE, SUMMABLE) for x in (0.5, 1 - 1e-7)])
     section.equals(
@@ -169,8 +178,23 @@ def _claims(section: Section) -> None:
         [*ends, *ends / 2],
         [21.3, 32, 10.7, 16],
         0.05,
+        name="from-half",
     )
-    section.equals("64 times at r1 = r2 -> 1, R -> 1", summed_ratio(64, 1, 1 - 1e-9, 1 - 1e-6, 1 - 1e-6), 64.0, 0.001)
+    section.equals(
+        "64 times at r1 = r2 -> 1, R -> 1", summed_ratio(64, 1, 1 - 1e-9, 1 - 1e-6, 1 - 1e-6), 64.0, 0.001, name="at-most"
+    )
+
+
+def _last_crossing() -> float:
+    """Return the largest resemblance, on a grid of it and of all feasible r1 and r2, at which one bit is not best."""
+    r = np.linspace(0.3, 0.6, 301)[:, None, None]
+    grid = np.concatenate([[SPARSE], np.linspace(0.02, 0.98, 49)])
+    left, right = grid[:, None], grid[None, :]
+    fits = (left + right <= 1 + r) & (np.minimum(left, right) >= r * np.maximum(left, right))
+    at, one, other = (np.where(fits, x, 0.0) for x in np.broadcast_arrays(r, left, right))  # no sets: zeros, which are left out
+    factors = [bits * bbit.variance(at, bits, 1, one, other) for bits in BITS]
+    worse = fits & (np.min(factors[1:], axis=0) < factors[0])
+    return float(r[worse.any((1, 2))].max())
 
 
 def _bits(section: Section, repetitions: int) -> None:
@@ -187,12 +211,38 @@ def _bits(section: Section, repetitions: int) -> None:
     )
     found = [crossing(b, b + 1, SUMMABLE) for b in (1, 2, 3)]
     section.equals(
-        "for sparse sets, b and b + 1 bits are equally good at R = 1/3, 5/21 and 17/105", found, [1 / 3, 5 / 21, 17 / 105], 1e-4
+        "for sparse sets, b and b + 1 bits are equally good at R = 1/3, 5/21 and 17/105",
+        found,
+        [1 / 3, 5 / 21, 17 / 105],
+        1e-4,
+        name="crossings",
     )
-    section.equals("1 and 2 bits at r = 0.1, 0.5: 0.362, 0.357", [crossing(1, 2, d) for d in (0.1, 0.5)], [0.362, 0.357], 5e-4)
+    section.equals(
+        "1 and 2 bits at r = 0.1, 0.5: 0.362, 0.357",
+        [crossing(1, 2, d) for d in (0.1, 0.5)],
+        [0.362, 0.357],
+        5e-4,
+        name="crossings-dense",
+    )
+    densities = (SUMMABLE, 0.05, 0.1, 0.2, 0.28, 0.5)
+    section.equals(
+        "1 and 2 bits meet at a resemblance that rises with the density and falls again: at r = 0, 0.05, 0.1, 0.2, 0.28, 0.5 at "
+        "R = 0.333, 0.349, 0.362, 0.380, 0.387, 0.357",
+        [crossing(1, 2, d) for d in densities],
+        [0.333, 0.349, 0.362, 0.380, 0.387, 0.357],
+        6e-4,
+        name="crossings-density",
+    )
+    section.observe("in sparse sets 1 and 2 bits meet at R = 1/3", name="crossing-sparse", found=found[0])
+    at = _last_crossing()
+    section.observe(
+        f"at any densities, 2, 3 or 4 bits need less than one up to R = {at:.3f} at most", name="crossing-most", found=at
+    )
+    section.holds("so from R = 0.4 on one bit always needs least, whatever r1 and r2", 0.38 < at < 0.4, name="one-bit-from-04")
     section.holds(
         "at r = 0.9 they meet at 0.098, below the least resemblance of such sets, 0.8: there one bit is always better",
         abs(crossing(1, 2, 0.9) - 0.098) < 5e-4 and least(0.9) > 0.79,
+        name="crossings-dense",
     )
     best = {
         r: min(range(1, 17), key=lambda b: b * laws.variance(b, r, SUMMABLE, SUMMABLE)) for r in (0.1, 0.2, 0.3, 0.35, 0.5, 0.9)
@@ -200,8 +250,9 @@ def _bits(section: Section, repetitions: int) -> None:
     section.holds(
         "the best number of bits of sparse sets is 5, 3, 2, 1, 1, 1 at R = 0.1, 0.2, 0.3, 0.35, 0.5, 0.9",
         list(best.values()) == [5, 3, 2, 1, 1, 1],
+        name="best",
     )
-    section.holds("the library names the same", bbit.best_bits(list(best)).tolist() == list(best.values()))
+    section.holds("the library names the same", bbit.best_bits(list(best)).tolist() == list(best.values()), name="best")
     rng = np.random.default_rng(2)
     for r, few, more in ((0.37, 1, 2), (0.29, 2, 1)):
         sample = estimates(rng, r, SPARSE, repetitions)
@@ -210,7 +261,7 @@ def _bits(section: Section, repetitions: int) -> None:
             f"measured on {repetitions:,} repetitions of sparse sets, R = {r}: {few} bit{'s' * (few > 1)} "
             f"need{'s' * (few < 2)} less than {more}"
             + (", though the papers say that 2 bits are better below 0.4" if r > 1 / 3 else ""),
-            few / more * ratio, 1.0, few / more * error,
+            few / more * ratio, 1.0, few / more * error, name="crossing-measured",
         )  # fmt: skip
 
 
@@ -270,10 +321,15 @@ def figure_1(quick: bool) -> Section:
         "below R = 1/3. Sets of "
         "density 0.9 resemble each other by 0.8 at least.",
     )  # fmt: skip
-    section.figure("a-storage-32", (2, 2), lambda axes: _draw(axes, points, 32), "The same compared with 32 bits: half of it.")
+    section.figure(
+        "a-storage-32",
+        (2, 2),
+        lambda axes: _draw(axes, points, 32),
+        "The same compared with 32 bits: half of it, the dots too, which are those of the figure above.",
+    )
     section.figure(
         "a-storage-factor", (2, 2), _draw_factors,
-        "Storage factors themselves, the lower the better: for sparse sets the curves cross near R = 1/3; at density "
+        "Storage factors themselves, by formula, the lower the better: for sparse sets the curves cross near R = 1/3; at density "
         "0.9 one bit is always best.",
     )  # fmt: skip
     return section

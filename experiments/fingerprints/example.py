@@ -34,6 +34,6 @@ def table_1(quick: bool) -> Section:
         [[key, b, w, *(f"{w if bit == '1' else -w:+.2f}" for bit in b)] for key, (b, w) in zip(chosen, WORDS, strict=True)]
         + [["sum", "", "", *(f"{x:+.2f}" for x in sums)], ["fingerprint", "", "", *bits]],
     )
-    section.equals("the sums are those of Table I", sums, SUMS, 1e-6)
-    section.holds(f"the fingerprint is {PRINT}", bits == PRINT)
+    section.equals("the sums are those of Table I", sums, SUMS, 1e-6, name="sums")
+    section.holds(f"the fingerprint is {PRINT}", bits == PRINT, name="fingerprint")
     return section

@@ -64,6 +64,7 @@ def _spot_signatures(section: Section, spots: la.Shingles, real: Documents, quic
         section.holds(
             f"At {threshold} the index finds exactly the {len(expected):,} pairs that comparing all signatures finds",
             bool(np.array_equal(np.sort(codes), expected)),
+            name="index",
         )
         compared[threshold] = work.compared
         table.append([threshold, f"{len(found):,}", f"{work.compared:,}", f"{every / max(work.compared, 1):,.0f}"])
@@ -78,11 +79,13 @@ def _spot_signatures(section: Section, spots: la.Shingles, real: Documents, quic
     section.holds(
         f"Bounds spare comparisons: {compared[SPOT_THRESHOLD]:,} at {SPOT_THRESHOLD} instead of {plain:,}",
         compared[SPOT_THRESHOLD] < plain / 2,
+        name="bounds",
     )
     section.holds(
         f"So does the order: with the commonest signatures first, {unsorted.compared:,} pairs are compared at {least}, "
         f"with the rarest first {compared[least]:,}",
         compared[least] < unsorted.compared / 2,
+        name="order",
     )
     return spotted
 
@@ -113,7 +116,7 @@ def _i_match(section: Section, real: Documents, quick: bool) -> tuple[np.ndarray
     section.agrees(
         f"Random parts of a lexicon ({len(lexicons)}, each keeping p = {KEEP:.2f} of it) agree on a pair that differs in d features with a "
         "probability of (1 - p)^d",
-        shares, theory, errors,
+        shares, theory, errors, name="parts",
     )  # fmt: skip
     similar = (real.cosine[near] >= SIMILAR) & many
     agree = codes[real.left[near[similar]]] == codes[real.right[near[similar]]]
@@ -126,6 +129,7 @@ def _i_match(section: Section, real: Documents, quick: bool) -> tuple[np.ndarray
         middle,
         expected,
         error,
+        name="ten",
     )
     votes = (codes[real.left, :10] == codes[real.right, :10]).sum(1)
     return one[real.left] == one[real.right], votes
@@ -172,7 +176,7 @@ def _table(section: Section, real: Documents, one: np.ndarray, votes: np.ndarray
     shingles = scores["resemblance of 3 words at least .6"]
     section.below(
         "The resemblance of shingles finds more of the similar pairs than ten lexicons, of which one must agree, do",
-        0.0, *shingles[1].above(several[1]),
+        0.0, *shingles[1].above(several[1]), name="shingles",
     )  # fmt: skip
 
 

@@ -49,8 +49,16 @@ def algorithm_2(quick: bool) -> Section:
         "the printed rule comes to 9 of the 45 pairs of 10 bits, 8 of 120 triples, 9 of 3,003 sets of 6 of 14",
         [rows[i][3] for i in (1, 2, 4)],
         [9, 8, 9],
+        name="printed-rule",
     )
-    section.holds("the repaired rule comes to each set once, and the printed one misses some, in all five cases", right)
+    section.observe(
+        f"of the 45 pairs of 10 bits the printed rule comes to {rows[1][3]}", name="printed-pairs", found=rows[1][3]
+    )
+    section.holds(
+        "the repaired rule comes to each set once, and the printed one misses some, in all five cases",
+        right,
+        name="repaired-rule",
+    )
     section.table(
         ["set (Figure 3 starts from 1, 2, 3)", "printed", "repaired"],
         [
@@ -76,9 +84,10 @@ def algorithm_2(quick: bool) -> Section:
         f"library's kernel and "
         "theory.weak_bits.cheapest_sets all give the first k sets of the sorted list",
         same,
+        name="first-k",
     )
-    section.holds(f"the printed rule gives other sets in {dearer} of {tries} cases", dearer > tries // 4)
-    section.holds(f"the thesis' heap holds at most k + h - 1 sets (the fullest one {-worst} fewer)", worst <= 0)
+    section.holds(f"the printed rule gives other sets in {dearer} of {tries} cases", dearer > tries // 4, name="other-sets")
+    section.holds(f"the thesis' heap holds at most k + h - 1 sets (the fullest one {-worst} fewer)", worst <= 0, name="heap")
     ks = range(1, 61)
     wrong = {i: [k for k in ks if rule.printed_most(k, i) != rule.most_of_size(k, i)] for i in (1, 2, 3, 4)}
     agrees = all(
@@ -86,12 +95,15 @@ def algorithm_2(quick: bool) -> Section:
         for top, size in ((5, 2), (5, 3), (6, 2), (6, 4)) + (() if quick else ((6, 3),))
     )
     section.holds(
-        "the fewest subsets of N sets (Kruskal and Katona) are those of an enumeration of all families of sets", agrees
+        "the fewest subsets of N sets (Kruskal and Katona) are those of an enumeration of all families of sets",
+        agrees,
+        name="closure",
     )
     section.equals(
         "(4.7)-(4.9) are right for sizes 1 and 2, and wrong for 26 and 20 of k = 1 to 60 for sizes 3 and 4",
         [len(wrong[i]) for i in (1, 2, 3, 4)],
         [0, 0, 26, 20],
+        name="bound",
     )
     weights = np.array([0.99, 0.98, 0.5, 0.49, 0.3])  # chances of flips; their product is to be largest
     top_18 = cheapest_sets(-np.log(weights), 19, 3)[1:]
@@ -100,9 +112,13 @@ def algorithm_2(quick: bool) -> Section:
         "among the first 18",
         [rule.printed_most(18, 3), rule.most_of_size(18, 3), sum(len(c) == 3 for c in top_18)],
         [4, 5, 5],
+        name="bound-18",
     )
     section.equals(
-        "k = 11, size 3: one by (4.7)-(4.9), two in truth", [rule.printed_most(11, 3), rule.most_of_size(11, 3)], [1, 2]
+        "k = 11, size 3: one by (4.7)-(4.9), two in truth",
+        [rule.printed_most(11, 3), rule.most_of_size(11, 3)],
+        [1, 2],
+        name="bound-11",
     )
 
     def draw(axes):

@@ -77,16 +77,21 @@ def _laws(section: Section, table: dict[int, np.ndarray]) -> None:
     """(33) and the binomial law behind it."""
     for m, (at, mse, error, variance, spread, law, delta) in table.items():
         name = f"1/{m} bit" if m > 1 else "1 bit"
-        section.agrees(f"{name}: mean square error of (32), binomial law of (27), {len(mse)} resemblances", mse, law, error)
+        section.agrees(
+            f"{name}: mean square error of (32), binomial law of (27), {len(mse)} resemblances", mse, law, error, name="mse"
+        )
         near = _nearly_linear(at, m, 40.0)
         section.agrees(
             f"{name}: variance by (33), at {near.sum()} of {len(mse)} resemblances, where it applies",
             variance[near],
             delta[near],
             spread[near],
+            name="variance",
         )
         ratio, apart = (variance / delta)[near], (spread / delta)[near]
-        section.agrees(f"{name}: variance over (33), mean", ratio.mean(), 1.0, (apart**2).sum() ** 0.5 / len(ratio))
+        section.agrees(
+            f"{name}: variance over (33), mean", ratio.mean(), 1.0, (apart**2).sum() ** 0.5 / len(ratio), name="ratio"
+        )
 
 
 def _who_wins(section: Section, table: dict[int, np.ndarray]) -> None:
@@ -95,7 +100,7 @@ def _who_wins(section: Section, table: dict[int, np.ndarray]) -> None:
     for m, printed in PRINTED.items():
         cross = optimize.brentq(lambda r, m=m: float(np.log(xor_bits.variance(r, m, 1) / bbit.variance(r, 1, 1))), 0.3, 0.99)
         rows.append([f"1/{m} bit", f"{cross:.4f}"])
-        section.equals(f"1/{m} bit and 1 bit have the same variance at R = {printed}", cross, printed, 0.0006)
+        section.equals(f"1/{m} bit and 1 bit have the same variance at R = {printed}", cross, printed, 0.0006, name="crossings")
     section.table(["", "better than 1 bit from R ="], rows)
     one = table[1]
     for m in COMBINED[1:]:
@@ -103,15 +108,21 @@ def _who_wins(section: Section, table: dict[int, np.ndarray]) -> None:
         at = own[0]
         lower, higher = np.flatnonzero(at < PRINTED[m] - 0.06)[-1], np.flatnonzero(at > PRINTED[m] + 0.05)[0]
         spread = np.hypot(one[2], own[2])
-        section.below(f"R = {at[lower]:.3f}: 1/{m} bit errs more than 1 bit", one[1][lower], own[1][lower], spread[lower])
-        section.below(f"R = {at[higher]:.3f}: 1/{m} bit errs less than 1 bit", own[1][higher], one[1][higher], spread[higher])
+        section.below(
+            f"R = {at[lower]:.3f}: 1/{m} bit errs more than 1 bit", one[1][lower], own[1][lower], spread[lower], name="loses"
+        )
+        section.below(
+            f"R = {at[higher]:.3f}: 1/{m} bit errs less than 1 bit", own[1][higher], one[1][higher], spread[higher], name="wins"
+        )
         last = len(at) - 1
         gain = one[3][last] / own[3][last]
         error = gain * np.hypot(one[4][last] / one[3][last], own[4][last] / own[3][last])
         theory = float(one[6][last] / own[6][last])
-        section.agrees(f"R = {at[last]:.3f}: 1 bit has {theory:.2f} times the variance of 1/{m} bit", gain, theory, error)
+        section.agrees(
+            f"R = {at[last]:.3f}: 1 bit has {theory:.2f} times the variance of 1/{m} bit", gain, theory, error, name="gain"
+        )
         limit = float(bbit.variance(1 - 1e-7, 1, 1) / xor_bits.variance(1 - 1e-7, m, 1))
-        section.equals(f"by formula, at R = 1 - 10⁻⁷ that is {m}: the limit (34)", limit, m, 1e-4)
+        section.equals(f"by formula, at R = 1 - 10⁻⁷ that is {m}: the limit (34)", limit, m, 1e-4, name="limit")
 
 
 def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int) -> None:
@@ -123,9 +134,16 @@ def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int
     for m, values in found.items():
         mean, error = (float(v[0]) for v in mean_error(values))
         expected = r + float(xor_bits.bias(r, m, k, *pair.densities))
-        section.agrees(f"densities 0.6 and 0.5, R = 0.8, 1/{m} bit: (32) with C1, and its bias", mean, expected, error)
+        section.agrees(
+            f"densities 0.6 and 0.5, R = 0.8, 1/{m} bit: (32) with C1, and its bias", mean, expected, error, name="c1"
+        )
         printed = mean + float((c1 - c2) / (1.0 - c2))
-        section.refutes(f"1/{m} bit: not with C2, as printed, which is {printed - r:+.4f} off", printed, expected, error)
+        section.refutes(
+            f"1/{m} bit: not with C2, as printed, which is {printed - r:+.4f} off", printed, expected, error, name="c2"
+        )
+        section.observe(
+            f"1/{m} bit: (32) as printed less R: {printed - r:+.4f}", name=f"c2-{m}", found=printed - r, error=error
+        )
 
 
 def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
@@ -141,9 +159,11 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
         p = stats.binom.pmf(matches, k, float(xor_bits.match_probability(exact, 2)))
         law = float((p * xor_bits.resemblance(matches / k, 2)).sum()) - exact
         rows.append([k, f"{mean:+.4f} ± {2 * error:.4f}", f"{law:+.4f}", f"{float(xor_bits.bias(exact, 2, k)):+.4f}"])
-        section.agrees(f"1/2 bit, R = {exact:.2f}, k = {k}: the bias under the binomial law", mean, law, error)
+        section.agrees(
+            f"1/2 bit, R = {exact:.2f}, k = {k}: the bias under the binomial law", mean, law, error, name=f"bias-{k}"
+        )
         if k < 100:
-            section.refutes(f"1/2 bit, k = {k}: not unbiased, as the heading says", mean, 0.0, error)
+            section.refutes(f"1/2 bit, k = {k}: not unbiased, as the heading says", mean, 0.0, error, name="biased")
     section.table(["k", "measured bias of 1/2 bit", "binomial law", "second order"], rows)
 
 

@@ -94,10 +94,10 @@ def three_quarters(quick: bool) -> Section:
         theory["pooled"].append(float(xor_bits.three_quarter_variance(exact, STORED, *densities)))
         theory["likely"].append(best_variance(exact, SLOTS, densities))
         theory["mixed"].append(float(mixture.variance(exact, MIXED.parts(SLOTS), *densities)))
-    section.holds(f"a sketch takes {STORED // 8} bytes per set", packed.n_bytes == len(packed) * STORED // 8)
+    section.holds(f"a sketch takes {STORED // 8} bytes per set", packed.n_bytes == len(packed) * STORED // 8, name="bytes")
     mean, error, expected = np.array(shares).T
-    section.agrees("(36): the share of matches, six pairs of sets", mean, expected, error)
-    section.holds("(38): the library's pooled estimates are those of the paper's root", exact_root)
+    section.agrees("(36): the share of matches, six pairs of sets", mean, expected, error, name="matches")
+    section.holds("(38): the library's pooled estimates are those of the paper's root", exact_root, name="root")
     names = {
         "pooled": "(38): variance of 3/4 bit, which the paper leaves out",
         "likely": "most likely resemblance: the bound of the best weights",
@@ -108,9 +108,13 @@ def three_quarters(quick: bool) -> Section:
         # The delta method needs a root that is nearly linear: not at R = 0.4, where few more of the XORs match than by chance.
         use = slice(1, None) if name == "mixed" else slice(None)
         right = np.array(theory[name])
-        section.agrees(f"{names[name]}, {len(right[use])} pairs of sets", variance[use], right[use], spread[use])
+        section.agrees(
+            f"{names[name]}, {len(right[use])} pairs of sets", variance[use], right[use], spread[use], name="variance"
+        )
         ratio, apart = (variance / right)[use], (spread / right)[use]
-        section.agrees(f"{names[name]}: measured over theory, mean", ratio.mean(), 1.0, (apart**2).sum() ** 0.5 / len(ratio))
+        section.agrees(
+            f"{names[name]}: measured over theory, mean", ratio.mean(), 1.0, (apart**2).sum() ** 0.5 / len(ratio), name="ratio"
+        )
     _bias(section, rng, pairs * 8)
 
     def draw(axes: Any) -> None:
@@ -153,5 +157,9 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
     share = packed.matches(left, left + 1).sum(1) / (2 * slots // 3)
     mean, error = (float(v) for v in mean_error(xor_bits.three_quarter_resemblance(share) - exact))
     section.refutes(
-        f"32 stored bits, R = {exact:.2f}: (38) is not unbiased, as the heading says; its bias is {mean:+.4f}", mean, 0.0, error
+        f"32 stored bits, R = {exact:.2f}: (38) is not unbiased, as the heading says; its bias is {mean:+.4f}",
+        mean,
+        0.0,
+        error,
+        name="biased",
     )

@@ -101,13 +101,22 @@ def _against_both(section: Section, cells: dict[float, Any]) -> None:
     """The corrected formula holds and the printed one does not; a mixture of three."""
     for f, values in cells.items():
         variance, error, right, printed = np.array(values).T
-        section.agrees(f"f = {f:g}: corrected (17), {len(values)} densities and resemblances", variance, right, error)
+        section.agrees(
+            f"f = {f:g}: corrected (17), {len(values)} densities and resemblances", variance, right, error, name="corrected"
+        )
         ratio = (variance / right).mean()
         section.agrees(
-            f"f = {f:g}: variance over corrected (17), mean", ratio, 1.0, ((error / right) ** 2).sum() ** 0.5 / len(values)
+            f"f = {f:g}: variance over corrected (17), mean",
+            ratio,
+            1.0,
+            ((error / right) ** 2).sum() ** 0.5 / len(values),
+            name="ratio",
         )
         if f not in (1.0, 2.0):
-            section.refutes(f"f = {f:g}: not (17) as printed", variance, printed, error)
+            section.refutes(f"f = {f:g}: not (17) as printed", variance, printed, error, name="printed")
+    at = POINTS[DENSITIES[0]].index(0.5)
+    one = SLOTS * np.array(cells[1.5][at])
+    section.observe(f"f = 1.5, R = 0.5, sparse sets: k Var is {one[0]:.4f}", name="f-1.5", found=one[0], error=one[1])
     values = np.array([cells[f] for f in MIXES])
     section.table(
         ["f", "measured over corrected", "measured over printed"],
@@ -124,8 +133,13 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     two = [(1, 0.5), (8, 0.5)]
     found, exact, _ = _measure(rng, 0.0, 0.6, pairs, {3: three})
     variance, error = variance_error(found[3])
-    section.agrees("(42) corrected, three kinds of slots, R = 0.6", variance, mixture.variance(exact, parts_of(three)), error)
-    section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error)
+    section.agrees(
+        "(42) corrected, three kinds of slots, R = 0.6", variance, mixture.variance(exact, parts_of(three)), error, name="three"
+    )
+    section.observe(
+        f"k Var of the three kinds is {SLOTS * variance:.4f}", name="three-value", found=SLOTS * variance, error=SLOTS * error
+    )
+    section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error, name="three-printed")
     shingles, exact = equal_sets(rng, pairs, 100, 0.1)
     signatures = la.MinHash(permutations=SLOTS, seed=22).sign(shingles)
     codes = {bits: unpack(la.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}
@@ -133,13 +147,19 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     match = np.where(drawn, *((codes[bits][::2] == codes[bits][1::2]) for bits, _ in two))
     variance, error = variance_error(mixture.resemblance(match.mean(1), parts_of(two)))
     theory = mixture.random_assignment_variance(exact, parts_of(two))
-    section.agrees("bits drawn at random for each slot, b = 1 or 8, R = 0.1: E_f (1 - E_f)", variance, theory, error)
+    section.agrees(
+        "bits drawn at random for each slot, b = 1 or 8, R = 0.1: E_f (1 - E_f)", variance, theory, error, name="random"
+    )
     packed = la.Fractional(shares=two).pack(signatures)
     fixed, fixed_error = variance_error(estimated(packed))
-    section.below("a fixed assignment errs less", fixed, variance, np.hypot(error, fixed_error))
+    section.below("a fixed assignment errs less", fixed, variance, np.hypot(error, fixed_error), name="fixed")
     likely, likely_error = variance_error(estimated(packed, most_likely=True))
     section.below(
-        "and the most likely resemblance less than the pooled estimate (15)", likely, fixed, np.hypot(likely_error, fixed_error)
+        "and the most likely resemblance less than the pooled estimate (15)",
+        likely,
+        fixed,
+        np.hypot(likely_error, fixed_error),
+        name="likely",
     )
 
 
@@ -151,6 +171,7 @@ def _claims(section: Section, points: dict[float, Any]) -> None:
         "by formula, at density 0.9 f = 1 has the least storage factor of the five at "
         f"{(factors.argmin(0) == 0).mean():.0%} of R from 0.805 to 0.995",
         bool((factors.argmin(0) == 0).mean() > 0.95),
+        name="dense-factor",
     )
     one, two = (np.array([[f * v for v in spreads[f]] for _, spreads in points[0.9]]).T for f in (1.0, 2.0))
     section.below(
@@ -158,6 +179,7 @@ def _claims(section: Section, points: dict[float, Any]) -> None:
         one[0],
         two[0],
         np.hypot(one[1], two[1]),
+        name="dense",
     )
     sparse = dict(zip(POINTS[1e-10], points[1e-10], strict=True))
     for r, better, worse in ((0.1, 2.0, 1.0), (0.8, 1.0, 2.0)):
@@ -167,9 +189,16 @@ def _claims(section: Section, points: dict[float, Any]) -> None:
             low[0],
             high[0],
             np.hypot(low[1], high[1]),
+            name="sparse",
         )
     thirds = [float(mixture.storage_factor(1 / 3, parts_of(MIXES[f]))) for f in (1.0, 2.0)]
-    section.equals("the two are equal at R = 1/3 for sparse sets (the paper reads off about 0.4)", thirds[0], thirds[1], 1e-12)
+    section.equals(
+        "the two are equal at R = 1/3 for sparse sets (the paper reads off about 0.4)",
+        thirds[0],
+        thirds[1],
+        1e-12,
+        name="third",
+    )
 
 
 def _draw(section: Section, points: dict[float, Any], cells: dict[float, Any]) -> None:

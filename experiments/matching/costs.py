@@ -49,22 +49,26 @@ def _memory(section: Section) -> None:
         "(6.12): 16 GB hold 4 tables of at most 2^29 fingerprints of 64 bits, and exactly that many",
         [fits[-1], 4 * 2**29 * 8 / GIB],
         [29, 16],
+        name="memory-tables",
     )
     ours = [d for d in range(20, 40) if (2**d + 2**d) * 8 <= 16 * GIB]
     section.equals(
         "(6.17): one table with p = d and 2^p entries of 8 bytes holds 2^30, twice as many, and exactly",
         [ours[-1], 2 * 2**30 * 8 / GIB],
         [30, 16],
+        name="memory-weak-bits",
     )
     section.equals(
         "(7.6): it counts as 1 + 2^(p-d) tables, as theory.table_equivalents has it",
         [table_equivalents(2.0**26, p) for p in (23, 25, 26)],
         [1.125, 1.5, 2.0],
+        name="equivalents",
     )
     section.equals(
         "(6.12) leaves 2^(d-16) to compare in each of its tables, and so 4 x 2^(d-16) a query (the thesis names one table's)",
         [hamming_costs.manku_query(2.0**29, 64, 4, 1, COMPARISONS)],
         [4 * 2**13],
+        name="compared-tables",
     )
 
 
@@ -91,6 +95,7 @@ def _counted(section: Section, quick: bool) -> None:
         steps,
         [hamming_costs.manku_query(n, 64, z, x, STEPS, binary=True) / comb(z, x) for z, x in ((4, 1), (5, 2))],
         1.0,
+        name="bisection",
     )
     memory, rows, counted, by_model = 1 << 20, [], [], []  # the least, with which each batch is a piece
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +121,7 @@ def _counted(section: Section, quick: bool) -> None:
         "look-ups, counted, are n for each of Manku's tables, (6.14), and m k in each piece for PSM, which (6.19) leaves out",
         counted,
         by_model,
+        name="look-ups",
     )
     _ordering(section, margins)
 
@@ -143,11 +149,13 @@ def _ordering(section: Section, margins: np.ndarray) -> None:
         found,
         expected,
         error,
+        name="ordering",
     )
     section.holds(
         "the sets come from a heap: 2 + 8 log2(k + h) costs read for each at most (four a level on the way down, two a level "
         "up for each of two new sets), as (6.16) has it; a list that is searched would read k / 2",
         within,
+        name="heap",
     )
 
 
@@ -222,13 +230,14 @@ def chapter_6(quick: bool) -> Section:
         ],
         rows,
     )
-    section.holds("the file is read once, whatever the tables: n (8 + 4) bytes, (6.13), (6.18)", read_once)
+    section.holds("the file is read once, whatever the tables: n (8 + 4) bytes, (6.13), (6.18)", read_once, name="read-once")
     section.agrees(
         "fingerprints compared are n m 2^(-xf/z) in each of Manku's tables, over blocks as they are, (6.14), and "
         "k n m 2^-p, (6.19)",
         np.array(found) / expected,
         1.0,
         1 / np.sqrt(expected),
+        name="compared",
     )
     section.observe(
         f"modelled times, by constants that {'come with the library' if quick else 'were measured right before'}, are the last "

@@ -64,7 +64,9 @@ def policies(quick: bool) -> Section:
     )
     found_pairs = set(zip(exact.left.tolist(), exact.right.tolist(), strict=True))
     section.holds(
-        "the exhaustive search finds these pairs and no others: no random fingerprint is within 3 bits", found_pairs == pairs
+        "the exhaustive search finds these pairs and no others: no random fingerprint is within 3 bits",
+        found_pairs == pairs,
+        name="exhaustive",
     )
     prefixes = [10, 14, 16] if quick else [12, 16, 20, 24]
     rows, curves, same = [], {}, True
@@ -101,6 +103,7 @@ def policies(quick: bool) -> Section:
     section.holds(
         "query and first of the index give what the exhaustive search finds and the first 5 and 23 prefixes hold, at each p",
         same,
+        name="answers",
     )
     prefix = prefixes[-1]
     ranks = probe_ranks(trial, prefix)
@@ -109,7 +112,7 @@ def policies(quick: bool) -> Section:
     met = set(zip(plain.left.tolist(), plain.right.tolist(), strict=True))
     blind = np.array([pair in met for pair in zip(trial.asked.tolist(), trial.rows.tolist(), strict=True)])
     gain, error = share_error((ranks <= 5).astype(float) - blind, groups)
-    section.below(f"p = {prefix}: 5 flips find more with margins than without", 0.0, gain, error)
+    section.below(f"p = {prefix}: 5 flips find more with margins than without", 0.0, gain, error, name="margins")
     first = first_ranks(trial, ranks)[trial.asked]
     gain, error = share_error(np.mean([(first <= k).astype(float) - (ranks <= k) for k in range(1, 11)], 0), groups)
     section.below(
@@ -117,11 +120,13 @@ def policies(quick: bool) -> Section:
         0.0,
         gain,
         error,
+        name="first-sooner",
     )
     section.holds(
         f"PSM_F needs fewer flips for recall {WANTED} than PSM_A at p = {prefix}, and at no p more: "
         f"{', '.join(f'{r[2]} and {r[1]}' for r in rows)} (thesis: 15 and 23 at p = 26)",
         rows[-1][2] < rows[-1][1] and all(r[2] <= r[1] for r in rows),
+        name="first-fewer",
     )
     sigma = _sigmas(real, trial)
     ks = (1, 2, 5, 10, 23)
@@ -142,6 +147,7 @@ def policies(quick: bool) -> Section:
         (ranks <= np.array(ks)[:, None]).mean(1),
         expected.mean(1),
         off[1],
+        name="recall",
     )
 
     def draw(axes):

@@ -49,6 +49,7 @@ def _measured(section: Section, trial: Trial, prefix: int) -> dict[int, np.ndarr
             f"{trial.name}: as many probes miss fewer pairs with {fewer + 1} tables than with {fewer} (mean over 6 to 20 probes)",
             0.0,
             *share_error(np.mean([(ranks[fewer] > k) * 1.0 - (ranks[fewer + 1] > k) for k in range(6, 21)], axis=0), groups),
+            name="fewer-missed",
         )
     one = _needed(ranks[1], 0.99) or MOST
     share, error = share_error(ranks[2] <= one // 2, groups)
@@ -56,6 +57,9 @@ def _measured(section: Section, trial: Trial, prefix: int) -> dict[int, np.ndarr
         f"{trial.name}: two tables find .99 of the pairs with half of the {one} probes that one table takes: "
         f"{share:.4f} ± {error:.4f}",
         share >= 0.99,
+        name="half",
+        found=share,
+        error=error,
     )
     return ranks
 
@@ -90,6 +94,7 @@ def _by_theory(section: Section, trial: Trial, prefix: int, sample: int, ranks: 
         found,
         mean,
         error,
+        name="recall",
     )
     return missed
 
@@ -141,7 +146,9 @@ def _times(section: Section, trial: Trial, prefix: int, ranks: dict[int, np.ndar
 
         works[name] = partial(index.query, queries, None if margins is None else np.tile(margins, (again, 1)))
     section.holds(
-        f"{trial.name}: each search finds the pairs that its prefixes probed hold, or all of them, each once and no other", same
+        f"{trial.name}: each search finds the pairs that its prefixes probed hold, or all of them, each once and no other",
+        same,
+        name="complete",
     )
     seconds = alternating(works, 12)
     for row, (name, (memory, index, _)) in zip(rows, methods.items(), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import perf_counter
+from time import process_time
 from typing import Any
 from unittest.mock import patch
 
@@ -150,14 +150,14 @@ def with_probes(index: la.WeakBitIndex, probes: int) -> la.WeakBitIndex:
 
 
 def alternating(works: dict[str, Callable[[], Any]], times: int = 3) -> dict[str, np.ndarray]:
-    """Seconds of some works that are run in turns, after a run of each that is not counted."""
+    """Processor seconds of some works that are run in turns, after a run of each that is not counted."""
     out: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(times + 1):
         for name, work in works.items():
-            start = perf_counter()
+            start = process_time()
             work()
             if turn:
-                out[name].append(perf_counter() - start)
+                out[name].append(process_time() - start)
     return {name: np.array(seconds) for name, seconds in out.items()}
 
 
@@ -165,6 +165,29 @@ def told_ratio(one: np.ndarray, other: np.ndarray) -> str:
     """How many times as long one work took as another, turn by turn: median and range."""
     ratio = one / other
     return f"{np.median(ratio):.2f} ({ratio.min():.2f} to {ratio.max():.2f})"
+
+
+def ratio_error(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
+    """That ratio as a value: of the fastest turns, and how far off that of the second fastest is, as its error."""
+    first, second = (np.sort(one) / np.sort(other))[:2]
+    return {"found": float(first), "error": abs(float(second - first))}
+
+
+def held(index: Any) -> int:
+    """Bytes of all arrays that an index holds, wherever they hang; arrays on the same memory count once."""
+    seen: dict[int, int] = {}
+    todo = [index]
+    while todo:
+        at = todo.pop()
+        if isinstance(at, np.ndarray):
+            while isinstance(at.base, np.ndarray):
+                at = at.base
+            seen[at.ctypes.data] = at.nbytes
+        elif isinstance(at, (list, tuple)):
+            todo += at
+        elif type(at).__module__.startswith("lookalike"):
+            todo += [getattr(at, name) for name in getattr(at, "__slots__", ())] + list(getattr(at, "__dict__", {}).values())
+    return sum(seen.values())
 
 
 @contextmanager

@@ -76,20 +76,24 @@ def variances(quick: bool) -> Section:
     section.table(["scheme", *(f"f = {f}" for f in UNIONS)], rows)
     for name, values in found.items():
         mean, error = mean_error(values)
-        section.agrees(f"{name}: unbiased at each f", mean, 0.5, error)
+        section.agrees(f"{name}: unbiased at each f", mean, 0.5, error, name="unbiased")
         if name in expected:
             ratio = measured[name] / expected[name]
             spread = errors[name] / expected[name]
-            section.agrees(f"{name}: variance by theory at each f", ratio, 1.0, spread)
+            section.agrees(f"{name}: variance by theory at each f", ratio, 1.0, spread, name="variance")
             section.agrees(
-                f"{name}: variance over theory, mean over f", ratio.mean(), 1.0, (spread**2).sum() ** 0.5 / len(ratio)
+                f"{name}: variance over theory, mean over f",
+                ratio.mean(),
+                1.0,
+                (spread**2).sum() ** 0.5 / len(ratio),
+                name="ratio",
             )
     few = np.array(UNIONS) <= BINS // 2
     order = ("raw bins", "reverse", "optimal", "rotation")
     for better, worse in (*pairwise(order), ("fast similarity", "k permutations")):
         # The pairs of sets are the same, so squared errors are correlated and their difference has a smaller error.
         apart, error = mean_error(((found[better] - 0.5) ** 2 - (found[worse] - 0.5) ** 2)[few])
-        section.below(f"f up to {BINS // 2}: {better} has a lower error than {worse}", apart, 0.0, error)
+        section.below(f"f up to {BINS // 2}: {better} has a lower error than {worse}", apart, 0.0, error, name="order")
     _finite(section, rng, 40_000 if quick else 200_000)
     _how_many(section, rng, 1000 if quick else 5000)
 
@@ -143,31 +147,57 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
     match = (left == right) & (left != EMPTY)
     filled, matches, found = bins - both_empty.sum(1), match.sum(1), estimates(signatures)
     mean, error = mean_error(found)
-    section.agrees("(26), (31): unbiased", mean, r, error)
+    section.agrees("(26), (31): unbiased", mean, r, error, name="lemma-2")
     section.agrees(
         "(28): each bin that is not empty matches with probability R",
         match.sum(0) / (~both_empty).sum(0),
         r,
         (r * (1 - r) / (~both_empty).sum(0)) ** 0.5,
+        name="bin",
     )
     mean, error = mean_error((bins - filled).astype(float))
-    section.agrees("jointly empty bins at finite D", mean, one_permutation.expected_empty(union, bins, universe), error)
-    section.refutes("not t (1 - 1/t)^f, which is for hashes", mean, one_permutation.expected_empty(union, bins), error)
+    section.agrees(
+        "jointly empty bins at finite D", mean, one_permutation.expected_empty(union, bins, universe), error, name="empty"
+    )
+    section.refutes(
+        "not t (1 - 1/t)^f, which is for hashes", mean, one_permutation.expected_empty(union, bins), error, name="empty-hashes"
+    )
     groups = [m for m in range(1, bins + 1) if (filled == m).sum() > 500]
     means, errors = (np.array(v) for v in zip(*(mean_error(matches[filled == m].astype(float)) for m in groups), strict=True))
-    section.agrees("(29), (30): E[N_mat | m] is m R for each number m of filled bins", means, np.array(groups) * r, errors)
-    section.refutes("not m² R / t, to which the sum printed in (30) comes", means, np.array(groups) ** 2 * r / bins, errors)
+    section.agrees(
+        "(29), (30): E[N_mat | m] is m R for each number m of filled bins", means, np.array(groups) * r, errors, name="filled"
+    )
+    section.refutes(
+        "not m² R / t, to which the sum printed in (30) comes",
+        means,
+        np.array(groups) ** 2 * r / bins,
+        errors,
+        name="filled-printed",
+    )
     variance, error = variance_error(found)
     exact = one_permutation.variance(r, union, bins, universe=universe)
-    section.agrees("(32) at finite D", variance, exact, error)
-    section.refutes("not (33), since bins are empty", variance, r * (1 - r) / bins * (union - bins) / (union - 1), error)
-    section.holds(f"(33) is negative for f = 5, t = {bins}", r * (1 - r) / bins * (5 - bins) / (5 - 1) < 0)
+    section.agrees("(32) at finite D", variance, exact, error, name="variance-32")
+    section.refutes(
+        "not (33), since bins are empty", variance, r * (1 - r) / bins * (union - bins) / (union - 1), error, name="no-33"
+    )
+    short = r * (1 - r) / bins * (union - bins) / (union - 1)
+    section.observe(
+        f"D = {universe}, t = {bins}, f = {union}: the variance is {variance / short:.3f} times (33)",
+        name="over-33", found=variance / short, error=error / short,
+    )  # fmt: skip
+    section.holds(f"(33) is negative for f = 5, t = {bins}", r * (1 - r) / bins * (5 - bins) / (5 - 1) < 0, name="negative-33")
     universe, f1, f2, a = 1024, 192, 192, 128
     places, offsets = random_places(rng, pairs // 10, universe, f1, f2, a)
     full = la.PermutationBins(universe=universe, permutations=bins).bin_places(places, offsets)
-    section.holds(f"D = {universe:,}, f = 256: no bin is empty", not (full.values == EMPTY).any())
+    section.holds(f"D = {universe:,}, f = 256: no bin is empty", not (full.values == EMPTY).any(), name="full")
     variance, error = variance_error(estimates(full))
-    section.agrees("and there (33) holds, with its factor (f - t) / (f - 1)", variance, 0.25 / bins * (256 - bins) / 255, error)
+    section.agrees(
+        "and there (33) holds, with its factor (f - t) / (f - 1)",
+        variance,
+        0.25 / bins * (256 - bins) / 255,
+        error,
+        name="full-33",
+    )
 
 
 def _how_many(section: Section, rng: np.random.Generator, pairs: int) -> None:
@@ -178,11 +208,14 @@ def _how_many(section: Section, rng: np.random.Generator, pairs: int) -> None:
         one, other = minima(rng, 0.5, 1e-4, 1e-4, (pairs, k))
         off = np.abs((one == other).mean(1) - 0.5)
         shares[k] = mean_error((off <= 0.01).astype(float)), (off**2).mean() ** 0.5
+    off = shares[32][1]
+    section.observe(f"k = 32: typical error {off:.4f}", name="error-32", found=off, error=off / (2 * pairs) ** 0.5)
     section.below(
         f"k = 32: fewer than half of the estimates are that near (typical error {shares[32][1]:.3f})",
         shares[32][0][0],
         0.5,
         shares[32][0][1],
+        name="thirty-two",
     )
     exact = float(np.diff(stats.binom.cdf([4705, 4898], 9604, 0.5))[0])  # of 4,802 matches, give or take 96
-    section.agrees("k = 9,604: 95% are", shares[9604][0][0], exact, shares[9604][0][1])
+    section.agrees("k = 9,604: 95% are", shares[9604][0][0], exact, shares[9604][0][1], name="ten-thousand")

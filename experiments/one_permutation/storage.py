@@ -93,10 +93,12 @@ def equal_bytes(quick: bool) -> Section:
             rows.append([bits, name, *(f"{value:.2f} ± {2 * error:.2f}" for value, error in each)])
     section.table(["b", "scheme", *(f"f = {union:,}" for union in UNIONS)], rows)
     over, error = np.array(ratios), np.array(spreads)
-    section.agrees("all cells: variance by theory", over, 1.0, error)
+    section.agrees("all cells: variance by theory", over, 1.0, error, name="variance")
     # The four numbers of bits of a scheme share its slots: as if each group of four were one cell.
     groups = error.reshape(-1, len(BITS)).max(1)
-    section.agrees("all cells: variance over theory, mean", over.mean(), 1.0, (groups**2).sum() ** 0.5 / len(groups))
+    section.agrees(
+        "all cells: variance over theory, mean", over.mean(), 1.0, (groups**2).sum() ** 0.5 / len(groups), name="ratio"
+    )
     _verdicts(section, cells)
     _space(section, rng)
     return section
@@ -116,20 +118,34 @@ def _verdicts(section: Section, cells: Cells) -> None:
     claim = (
         f"f = {large:,}: filled bins over k permutations, {theory.min():.2f} to {theory.max():.2f} by theory: slightly better"
     )
-    section.agrees(claim, one / other, theory, error / other)
+    section.agrees(claim, one / other, theory, error / other, name="large")
     one, other, error = compare("optimal", small, (4, 8))
-    section.below(f"f = {small}, 4 and 8 bits: filled bins are worse than k permutations", other, one, error)
+    section.below(
+        f"f = {small}, 4 and 8 bits: filled bins are worse than k permutations", other, one, error, name="filled-small"
+    )
     one, other, error = compare("raw bins", small, (4, 8))
     section.below(
-        f"f = {small}, 4 and 8 bits: raw bins are better than k permutations, their extra bit counted", one, other, error
+        f"f = {small}, 4 and 8 bits: raw bins are better than k permutations, their extra bit counted",
+        one,
+        other,
+        error,
+        name="raw-small",
     )
     one, other, error = compare("raw bins", large, (1, 2))
     section.below(
-        f"f = {large:,}, 1 and 2 bits: with their extra bit raw bins are worse than k permutations", other, one, error
+        f"f = {large:,}, 1 and 2 bits: with their extra bit raw bins are worse than k permutations",
+        other,
+        one,
+        error,
+        name="raw-large",
     )
     one, other, error = compare("fast similarity", small, BITS[1:])
     section.below(
-        f"f = {small}: 2 to 8 bits of fast similarity sketches are better than those of k permutations", one, other, error
+        f"f = {small}: 2 to 8 bits of fast similarity sketches are better than those of k permutations",
+        one,
+        other,
+        error,
+        name="fast",
     )
     section.say(
         "So the report's claim holds for sets with many more members than bins. For smaller sets it depends on the empty bins: "
@@ -147,7 +163,7 @@ def _space(section: Section, rng: np.random.Generator) -> None:
     )
     section.table(["scheme", "bits"], [[name, f"{bits:.3g}"] for name, bits in one_permutation.space_bits(universe, k).items()])
     places = one_permutation.space_bits(universe, 1)["one permutation"] - np.log2(universe)
-    section.equals("one permutation of 10⁹ places takes the 4 GB of section 3.3", places / 8e9, 4.0, 0.5)
+    section.equals("one permutation of 10⁹ places takes the 4 GB of section 3.3", places / 8e9, 4.0, 0.5, name="space")
     universe = 1 << 16
     scheme = la.PermutationBins(universe=universe, permutations=BINS)
     slots = scheme.bin_places(*random_places(rng, 40, universe, 300, 300, 200)).values
@@ -155,6 +171,7 @@ def _space(section: Section, rng: np.random.Generator) -> None:
     section.holds(
         f"D = {universe:,}, t = {BINS}: places counted from the start of their bin need exactly log2(D / t) = 8 bits",
         int(filled.max()).bit_length() == 8,
+        name="places",
     )
     section.say(
         "In practice hash functions take the place of stored permutations, and all schemes need only a few words for them."

@@ -99,11 +99,16 @@ def speed(quick: bool) -> Section:
         if naive != out[:50].tolist() or not np.array_equal(every, out):
             wrong.append(name)
         assert values.shape[1] == samples
-    section.holds(f"all {len(ways)} ways count just the equal samples{''.join(f'; not {name}' for name in wrong)}", not wrong)
+    section.holds(
+        f"all {len(ways)} ways count just the equal samples{''.join(f'; not {name}' for name in wrong)}",
+        not wrong,
+        name="counts",
+    )
     looked_up = _look_ups(signatures)
     section.holds(
         f"the table is looked up twice for a word of 32 bits with 1, 2 and 4 bits alike (counted: {looked_up})",
         set(looked_up.values()) == {2.0},
+        name="lookups",
     )
     _measure(section, ways, left, right)
     return section

@@ -54,15 +54,15 @@ def agrees_with_spread(section: Section, found: Runs, expected: np.ndarray, name
         error = normal_error(mean[chosen], theory[chosen], error[chosen], n)
         section.agrees(
             f"the {name} is what binomial matches give, with Theorem 1's probability at each pair's own resemblance",
-            mean[chosen], theory[chosen], error,
+            mean[chosen], theory[chosen], error, name="law",
         )  # fmt: skip
 
 
-def ordered(section: Section, claim: str, values: np.ndarray) -> None:
+def ordered(section: Section, claim: str, values: np.ndarray, name: str) -> None:
     """Check that each scheme's values (repetitions, schemes, ...) lie below those of the scheme before."""
     steps = values[:, :-1] - values[:, 1:]
     mean, error = mean_error(steps, 0)
-    section.below(claim, 0.0, mean, normal_error(mean, np.zeros_like(mean), error, len(values)))
+    section.below(claim, 0.0, mean, normal_error(mean, np.zeros_like(mean), error, len(values)), name=name)
 
 
 def lost(found: Runs) -> np.ndarray:
@@ -70,15 +70,16 @@ def lost(found: Runs) -> np.ndarray:
     return (2.0 - found.shares(PRECISION) - found.shares(RECALL))[:, :, LARGE]
 
 
-def draw_lost(found: Runs, names: list[str], which: int) -> Any:
-    """Return what draws 1 - precision or 1 - recall over k."""
-    mean = 1.0 - found.shares(which).mean(0)
+def draw_lost(found: Runs, expected: np.ndarray, names: list[str], which: int) -> Any:
+    """Return what draws 1 - precision or 1 - recall over k: measured as points, expected as lines."""
+    mean, theory = 1.0 - found.shares(which).mean(0), 1.0 - expected[..., 0] / expected[..., which]
 
     def draw(axes: Any) -> None:
         for axis, threshold in zip(axes, SHOWN, strict=True):
             for name in names:
                 colour = f"C{WHOLE.index(name)}"
-                axis.plot(SIZES, mean[NAMES.index(name), :, at(threshold)], color=colour, label=name)
+                axis.plot(SIZES, mean[NAMES.index(name), :, at(threshold)], "o", ms=3, color=colour, label="_measured")
+                axis.plot(SIZES, theory[NAMES.index(name), :, at(threshold)], lw=1, color=colour, label=name)
             axis.set(xscale="log", yscale="log", xlabel="slots k", title=f"R0 = {threshold}")
             axis.set(ylabel="wrong share of those retrieved" if which == PRECISION else "missed share of those to find")
             name_lines(axis, apart=0.085)
@@ -114,14 +115,14 @@ def curves(quick: bool) -> Section:
         "are those of the repetitions. No binomial is drawn: they only say what is to be expected."
     )
     section.figure(
-        "a-retrieval-precision", (2, 2), draw_lost(found, ["b = 1", "b = 2", "b = 4", "32 bits"], PRECISION),
-        "Wrong pairs among those retrieved (1 - precision, logarithmic): the fewer the bits, the more of them at the same k. The "
+        "a-retrieval-precision", (2, 2), draw_lost(found, expected, ["b = 1", "b = 2", "b = 4", "32 bits"], PRECISION),
+        "Wrong pairs among those retrieved (1 - precision, logarithmic), measured (points) and expected (lines): the fewer the bits, the more of them at the same k. The "
         "gap is widest at R0 = 0.3, below which most pairs lie. Steps are no noise: an estimate is a whole number of matches.",
     )  # fmt: skip
     section.figure(
-        "a-retrieval-recall", (2, 2), draw_lost(found, ["b = 1", "b = 2", "32 bits"], RECALL),
-        "Pairs missed (1 - recall, logarithmic): recall tells the schemes apart too, if by less; it jumps where R0 can be met "
-        "exactly by a whole number of matches.",
+        "a-retrieval-recall", (2, 2), draw_lost(found, expected, ["b = 1", "b = 2", "b = 4", "32 bits"], RECALL),
+        "Pairs missed (1 - recall, logarithmic), measured (points) and expected (lines): recall tells the schemes apart too, if by less. The "
+        "teeth are no noise: they stand where R0 can be met exactly by a whole number of matches.",
     )  # fmt: skip
     agrees_with_spread(section, found, expected, WHOLE)
     names = places(WHOLE)
@@ -129,13 +130,17 @@ def curves(quick: bool) -> Section:
         section,
         "wrong and missed shares together fall from b = 1 over 2, 3 and 4 to 32 (mean over R0, k of 96 and more)",
         lost(found).mean((2, 3))[:, names],
+        "fewer-bits",
     )
     one, four, all_bits = places(["b = 1", "b = 4", "32 bits"])
     for which, name in ((PRECISION, "precision"), (RECALL, "recall")):
         whole = found.shares(which)[:, :, LARGE].mean(2)
-        ordered(section, f"the {name} of 1 bit is below that of 32 bits at each R0", -whole[:, [one, all_bits]])
+        ordered(
+            section, f"the {name} of 1 bit is below that of 32 bits at each R0", -whole[:, [one, all_bits]], f"one-bit-{name}"
+        )
         mean, error = mean_error((whole[:, all_bits] - whole[:, four]).mean(1))
-        section.observe(f"the {name} of 4 bits is {mean:.4f} ± {error:.4f} below that of 32 bits at the same k of 96 and more")
+        claim = f"the {name} of 4 bits is {mean:.4f} ± {error:.4f} below that of 32 bits at the same k of 96 and more"
+        section.observe(claim, name=f"four-bits-{name}", found=mean, error=error)
     _compare_losses(section, found)
     section.say(f"At k = {SIZES[AT]} (± standard errors):")
     section.table(*table_of(found, ["b = 1", "b = 2", "b = 4", "32 bits"]))
@@ -171,7 +176,7 @@ def _compare_losses(section: Section, found: Runs) -> None:
     mean, error = mean_error(apart[:, : at(0.5) + 1], 0)
     section.below(
         "with fewer than 96 slots and R0 up to 0.5, 1 bit loses more in precision than in recall, as a multiple of what 32 bits lose",
-        0.0, mean, normal_error(mean, np.zeros_like(mean), error, len(apart)),
+        0.0, mean, normal_error(mean, np.zeros_like(mean), error, len(apart)), name="few-slots",
     )  # fmt: skip
 
 
@@ -198,9 +203,15 @@ def fractional_figure_5(quick: bool) -> Section:
         section,
         "wrong and missed shares together fall from f = 1 over 1.25, 1.5, 1.75 and 2 to 32 (mean over R0, k of 96 and more)",
         total.mean(2),
+        "fewer-bits",
     )
     precise = 1.0 - found.shares(PRECISION)[:, :, LARGE].mean((2, 3))[:, places(["b = 1", "f = 1.5", "b = 2"])]
-    ordered(section, "the precision of 1.5 bits lies between those of 1 and of 2 (mean over R0, k of 96 and more)", precise)
+    ordered(
+        section,
+        "the precision of 1.5 bits lies between those of 1 and of 2 (mean over R0, k of 96 and more)",
+        precise,
+        "between",
+    )
     # Ratios, linearised: what all schemes of a repetition have in common cancels.
     ratio = total.mean(0) / total.mean(0)[0]
     mean, error = mean_error(ratio + (total - ratio * total[:, :1]) / total.mean(0)[0], 0)

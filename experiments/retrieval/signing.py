@@ -118,7 +118,7 @@ def _check_minima(
             if (name, kind) != ("2-universal", "their numbers"):
                 section.agrees(
                     f"{name}, keys {kind}: minima match with probability R, their lowest bits with Theorem 1's (mean over pairs)",
-                    mean, 0.0, error,
+                    mean, 0.0, error, name="families",
                 )  # fmt: skip
     told = next(row for row in rows if row[:2] == ["2-universal", "their numbers"])
     section.observe(
@@ -148,10 +148,10 @@ def _check_rows(section: Section) -> None:
         if name == "2-universal":
             section.refutes(
                 f"2-universal functions are not minwise: of 1,000 keys in a row, and 1,000 that overlap by half or the middle half of them, "
-                f"minima match in {told}", found, truth, error,
+                f"minima match in {told}", found, truth, error, name="two-universal",
             )  # fmt: skip
         else:
-            section.agrees(f"of 4-universal functions they match in {told}", found, truth, error)
+            section.agrees(f"of 4-universal functions they match in {told}", found, truth, error, name="four-universal")
 
 
 def _measure(section: Section, mixed: np.ndarray, keys: np.ndarray, offsets: np.ndarray, universe: int) -> None:

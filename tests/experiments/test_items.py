@@ -6,10 +6,9 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
-from types import SimpleNamespace
 
 import pytest
-from items import NAMES, PAPERS, VERDICTS, Item, read_items, table_page
+from items import NAMES, PAPERS, UNTESTED, VERDICTS, Found, Item, bounds, fits, problem, read_found, read_items, table_page
 from sections import SECTIONS
 
 import lookalike as la
@@ -17,6 +16,10 @@ from lookalike import hashing, values
 
 ROOT = Path(__file__).parents[2]
 ITEMS = read_items()
+TEXTS = {
+    known.page: (ROOT / f"docs/experiments/{known.page}.md").read_text(encoding="utf-8") for known in PAPERS.values()
+}  # fmt: skip
+FOUND, LEFT_OUT = read_found(TEXTS)
 
 
 def upto(form, last):
@@ -73,15 +76,24 @@ def test_every_number_of_the_document_is_in_the_table_and_no_other(document):
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.document} {item.where[0]}")
-def test_an_item_says_all_that_it_must_and_its_proof_exists(item):
-    assert all((item.where, item.claim, item.ours, item.data, item.proof))
+def test_an_item_says_all_that_it_must_and_its_tests_exist(item):
+    assert all((item.where, item.claim, item.ours, item.data))
     assert item.verdict in VERDICTS
-    assert bool(item.why) == (item.verdict != "agrees")
-    for key in item.sections:
-        assert key in SECTIONS
+    assert item.why or item.verdict == "holds"
+    assert item.checks or item.verdict == UNTESTED
     for name in item.tests:
         file, _, function = name.partition("::")
         assert function in functions(file), name
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.document} {item.where[0]}")
+def test_verdicts_stand_on_the_checks_of_the_pages(item):
+    assert problem(item, FOUND, LEFT_OUT) == ""
+
+
+def test_the_page_is_that_of_the_items_and_of_the_sections():
+    written = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    assert written == table_page(ITEMS, TEXTS, "Written by `make reproduce`.")
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.document} {item.where[0]}")
@@ -98,8 +110,8 @@ def test_no_claim_is_there_twice():
     assert len(set(claims)) == len(claims)
 
 
-def test_every_section_of_the_reproduction_is_the_proof_of_something():
-    assert set(chain.from_iterable(item.sections for item in ITEMS)) == set(SECTIONS)
+def test_every_section_of_the_reproduction_carries_something():
+    assert {name.partition(".")[0] for item in ITEMS for name in item.named} == set(SECTIONS)
 
 
 def test_sections_lie_on_the_page_of_their_paper():
@@ -114,42 +126,105 @@ def test_errata_that_items_name_are_in_the_documents():
 
 
 def an_item(**other):
-    given = {
-        "document": "a-www",
-        "where": ("(1)",),
-        "claim": "a | b",
-        "ours": "x",
-        "data": "sets",
-        "verdict": "agrees",
-        "why": "",
-    }
-    return Item(**given | {"proof": ("a-law", "tests/theory/test_bbit.py::test_table_1")} | other)
+    given = {"document": "a-www", "where": ("(1)",), "claim": "a | b", "ours": "x", "data": "sets", "verdict": "holds"}
+    return Item(**given | {"checks": ("a-law.exact", "tests/theory/test_bbit.py::test_table_1")} | other)
 
 
-def test_the_page_links_the_proof_and_escapes_bars():
-    page = table_page([an_item()], [], "Written today.")
-    assert "[a-law](experiments/bbit.md#a-law)" in page
-    assert 'title="tests/theory/test_bbit.py">test_<wbr>table_<wbr>1</code>' in page
-    assert "| (1) | a \\| b | x; *sets* | agrees |" in page
+def a_page(*lines):
+    return {"bbit": "\n".join(["## Law {#a-law}", "", *lines])}
 
 
-def test_a_section_that_fails_overrules_the_verdict():
-    ran = [SimpleNamespace(key="a-law", checks=3, failures=["a-law: no"])]
-    row = next(line for line in table_page([an_item()], ran, "").splitlines() if line.startswith("| (1)"))
-    assert "| **does not hold: a-law** |" in row
-    assert "agrees" not in row
+def line(mark="✓", name="a-law.exact", value=""):
+    return f'- {mark} <a id="{name}" data-check="{name}"{value}></a>so it is'
 
 
-def test_a_section_without_its_corpus_is_named():
-    ran = [SimpleNamespace(key="a-law", checks=0, failures=[]), SimpleNamespace(key="a-storage", checks=1, failures=[])]
-    assert "| agrees (left out here: a-law) |" in table_page([an_item(proof=("a-law", "a-storage"))], ran, "")
+def of_value(value, error):
+    return line("measured:", "a-law.value", f' data-found="{value}" data-error="{error}"')
 
 
-def test_verdicts_are_counted():
-    items = [an_item(), an_item(verdict="corrected", why="E1"), an_item(document="t-thesis", verdict="differs", why="so")]
-    page = table_page(items, [], "")
-    assert "| all | 3 | 1 | 1 | 1 |" in page
-    assert "(#a-www) | 2 | 1 | 1 | 0 |" in page
+def row_of(item, texts):
+    return next(row for row in table_page([item], texts, "").splitlines() if row.startswith('| <a id="'))
+
+
+def test_the_page_links_the_checks_and_escapes_bars():
+    row = row_of(an_item(), a_page(line()))
+    assert "[a-law.exact](experiments/bbit.md#a-law.exact)" in row
+    assert 'title="tests/theory/test_bbit.py">test_<wbr>table_<wbr>1</code>' in row
+    assert row.startswith('| <a id="a-www-1"></a>holds | (1) | a \\| b |')
+
+
+@pytest.mark.parametrize(
+    "lines, why",
+    [
+        ((line("✗ **does not hold:**"),), "a-law.exact does not hold"),
+        ((line(), line("✗ **does not hold:**")), "a-law.exact does not hold"),
+        ((line(name="a-law.other"),), "a-law.exact is missing"),
+        ((line("measured:"),), "a-law.exact is an observation, not a check"),
+    ],
+)
+def test_a_verdict_whose_checks_fail_or_are_missing_does_not_stand(lines, why):
+    texts = a_page(*lines)
+    assert problem(an_item(), *read_found(texts)) == why
+    assert f"</a>**does not stand: {why}** |" in row_of(an_item(), texts)
+
+
+@pytest.mark.parametrize(
+    "verdict, printed, value, error, stands",
+    [
+        ("holds", "7", 7.4, 0.0, True),
+        ("holds", "7", 7.6, 0.0, False),
+        ("holds", "7", 7.6, 0.1, True),
+        ("claim refuted", "7", 7.6, 0.1, False),
+        ("claim refuted", "7", 8.0, 0.1, True),
+        ("misprint", "32.2", 33.2, 0.0, True),
+        ("misprint", "33.2", 33.16, 0.0, False),
+        (UNTESTED, "7", 2.8, 0.0, True),
+    ],
+)
+def test_the_measured_value_decides(verdict, printed, value, error, stands):
+    item = an_item(verdict=verdict, printed=printed, measured="a-law.value")
+    assert (problem(item, *read_found(a_page(line(), of_value(value, error)))) == "") == stands
+
+
+def test_a_name_with_several_values_has_none():
+    texts = a_page(line(), of_value(1.0, 0.0), of_value(2.0, 0.0))
+    assert "no single value" in problem(an_item(measured="a-law.value"), *read_found(texts))
+
+
+@pytest.mark.parametrize(
+    "printed, low, high",
+    [("0.4", 0.35, 0.45), (">= 3.5", 3.45, float("inf")), ("<= 0.010", float("-inf"), 0.0105), ("10 .. 30", 9.5, 30.5), ("5,120", 5119.5, 5120.5)],
+)  # fmt: skip
+def test_half_a_unit_of_the_last_printed_digit_is_granted(printed, low, high):
+    assert bounds(printed) == pytest.approx((low, high))
+    inside, outside = (high, low - 1.0) if low > -1e9 else (low + 0.0, high + 1.0)
+    assert fits(printed, Found(True, min(inside, 1e9))) and not fits(printed, Found(True, outside))
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="must be a number, a bound"):
+        bounds("about 7")
+
+
+def test_a_section_without_its_corpus_tests_nothing():
+    texts = a_page("Left out: the corpus of policies is not there.")
+    assert "</a>not tested here (left out: a-law) |" in row_of(an_item(checks=("a-law.exact",)), texts)
+    assert "</a>holds (left out: a-law) |" in row_of(an_item(), texts)
+
+
+def test_verdicts_are_counted_and_anchors_differ():
+    items = [an_item(), an_item(verdict="misprint", why="E1"), an_item(document="t-thesis", verdict="claim refuted", why="so")]
+    page = table_page(items, a_page(line()), "")
+    assert "| all | 3 | 1 | 1 | 0 | 1 | 0 |" in page
+    assert "(#a-www) | 2 | 1 | 1 | 0 | 0 | 0 |" in page
+    assert page.count('<a id="a-www-1"></a>') == page.count('<a id="a-www-1--2"></a>') == 1
+    assert "**misprint**: [A (1)](#a-www-1--2)." in page
+
+
+def test_the_first_screen_shows_what_was_measured_and_what_is_printed():
+    item = an_item(verdict="claim refuted", why="so", printed="0.4", right="1/3", measured="a-law.value", first=1)
+    page = table_page([item], a_page(line(), of_value(0.3333, 0.001)), "")
+    assert "| **claim refuted** | [b-Bit Minwise Hashing, (1)](#a-www-1): a \\| b | 0.4 | 1/3 | 0.3333 ± 0.001 | <svg " in page
 
 
 @pytest.mark.parametrize("page", ["resemblance", "fingerprints"])

@@ -123,3 +123,20 @@ def test_counters(tmp_path, trial):
     with trials.counting() as counts:
         index.query(trial.queries, trial.margins)
     assert 2 * counts["compared"] == index.compared
+
+
+def test_arrays_that_an_index_holds_are_counted_once(rng):
+    words = rng.integers(0, 1 << 64, 5000, dtype=np.uint64)
+    index = la.WeakBitIndex(radius=3, prefix_bits=12).add(words)
+    index.query(words[:1], rng.normal(size=(1, 64)).astype(np.float32))
+    offsets = 4 * (2**12 + 1)
+    assert (
+        5000 * (8 + 8 + 4) + offsets <= trials.held(index) <= 5000 * (8 + 8 + 4) + offsets + 64
+    )  # words, sorted words, their rows
+    array = np.zeros(100)
+    assert trials.held([array, array[10:], (array,)]) == 800
+
+
+def test_a_ratio_of_times_is_that_of_the_fastest_turns():
+    one, other = np.array([9.0, 2.0, 3.0]), np.array([1.0, 2.0, 8.0])
+    assert trials.ratio_error(one, other) == {"found": 2.0, "error": 0.5}

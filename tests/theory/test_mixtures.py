@@ -1,5 +1,7 @@
 """Mixtures of whole, fractional and XORed bits: formulas against simulation, against grids, and the printed ones refuted."""
 
+from math import comb
+
 import numpy as np
 import pytest
 from theory.sampler import minima, parts_of, sparse_matches
@@ -126,10 +128,14 @@ def test_numerator_has_c1(rng):
 
 
 def test_xored_bits_are_biased(rng):
-    """E4: called unbiased, -.010 at R = .6 and 64 bits; second order predicts -.0079."""
-    share = (rng.random((200_000, 64)) < xor_bits.match_probability(0.6, 2)).mean(1)
-    bias = xor_bits.resemblance(share, 2).mean() - 0.6
-    assert -0.012 < bias < -0.007
+    """E4: called unbiased; -.0093 at R = .6 and 64 bits, by all counts of a binomial law; to second order -.0079."""
+    chance = float(xor_bits.match_probability(0.6, 2))
+    exact = sum(
+        comb(64, n) * chance**n * (1 - chance) ** (64 - n) * (float(xor_bits.resemblance(n / 64, 2)) - 0.6) for n in range(65)
+    )
+    assert exact == pytest.approx(-0.00930, abs=5e-6)
+    found = xor_bits.resemblance((rng.random((200_000, 64)) < chance).mean(1), 2)
+    assert abs(found.mean() - 0.6 - exact) < 4 * found.std() / len(found) ** 0.5
     assert xor_bits.bias(0.6, 2, 64) == pytest.approx(-0.0079, abs=5e-5)
 
 
