@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, cut_at, places, rows_of
 
-from lookalike.kernels.filters import choose_prefixes
+from lookalike.kernels import filters
 from lookalike.steps import crowds as module
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, sharing, shingle_counts
 from lookalike.text.hashes import KeyedHashes
@@ -166,5 +166,7 @@ def test_links_share_a_bucket(kind):
 def test_roundings_shorten_no_prefix():
     """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
     n, values, counts = 100, np.arange(1, 101), np.full(2, 5, np.int32)
-    out, before = [np.empty(n, np.int64) for _ in range(5)], np.empty((n, 2), np.int64)
-    assert choose_prefixes(values, np.array([0, n]), np.array([7]), counts, np.uint64(63), 0.55, *out, before) == 46
+    scratch, out = (np.empty(n, np.int64), np.empty(filters.WORDS, np.int64)), [np.empty(n, np.int64) for _ in range(2)]
+    facts = np.empty((n, filters.BITS), np.int64)
+    sets = values, np.array([0, n]), np.array([7]), counts, np.uint64(63)
+    assert filters.choose_prefixes(*sets, 0.55, *scratch, *out, facts) == 46
