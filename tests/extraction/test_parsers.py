@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from document_files import docx, odt, pdf
+from document_files import docx, eml, odt, pdf
 
 import lookalike as la
 from lookalike.extraction import UnreadableError, parsers, worker
@@ -34,6 +34,15 @@ def alone(kind, content, **limits):
         return str(error)
     finally:
         one.close()
+
+
+def test_files_of_the_folder_are_not_run(tmp_path, monkeypatch):
+    """A corpus can hold files of any name, and the program can run among them."""
+    for name in ("struct", "email", "resource", "zipfile"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert "Hello." in alone("eml", eml("Hello."))
+    assert not (tmp_path / "run").exists()
 
 
 def test_time_is_limited():

@@ -6,6 +6,7 @@ from document_files import WORD, docx, eml, epub, odt, pdf, zipped
 from lookalike.extraction import UnreadableError
 from lookalike.extraction.worker import KINDS
 
+STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 DELETED = f'<w:p xmlns:w="{WORD}"><w:del><w:r><w:delText>old</w:delText></w:r></w:del></w:p>'
 TWICE = (
     '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice><w:p><w:r><w:t>boxed'
@@ -13,6 +14,16 @@ TWICE = (
 )
 TRACKED = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>"
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><x>&b;</x>'
+
+
+MOVED = f'<w:p xmlns:w="{WORD}"><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom></w:p>'
+COMMENT = "<office:annotation><text:p>a comment</text:p></office:annotation>"
+
+
+def parts(kind, *texts):
+    """A message of parts."""
+    inside = "".join(f"--x\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n{text}\r\n" for kind, text in texts)
+    return eml(f"{inside}--x--", f"multipart/{kind}; boundary=x")
 
 
 @pytest.mark.parametrize(
@@ -25,9 +36,22 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
         ("docx", docx("new", before=TWICE), "boxed\nnew"),
         ("docx", docx("a</w:t><w:tab/><w:t>b"), "a\tb"),
         ("odt", odt("One<text:s/>two<text:tab/>three", "a<text:span>b</text:span>c"), "One two\tthree\nabc"),
+        ("docx", docx("b", before=MOVED), "\nb"),
+        ("docx", docx("a</w:t><w:noBreakHyphen/><w:t>b"), "a-b"),
+        ("docx", docx("a", before="<w:p><w:pPr><w:tabs><w:tab/><w:tab/></w:tabs></w:pPr></w:p>"), "\na"),
         ("odt", odt("new", before=TRACKED), "new"),
+        ("odt", odt(f"before {COMMENT}after"), "before after"),
         ("epub", epub("First chapter.", "Second chapter."), "First chapter.\fSecond chapter."),
+        ("epub", epub("First</p><p>one."), "First\n\none."),
         ("eml", eml("Hello."), "A subject\n\nHello.\n"),
+        ("eml", eml("Grüße", "text/plain").replace("Grüße".encode(), "Grüße".encode("latin-1")), "A subject\n\nGrüße\n"),
+        ("eml", eml("Привет, мир", "text/plain"), "A subject\n\nПривет, мир\n"),
+        ("eml", eml("Привет", "text/plain; charset=us-ascii"), "A subject\n\nПривет\n"),
+        ("eml", parts("mixed", ("html", "<p>The body.</p>"), ("plain", "A footer")), "A subject\n\nThe body.\n\nA footer"),
+        ("eml", parts("mixed", ("plain", "first"), ("plain", "second")), "A subject\n\nfirst\n\nsecond"),
+        ("eml", parts("alternative", ("plain", " "), ("html", "<p>The body.</p>")), "A subject\n\nThe body."),
+        ("eml", parts("alternative", ("html", "<p>The body.</p>"), ("plain", "Body")), "A subject\n\nBody"),
+        ("eml", parts("related", ("html", "<p>Body.</p>"), ("plain", "of a picture")), "A subject\n\nBody."),
         ("eml", eml("<p>Hello <b>you</b>.</p>", "text/html"), "A subject\n\nHello you."),
         ("eml", eml("Hello.", "text/plain; charset=of-nobody"), "A subject\n\nHello.\n"),
     ],
@@ -56,6 +80,37 @@ def test_texts(kind, content, text):
 def test_what_cannot_be_read(kind, content, why):
     with pytest.raises(UnreadableError, match=why):
         KINDS[kind](content)
+
+
+def book(chapter, package="http://www.idpf.org/2007/opf", **more):
+    """A book of one chapter of these bytes."""
+    opf = f'<package xmlns="{package}"><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>'
+    roots = '<rootfile full-path="x.pdf" media-type="application/pdf"/><rootfile full-path="b.opf" media-type="application/oebps-package+xml"/>'
+    container = f"<container><rootfiles>{roots}</rootfiles></container>"
+    return zipped(**{"META-INF__container_xml": container, "b_opf": opf, "a_xhtml": chapter, **more})
+
+
+CHAPTER = '<?xml version="1.0" encoding="{0}"?><html><head><title/></head><body><p>Grüße</p></body></html>'
+
+
+def test_chapters_of_any_encoding():
+    for encoding in ("utf-8", "utf-16", "iso-8859-1"):
+        assert KINDS["epub"](book(CHAPTER.format(encoding).encode(encoding))) == "Grüße", encoding
+    assert KINDS["epub"](book(CHAPTER.format("utf-8"), package="")) == "Grüße"
+    locked = "<encryption><EncryptedData><CipherData><CipherReference URI='{0}'/></CipherData></EncryptedData></encryption>"
+    with pytest.raises(UnreadableError, match="is encrypted"):
+        KINDS["epub"](book(b"\x93\x01", **{"META-INF__encryption_xml": locked.format("a.xhtml")}))
+    assert KINDS["epub"](book(CHAPTER.format("utf-8"), **{"META-INF__encryption_xml": locked.format("font.ttf")})) == "Grüße"
+    empty = zipped(**{"META-INF__container_xml": '<x><rootfile full-path="b.opf"/></x>', "b_opf": "<package/>"})
+    with pytest.raises(UnreadableError, match="names no chapters"):
+        KINDS["epub"](empty)
+
+
+def test_strict_documents():
+    strict = zipped(
+        word__document_xml=f'<w:document xmlns:w="{STRICT}"><w:body><w:p><w:r><w:t>text</w:t></w:r></w:p></w:body></w:document>'
+    )
+    assert KINDS["docx"](strict) == "text"
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch):

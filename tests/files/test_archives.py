@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import stat
 import tarfile
 import tempfile
 import zipfile
@@ -148,6 +149,12 @@ def test_links_devices_archives_and_what_is_encrypted_are_counted(tmp_path):
     packed[packed.rindex(b"PK\1\2") + 8] |= 1  # the last entry of the directory
     (tmp_path / "y.zip").write_bytes(packed)
     assert read(tmp_path / "y.zip") == ({f"{tmp_path}/y.zip/a.txt": A}, {"encrypted": 1})
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as out:
+        link = zipfile.ZipInfo("l.txt")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        out.writestr(link, "/etc/passwd")
+        out.writestr("a.txt", A)
+    assert read(tmp_path / "z.zip") == ({f"{tmp_path}/z.zip/a.txt": A}, {"linked_twice": 1})
 
 
 def test_data_sets_in_archives_lose_their_descriptions(tmp_path):

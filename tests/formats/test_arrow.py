@@ -167,6 +167,9 @@ def test_what_is_left_of_a_saved_data_set_is_one(tmp_path, shards):
     alone = datasets.load_from_disk(str(tmp_path / "train"))
     assert alone["id"][:] == list(range(0, 300, 2))
     assert '"state.json"' in (tmp_path / "train/_lookalike.json").read_text()
+    (tmp_path / "saved/train/cache-1234.arrow").write_bytes(next((tmp_path / "saved/train").glob("data-*")).read_bytes())
+    beside = la.dedup(tmp_path / "saved/train")  # what map() keeps beside the data
+    assert beside.summary.documents == 300 and beside.summary.skipped["by_reason"]["marker"] == 3
     result.write(tmp_path / "out", force=True)
     la.dedup(tmp_path / "saved/train", annotate=True).write(tmp_path / "all", annotate=True)
     assert not (tmp_path / "all/state.json").exists()

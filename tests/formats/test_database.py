@@ -109,6 +109,25 @@ def test_nothing_is_changed(tmp_path, make, suffix):
     assert path.read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == [path.name]
 
 
+def test_a_view_reads_no_other_file(tmp_path):
+    (tmp_path / "secret.txt").write_text("of this machine")
+    with duckdb.connect(tmp_path / "v.duckdb") as opened:
+        opened.execute(f"create view v as select 1 as id, content as text from read_text('{tmp_path}/secret.txt')")
+    with pytest.raises(la.InputDataError, match=r"v\.duckdb"):
+        la.dedup(tmp_path / "v.duckdb")
+
+
+def test_a_name_of_a_column_that_is_not_utf8(tmp_path):
+    with sqlite3.connect(tmp_path / "n.sqlite") as opened:
+        opened.execute("create table t (id integer, text text, naaame text)")
+        opened.execute("insert into t values (1, 'a', 'b')")
+    opened.close()
+    path = tmp_path / "n.sqlite"
+    path.write_bytes(path.read_bytes().replace(b"naaame", b"n\xff\xfe\xffme"))
+    with pytest.raises(la.InputDataError, match=r"n\.sqlite"):
+        la.dedup(path)
+
+
 def test_bytes_are_text_where_they_are_utf8(tmp_path):
     path = sqlite(tmp_path / "in.db", [(1, A.encode(), 0.5), (2, b"a \xff b", 0.5)])
     assert [row["text"] for _, row in open_sources([path], query="select text from pages limit 1")[0].records()] == [A]

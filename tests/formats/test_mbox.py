@@ -108,6 +108,10 @@ def test_hostile_headers(tmp_path):
     result = la.dedup(tmp_path / "a.mbox")
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped"]
     (row,) = result.clean().to_pylist()
+    for subject in ("=?utf-8?b?a?=", "=?utf-é?q?x?=", "=?utf-7?q?+2AA-?="):
+        (tmp_path / "b.mbox").write_bytes(f"From a\nSubject: {subject}\n\nsome text\n".encode())
+        (one,) = la.dedup(tmp_path / "b.mbox").clean().to_pylist()
+        one["subject"].encode()
     assert row["subject"] == "=?of-nobody?b?////?=" and row["date"] == "" and "text of it" in row["text"]
 
 

@@ -3,11 +3,15 @@
 import gzip
 import json
 import logging
+import zlib
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 import lookalike as la
+from lookalike.formats.sources import open_sources
+from lookalike.formats.split import Columns, Limit
 
 STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
 OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
@@ -84,6 +88,10 @@ def test_charsets_of_servers(tmp_path):
     ]  # fmt: skip
     (tmp_path / "a.warc").write_bytes(b"".join(records))
     assert la.dedup(tmp_path / "a.warc").summary.exact_duplicates == 3
+    quoted = response("u:5", page("“Don’t”, she said").encode("cp1252"), "text/html; charset=ISO-8859-1")
+    names = record("response", "dns:a", b"20261101000000\na. 300 IN A 1.2.3.4\n", "text/dns")
+    (tmp_path / "b.warc").write_bytes(quoted + names)
+    assert la.dedup(tmp_path / "b.warc").clean()["text"].to_pylist() == ["“Don’t”, she said"]
 
 
 def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog):
@@ -125,3 +133,40 @@ def test_columns(tmp_path):
     assert la.dedup(tmp_path / "a.wet", within="date").kept.num_rows == 1
     with pytest.raises(la.OutputError, match="cannot be written"):
         la.dedup(tmp_path / "a.wet").write(tmp_path / "out.warc")
+
+
+def chunked(content):
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (content[:7], content[7:], b""))
+
+
+@pytest.mark.parametrize(
+    ("content", "coding"),
+    [
+        (page(STORY).encode(), "Content-Encoding: gzip"),  # unpacked by the crawler
+        (page(STORY).encode(), "Transfer-Encoding: chunked"),
+        (chunked(page(STORY).encode()), "Transfer-Encoding: chunked"),
+        (chunked(gzip.compress(page(STORY).encode())), "Transfer-Encoding: chunked\r\nContent-Encoding: x-gzip"),
+        (zlib.compress(page(STORY).encode()), "Content-Encoding: deflate"),
+        (zlib.compress(page(STORY).encode(), wbits=-15), "Content-Encoding: deflate"),
+        (pa.compress(page(STORY).encode(), "brotli", asbytes=True), "Content-Encoding: br"),
+        (pa.compress(page(STORY).encode(), "zstd", asbytes=True), "Content-Encoding: zstd"),
+        (page(STORY).encode(), "Content-Encoding: none"),
+        (page(STORY).encode(), "Content-Encoding: UTF-8"),
+        (gzip.compress(page(STORY).encode())[:-9], "Content-Encoding: gzip"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else len(value),
+)
+def test_what_servers_say_and_send(tmp_path, content, coding):
+    """The page is read, or what there is of it, and those after it."""
+    broken = response("http://a/0", b"\x1f\x8b\0\0", coding="Content-Encoding: br\r\n")
+    told = response("http://a/1", content, coding=f"{coding}\r\n")
+    (tmp_path / "a.warc").write_bytes(b"".join([INFO, broken, told, response("http://a/2", page(OTHER))]))
+    texts = la.dedup(tmp_path / "a.warc").clean()["text"].to_pylist()
+    assert len(texts) == 3 and texts[0] == "" and texts[2] == OTHER
+    assert texts[1] == STORY or (content[:2] == b"\x1f\x8b" and texts[1].startswith(STORY[:1000]))
+
+
+def test_a_limit_that_no_machine_has(tmp_path):
+    (tmp_path / "a.warc").write_bytes(b"".join(RECORDS))
+    (split,) = open_sources([tmp_path / "a.warc"])
+    assert sum(len(batch.texts) for batch in replace(split, limit=Limit()).batches(Columns())) == 6

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 from io import StringIO
 from typing import Any
 
@@ -120,11 +122,27 @@ def _end(error: BaseException) -> None:
     sys.exit(70)
 
 
+def _stopping() -> dict[int, Any]:
+    """Let signals that ask to stop end the program as Ctrl-C does, with nothing left behind; return what they did before."""
+
+    def stop(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    numbers = [signal.SIGTERM, signal.SIGHUP]
+    return {number: signal.signal(number, stop) for number in numbers if signal.getsignal(number) is signal.SIG_DFL}
+
+
 def main(arguments: list[str] | None = None, **extra: Any) -> None:
-    """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 70 on a bug, 130 on Ctrl-C."""
+    """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 70 on a bug, 128 + n on a signal n."""
     _fill_closed_streams()
+    before = _stopping()
     try:
         code = program.main(arguments, standalone_mode=False, prog_name="lookalike", **extra)
     except (Exception, KeyboardInterrupt) as error:
         _end(error)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     sys.exit(code if isinstance(code, int) else 0)

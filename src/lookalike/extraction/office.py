@@ -19,8 +19,11 @@ _BLOCK = 1 << 16
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # for programs that know less: a copy
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_STRICT = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
+_UNSAID = (_FALLBACK, f"{_WORD}moveFrom", f"{_STRICT}moveFrom")  # a copy, and what was moved elsewhere
+_BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _SILENT = (f"{_TEXT}tracked-changes", "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation")
-_OPF = "{http://www.idpf.org/2007/opf}"
+_PACKAGE = "application/oebps-package+xml"
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 
 
@@ -68,7 +71,7 @@ def _elements(archive: zipfile.ZipFile, name: str, silent: Collection[str] = ())
             for event, element in parser.read_events():
                 if element.tag in silent:
                     inside += 1 if event == "start" else -1
-                    element.clear()
+                    _empty(element)
                 elif event == "end" and not inside:
                     yield element
         parser.close()
@@ -76,20 +79,32 @@ def _elements(archive: zipfile.ZipFile, name: str, silent: Collection[str] = ())
         raise UnreadableError(f"{name} is not well-formed XML: {error}") from None
 
 
+def _empty(element: Element) -> None:
+    """Forget what is in an element, not the text that follows it."""
+    tail = element.tail
+    element.clear()
+    element.tail = tail
+
+
 def text_of_docx(content: bytes) -> str:
     """Return the paragraphs of a document and its notes, a line each; what was deleted with tracked changes is left out."""
     archive = _opened(content)
     lines, line = [], []
     for part in ("word/document.xml", *(name for name in _NOTES if name in archive.namelist())):
-        for element in _elements(archive, part, [_FALLBACK]):
-            if element.tag == f"{_WORD}t":
+        for element in _elements(archive, part, _UNSAID):
+            space, _, name = element.tag.rpartition("}")
+            if f"{space}}}" not in (_WORD, _STRICT):
+                continue
+            if name == "t":
                 line.append(element.text or "")
-            elif element.tag in (f"{_WORD}tab", f"{_WORD}br", f"{_WORD}cr"):
-                line.append("\t" if element.tag == f"{_WORD}tab" else "\n")
-            elif element.tag == f"{_WORD}p":
+            elif name == "tabs":  # where tabs go to, which are no text
+                del line[len(line) - len(element) :]
+            elif name in _BREAKS:
+                line.append(_BREAKS[name])
+            elif name == "p":
                 lines.append("".join(line))
                 line.clear()
-            if element.tag in (f"{_WORD}p", f"{_WORD}tbl", f"{_WORD}r"):
+            if name in ("p", "tbl", "r"):
                 element.clear()
     return "\n".join(lines)
 
@@ -113,32 +128,38 @@ def text_of_odt(content: bytes) -> str:
     for element in _elements(_opened(content), "content.xml", _SILENT):
         if element.tag in (f"{_TEXT}p", f"{_TEXT}h"):
             lines.append("".join(spoken(element)))
-            tail = element.tail
-            element.clear()
-            element.tail = tail
+            _empty(element)
     return "\n".join(lines)
 
 
 def text_of_epub(content: bytes) -> str:
     """Return the texts of the chapters in the order of reading, a form feed between two."""
-    from ..text.html import html_to_text
+    from ..text.html import html_to_text, page_of
 
     archive, size = _opened(content), 0
-    rootfile = next((e for e in _elements(archive, "META-INF/container.xml") if e.tag.endswith("rootfile")), None)
-    package = "" if rootfile is None else rootfile.get("full-path", "")
+    roots = [e for e in _elements(archive, "META-INF/container.xml") if e.tag.endswith("rootfile")]
+    package = next((e.get("full-path", "") for e in sorted(roots, key=lambda e: e.get("media-type") != _PACKAGE)), "")
     files, order = {}, []
     for element in _elements(archive, package):
-        if element.tag == f"{_OPF}item":
+        kind = element.tag.rpartition("}")[2]
+        if kind == "item":
             files[element.get("id")] = element.get("href", "")
-        elif element.tag == f"{_OPF}itemref":
+        elif kind == "itemref":
             order.append(element.get("idref"))
-    if "META-INF/encryption.xml" in archive.namelist() and "META-INF/rights.xml" in archive.namelist():
-        raise UnreadableError("is encrypted")
+    inside = [
+        posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(files[one]))) for one in order if one in files
+    ]
+    if not inside:
+        raise UnreadableError("names no chapters")
+    if "META-INF/encryption.xml" in archive.namelist():  # of fonts, too, which are no text
+        told = _elements(archive, "META-INF/encryption.xml")
+        if any(unquote(e.get("URI", "")) in inside for e in told if e.tag.endswith("CipherReference")):
+            raise UnreadableError("is encrypted")
     chapters = []
-    for name in (files[one] for one in order if one in files):
-        page = b"".join(_blocks(archive, posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(name)))))
+    for name in inside:
+        page = b"".join(_blocks(archive, name))
         size += len(page)
         if size > MOST_OF_BOOK:
             raise UnreadableError(f"has more than {MOST_OF_BOOK >> 20:,} MB when it is unpacked")
-        chapters.append(html_to_text(page.decode("utf-8", "replace"), boilerplate=True))
+        chapters.append(html_to_text(page_of(page), boilerplate=True))
     return "\f".join(chapters)

@@ -31,7 +31,7 @@ class _Worker:
 
     def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
         paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        command = [sys.executable, "-m", "lookalike.extraction.worker", str(seconds), str(memory)]
+        command = [sys.executable, "-P", "-m", "lookalike.extraction.worker", str(seconds), str(memory)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": paths},

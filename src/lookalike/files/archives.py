@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import tarfile
 import zipfile
 from collections.abc import Collection, Iterator, Sequence
@@ -78,6 +79,9 @@ def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[byt
                 continue
             if member.flag_bits & _ENCRYPTED:
                 skipped.add("encrypted", f"{archive.name}/{member.filename}")
+                continue
+            if stat.S_ISLNK(member.external_attr >> 16):
+                skipped.add("linked_twice", f"{archive.name}/{member.filename}")
                 continue
             with whole.open(member) as stream:
                 yield member.filename, member.file_size, stream

@@ -122,22 +122,25 @@ def digest_of(places: Sequence[Place]) -> str | None:
 def without_accounts(places: list[Place], skipped: Skipped) -> list[Place]:
     """Leave out, and count, what is kept beside data: ``*.json`` of the shell names it too."""
     holding = {_seen_at(place).parent for place in places if place.relative.endswith(".arrow")}
-    return [place for place in places if not _is_account(place, skipped, holding)]
+    saved = {_seen_at(place).parent for place in places if _seen_at(place).name in ("state.json", "dataset_info.json")}
+    return [place for place in places if not _is_account(place, skipped, holding, saved)]
 
 
 def _seen_at(place: Place) -> PurePath | Url:
     return place.path if place.unpacked is None else PurePosixPath(place.name)
 
 
-def _is_account(place: Place, skipped: Skipped, holding: Collection[PurePath | Url]) -> bool:
-    """Tell, and count, what lookalike wrote beside an output, and what describes data sets of Hugging Face.
+def _is_account(place: Place, skipped: Skipped, holding: Collection[PurePath | Url], saved: Collection[PurePath | Url]) -> bool:
+    """Tell, and count, what lookalike wrote beside an output, and what describes, or repeats, data sets of Hugging Face.
 
-    ``holding`` folders have their ``.arrow`` files.
+    ``holding`` folders have their ``.arrow`` files, ``saved`` ones what describes them.
     """
     name, folder = _seen_at(place).name, _seen_at(place).parent
-    described = (name in ("state.json", "dataset_info.json") and folder in holding) or (
-        name == "dataset_dict.json" and any(one.parent == folder for one in holding)
-    )
+    described = (
+        (name in ("state.json", "dataset_info.json") and folder in holding)
+        or (name == "dataset_dict.json" and any(one.parent == folder for one in holding))
+        or (folder in saved and name.startswith("cache-") and name.endswith(".arrow"))
+    )  # of map and filter: copies of the data
     if place.spool is not None or not (is_marker(name) or described):
         return False
     skipped.add("marker", place.name)

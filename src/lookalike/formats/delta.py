@@ -133,6 +133,7 @@ def _deleted_rows(uri: str, version: int, options: dict[str, str], name: str) ->
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     command = [
         sys.executable,
+        "-P",  # or a file of the folder that this runs in would be imported
         "-m",
         "lookalike.formats.delta",
         uri,

@@ -31,7 +31,9 @@ class DuckDB(Database):
         """Yield the rows that the query gives."""
         import duckdb
 
-        with closing(duckdb.connect(str(path), read_only=True)) as opened:
+        # A table can be a view, which must not read other files of this machine; a query of the user's may.
+        config: dict[str, str | bool | int | float | list[str]] = {} if self.query else {"enable_external_access": "false"}
+        with closing(duckdb.connect(str(path), read_only=True, config=config)) as opened:
             tables = opened.execute(_TABLES).fetchall()
             found, number = opened.sql(self.statement(split, tables)), 1
             for batch in () if found is None else _batches(found):

@@ -79,7 +79,8 @@ def _messages(split: Split) -> Iterator[bytes | None]:
 
 def _headers_of(content: bytes) -> Record:
     """Return what the headers say that are columns."""
-    from email.header import decode_header, make_header  # here, for what is not needed to start
+    from email.errors import MessageError  # here, for what is not needed to start
+    from email.header import decode_header, make_header
 
     found: dict[str, Any] = dict.fromkeys(_HEADERS)
     end = re.search(rb"\r?\n\r?\n", content[:_MOST_HEADERS])
@@ -90,8 +91,9 @@ def _headers_of(content: bytes) -> Record:
             if found[field] is None and name.lower() == header:
                 said = value.strip().decode("utf-8", "replace")
                 try:
-                    found[field] = str(make_header(decode_header(said)))
-                except (ValueError, LookupError):  # of a character set that is not known, or damaged
+                    decoded = str(make_header(decode_header(said)))
+                    found[field] = decoded.encode("utf-8", "replace").decode()  # halves of pairs are no characters
+                except (ValueError, LookupError, MessageError):  # of a character set that is not known, or damaged
                     found[field] = said
     return found
 

@@ -23,7 +23,7 @@ class SQLite(Database):
     suffixes = (".sqlite", ".sqlite3", ".db")
 
     def failures(self) -> tuple[type[Exception], ...]:
-        return (sqlite3.Error,)
+        return (sqlite3.Error, UnicodeError)  # names of columns that are not UTF-8
 
     def selected(self, path: Path, split: Split, encoding_errors: str) -> Iterator[Record]:
         """Yield the rows that the query gives; what is kept as bytes is text, too, if it is UTF-8."""

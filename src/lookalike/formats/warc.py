@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import re
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -25,11 +28,15 @@ _HEADERS = {"uri": "WARC-Target-URI", "date": "WARC-Date", "record_id": "WARC-Re
             "language": "WARC-Identified-Content-Language"}  # fmt: skip
 _FIELDS = ("id", "text", *_HEADERS, "content_type")
 _MARKUP = ("text/html", "application/xhtml+xml")
+_PACKED = 1 << 14  # bytes that are unpacked at a time
 _HEADERS_BYTES = 1 << 17  # that a record may have before its content
 _PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": partial(gzip.compress, mtime=0),
     "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
 }
+
+
+_CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "brotli", "zstd": "zstd"}
 
 
 class Warc(ParsedRecords):
@@ -84,12 +91,12 @@ class Warc(ParsedRecords):
     def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
         most = split.limit.most
-        for number, record in enumerate(filter(_kind, _records(split, auto_decode="all")), 1):
+        for number, record in enumerate(filter(_kind, _records(split)), 1):
             given = record.headers
             row: Record = {name: given.get(header) for name, header in _HEADERS.items()}
             kind = record.http_content_type if record.is_http else given.get("Content-Type")
             row |= {"id": f"{row['uri']} {row['date']}", "content_type": kind}
-            content: bytes = record.reader.read(most + 1)
+            content = _content_of(record, most + 1)
             if len(content) > most and not split.limit.skip:
                 raise split.too_large(f"row {number}")
             yield row, None if len(content) > most else _kind(record) + _as_utf8(content, record.http_charset)
@@ -155,15 +162,76 @@ def _kind(record: WarcRecord) -> bytes:
         return b""
     kind = (record.http_content_type if record.is_http else record.headers.get("Content-Type")) or ""
     kind = kind.partition(";")[0].strip().lower()
-    return b"h" if kind in _MARKUP else b"t" if kind.startswith("text/") else b""
+    return b"h" if kind in _MARKUP else b"t" if kind.startswith("text/") and kind != "text/dns" else b""
+
+
+def _content_of(record: WarcRecord, most: int) -> bytes:
+    """Return the content of a record, up to so many bytes, as it was before servers packed it.
+
+    Crawlers unpack it, too, and leave what servers said of it: what is not packed as it says is taken as it is.
+    """
+    content = b"".join(_pieces(record.reader.read, most))
+    given = record.http_headers if record.is_http else None
+    if given is None or len(content) >= most:
+        return content
+    if "chunked" in (given.get("Transfer-Encoding") or "").lower():
+        content = _whole(content)
+    for coding in reversed((given.get("Content-Encoding") or "").lower().split(",")):
+        name = _CODINGS.get(coding.strip())
+        if name is not None:
+            content = _unpacked(content, name, most)
+    return content
+
+
+def _pieces(read: Callable[[int], bytes], most: int) -> Iterator[bytes]:
+    """Read up to so many bytes, not all at once: FastWARC makes room for as many as are asked for."""
+    while most > 0 and (block := read(min(most, BLOCK))):
+        most -= len(block)
+        yield block
+
+
+def _whole(content: bytes) -> bytes:
+    """Put chunks together; what is not in chunks is returned as it is."""
+    found, at = [], 0
+    while head := re.compile(rb"([0-9a-fA-F]{1,15})[^\r\n]*\r\n").match(content, at):
+        size = int(head[1], 16)
+        found.append(content[head.end() : head.end() + size])
+        at = head.end() + size + 2
+        if size == 0:
+            break
+    return b"".join(found) if at else content
+
+
+def _unpacked(content: bytes, name: str, most: int) -> bytes:
+    """Decompress up to so many bytes: those before damage, or all as they are if none are packed and they look like text."""
+    found = b""
+    try:
+        if name in ("gzip", "deflate"):  # deflated with a header of zlib, or, as some servers send it, without
+            bits = 16 if name == "gzip" else 0 if content[:1] == b"x" else -2 * zlib.MAX_WBITS
+            unpacking = zlib.decompressobj(zlib.MAX_WBITS + bits)
+            for begin in range(0, len(content), _PACKED):
+                found += unpacking.decompress(content[begin : begin + _PACKED], most - len(found))
+                if len(found) == most:
+                    break
+        else:
+            with pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
+                for block in _pieces(stream.read, most):
+                    found += block
+    except (OSError, zlib.error):
+        return found or (b"" if b"\0" in content[:BLOCK] else content)
+    return found
 
 
 def _as_utf8(content: bytes, charset: str | None) -> bytes:
     """Return bytes in UTF-8, if they are of the charset that the server named."""
-    try:
-        return content if charset is None else content.decode(charset).encode()
-    except (LookupError, ValueError):
+    if charset is None:
         return content
+    # Browsers read Latin-1 as the code page of Windows, whose quotation marks many pages have.
+    latin = charset.lower().replace("_", "-") in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
+    for name in ("cp1252", charset) if latin and not content.isascii() else (charset,):
+        with suppress(LookupError, ValueError):
+            return content.decode(name).encode()
+    return content
 
 
 FORMAT = Warc("warc", *packed(".warc", ".wet"))

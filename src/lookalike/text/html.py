@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _FEW = 3000  # elements whose main text takes less than a second, however they are nested
 _MOST_STEPS = 10_000_000  # from elements to those around them, of which main text takes 80 ns each
+_SWALLOWS = re.compile(r"<(title|script|style|textarea|noscript|xmp)\b([^<>]*)/>", re.I)
 # Elements that nest: not those that have no end, or that the next of their kind ends.
 _NESTED = re.compile(
     r"<(/?)(?!/?(?:area|base|br|col|dd|dt|hr|img|input|li|link|meta|option|p|param|path|source|td|th|tr|track|wbr)\b)[a-z]",
@@ -61,6 +62,8 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     if "<" not in html:
         return html
     html = html.encode("utf-8", "replace").decode()  # halves of pairs are no characters
+    if html[:200].lstrip("\ufeff \r\n\t").startswith("<?xml"):  # where <title/> is whole; as HTML it would swallow the page
+        html = _SWALLOWS.sub(r"<\1\2></\1>", html)
     # A frame that lacks its end would swallow the page; in <noscript>, which browsers skip, nobody notices. Nor has it a text.
     html = html.replace("<iframe", "<wbr").replace("<IFRAME", "<wbr")
     main = not boilerplate and not _is_deep(html)

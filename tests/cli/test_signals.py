@@ -1,0 +1,28 @@
+"""Signals that ask the program to stop end it as Ctrl-C does: nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
+def test_what_was_unpacked_goes(tmp_path, number):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for i in range(20_000):
+            archive.writestr(f"{i}.txt", f"text {i} of some words")
+    held, program = tmp_path / "held", "import sys, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program += "from lookalike.cli.main import main; main()"
+    held.mkdir()
+    env = os.environ | {"TMPDIR": str(held)}
+    job = [sys.executable, "-c", program, "dedup", "a.zip", "--format", "txt"]
+    with subprocess.Popen(job, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        while not any(held.glob("lookalike-*/*")) and run.poll() is None:
+            time.sleep(0.01)
+        run.send_signal(number)
+        assert run.wait(60) == 128 + number
+    assert not list(held.iterdir())
