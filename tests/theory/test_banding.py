@@ -163,7 +163,7 @@ def test_known_numbers_and_limits():
     assert (chosen.bands, chosen.rows) == (16, 6)
     assert banding.least_agreeing(16, 6, 0.8, 0.99, chosen.recall_at_threshold) == 65
     assert banding.least_agreeing(16, 6, 0.8, 0.99) == banding.least_agreeing(16, 6, 0.8, 0.999, 1.0) == 63
-    assert banding.least_agreeing(16, 6, 1.0, 0.99) == 96
+    assert banding.least_agreeing(16, 6, 1.0, 0.99) == banding.least_agreeing(16, 6, 1.0, 0.99, 0.99) == 96
     assert banding.least_agreeing(16, 6, 0.8, 0.99, 0.99) == banding.least_agreeing(16, 6, 0.8, 0.99, 0.99 - 1e-12) == 0
 
 

@@ -139,6 +139,16 @@ def test_choices_offered():
     assert not [c for c in choose.candidates(0.2, 0.5) if c[0] == "xor_bits"], "E13: single bits match by less than a half"
 
 
+def test_of_choices_of_the_same_size_the_one_of_fewest_permutations_is_taken():
+    """Each number of bits, and of permutations combined, on its own; here two or more are the smallest."""
+    for r, wanted in ((0.8, 0.2), (0.9, 0.3), (0.9, 0.2), (0.9, 0.1)):
+        alone = [choose.for_error(r, wanted, bits=(b,), combined=()) for b in choose.BITS]
+        alone += [choose.for_error(r, wanted, bits=(), combined=(m,)) for m in (2, 3, 4, 6)]
+        sizes = sorted((c.total_bits, c.permutations) for c in alone)
+        found = choose.for_error(r, wanted)
+        assert (found.total_bits, found.permutations) == sizes[0] and sizes[0][0] == sizes[1][0]
+
+
 def test_least_budgets():
     assert choose.for_error(0.5, 0.9).slots == 1
     least = choose.for_memory(0.5, 1)

@@ -272,6 +272,11 @@ def test_the_share_of_matches_rises_from_its_least_value(parts, densities):
     assert mixture.rises_from(parts, *densities) == pytest.approx(grid[np.argmin(pooled)], abs=3e-4)
 
 
+def test_sets_are_sparse_where_no_density_is_given():
+    """As many single bits as XORs of two: single bits of sparse sets match with probability (1 + R) / 2, which is 1/4 at R = -1/2."""
+    assert mixture.rises_from([Part(slots=40), Part(slots=40, combined=2)]) == pytest.approx(-0.5)
+
+
 MIXED = [
     [Part(slots=40, bits=1), Part(slots=30, bits=3)],
     [Part(slots=40, bits=2), Part(slots=60, combined=2)],

@@ -16,7 +16,7 @@ SHOWN = [
     (SHINGLES, "<Shingles: 3 documents, 115 shingles, Shingling(unit='word', width=5, "),
     (SIGNATURES, "<Signatures: 3 documents, 128 slots, MinHash(permutations=128, seed=1)>"),
     (la.BBit(bits=1).pack(SIGNATURES), "<PackedSignatures: 3 documents, 16 bytes each, BBit(bits=1), MinHash(permutations=128, "),
-    (la.SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, "),
+    (la.SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, seed=1)>"),
     (la.SimHash(bits=64, margins=True).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, with margins, SimHash("),
     (la.SetSketch().sign(SHINGLES), "<SetSketches: 3 documents, 256 registers, SetSketch("),
     (WEIGHTED, "<WeightedSets: 2 sets, 3 elements>"),
