@@ -16,6 +16,7 @@ def test_what_was_unpacked_goes(tmp_path, number):
         for i in range(20_000):
             archive.writestr(f"{i}.txt", f"text {i} of some words")
     held, program = tmp_path / "held", "import sys, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program += "signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # which nohup lets the tests ignore
     program += "from lookalike.cli.main import main; main()"
     held.mkdir()
     env = os.environ | {"TMPDIR": str(held)}
