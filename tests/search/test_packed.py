@@ -231,3 +231,16 @@ def test_what_bands_cannot_do_is_refused(rng):
             partial(index.add, other)()
     dense = la.XorBits().pack(la.PermutationMinHash(universe=100, permutations=64).sign_sets(np.arange(160) % 80, [0, 80, 160]))
     assert len(la.pairs_above(dense, 0.1, recall=0.9)) == 1, "below what combined bits tell apart all pairs are compared"
+
+
+def test_all_pairs_are_compared_where_no_bands_reach_the_recall():
+    shingles = la.Shingles.from_arrays(list(range(40)), [0, 20, 40])
+    packed = la.BBit(bits=8).pack(la.MinHash(permutations=4).sign(shingles))
+    with pytest.raises(la.ParameterError, match="do not reach"):
+        la.theory.packed_banding.choose_bands(0.1, 0.99, packed.packing.parts(4), 2)
+    for threshold in (0.0, 0.1):
+        banded, every = la.pairs_above(packed, threshold, recall=0.99), la.pairs_above(packed, threshold)
+        np.testing.assert_array_equal(banded.left, every.left)
+    for recall in (0.0, 1.0, 1.5, float("nan")):
+        with pytest.raises(la.ParameterError, match="recall must be"):
+            la.pairs_above(packed, 0.1, recall=recall)

@@ -214,9 +214,16 @@ def test_dartminhash(rng, scale):
     assert found.var() == pytest.approx(variance, abs=4 * variance * (2 / n) ** 0.5)
 
 
-def test_darts_of_weights_that_are_next_to_nothing_are_refused():
+def test_darts_of_weights_without_bounds_are_refused():
     with pytest.raises(la.ParameterError, match=r"at least 2\^-40.*got 1e-13"):
         la.DartMinHash().sign(la.WeightedSets.from_arrays([1, 2], [1.0, 1e-13], [0, 2]))
+    for weights in ([5e307] * 4, [1.0, 1.0, 1.0, 1e308], [1e151, 1.0, 1.0, 1.0]):
+        with pytest.raises(la.ParameterError, match=r"at most 2\^500"):
+            la.DartMinHash(permutations=16).sign(la.WeightedSets.from_arrays([1, 2, 3, 4], weights, [0, 4]))
+    assert la.DartMinHash(permutations=16).sign(la.WeightedSets.from_arrays([1, 2], [2.0**500, 1.0], [0, 2])).values.shape == (
+        1,
+        16,
+    )
     signed = la.DartMinHash(permutations=8).sign(la.WeightedSets.from_arrays([1, 2], [2.0**-40, 1e12], [0, 1, 2]))
     assert signed.estimated_resemblance(0, 1) == 0
 

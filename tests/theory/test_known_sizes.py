@@ -53,6 +53,13 @@ def test_codes_attain_their_variance(rng, left, right, common, bits):
     assert (np.abs(found - common) <= 1.96 * error).mean() >= 0.92
 
 
+def test_one_size_for_all_rows():
+    codes = np.random.default_rng(1).integers(0, 16, (2, 5, 64))
+    each = known_sizes.most_likely_of_codes(*codes, np.full(5, 100), np.full(5, 300), 4)
+    for one, found in zip(each, known_sizes.most_likely_of_codes(*codes, 100, 300, 4), strict=True):
+        np.testing.assert_array_equal(one, found)
+
+
 @pytest.mark.parametrize(("left", "right", "common"), CASES)
 def test_codes_follow_their_law(rng, left, right, common):
     n, bits = 200_000, 2

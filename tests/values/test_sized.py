@@ -92,6 +92,15 @@ def test_files_keep_sizes_and_order(signatures, tmp_path):
     assert la.load(tmp_path / "plain").sizes is None
 
 
+def test_sizes_given_at_once_are_checked_too(signatures):
+    made = la.Signatures(signatures.values[:2], signatures.scheme, sizes=[100, 100])
+    np.testing.assert_array_equal(made.sizes, signatures.sizes[:2])
+    assert la.QuantileBits().pack(made).sizes.dtype == np.float64
+    for sizes in ([-1, 2], [np.nan, 2], [1 << 32, 2]):
+        with pytest.raises(la.ParameterError, match="sizes must be in"):
+            la.Signatures(signatures.values[:2], signatures.scheme, sizes=sizes)
+
+
 def test_empty_sets_are_in_nothing(shingles):
     signed = la.MinHash(permutations=16).sign(la.Shingles.from_arrays([1, 2, 3], [0, 3, 3, 3])).with_sizes([3, 0, 0])
     found, error = signed.estimated_intersection([0, 1, 1], [1, 0, 2], with_error=True)

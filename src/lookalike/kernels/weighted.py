@@ -11,6 +11,7 @@ from .hashing import fmix64
 _S11 = np.uint64(11)
 _UNIT = 2.0**-53
 LEAST_WEIGHT = 2.0**-40
+MOST_WEIGHT = 2.0**500  # so that no sum, and no strip of weights, is infinite
 
 
 @compiled("float64(uint64, int64)")

@@ -79,6 +79,8 @@ def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[i
 
     Slots of two sets match with a probability of at least t + (1 - t) A, with A of the denser one, which falls in the density.
     """
+    if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:
+        raise ParameterError(f"recall must be in (0, 1); got {recall}")
     if packed.has_empty:
         raise ParameterError(
             "raw one-permutation bins can be empty, and have no bands: leave recall out, or fill bins before packing, with "
@@ -88,6 +90,9 @@ def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[i
     density = 0.0 if packed.densities is None else float(packed.densities.max(initial=0.0))
     if any(part.combined > 1 for part in parts) and threshold < xor_bits.least_resemblance(density, density):
         return None
+    slots = sum(part.slots for part in parts)
+    if packed_banding.candidate_probability(threshold, slots, 1, parts, density, density) < recall:
+        return None  # no bands reach it
     n, (bands, rows) = len(packed), packed_banding.choose_bands(threshold, recall, parts, len(packed), density)
     chance = float(packed_banding.candidate_probability(0.0, bands, rows, parts))
     banded = packed_banding.cost(n, bands, chance)
@@ -105,7 +110,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
         In resemblance. An estimate that is less than 1e-12 below it, by rounding, reaches it.
     recall : float in (0, 1), optional
         Compare only pairs that share a band, as many bands as a pair of this resemblance needs to share one with this
-        probability. By default, and where it would take longer, all pairs are compared.
+        probability. By default, and where it would take longer or no bands reach it, all pairs are compared.
     threads : int >= 1
 
     Returns

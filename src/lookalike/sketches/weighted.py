@@ -76,7 +76,7 @@ class DartMinHash(_WeightedScheme):
     Raises
     ------
     ParameterError
-        When signing, if a weight is below 2^-40.
+        When signing, if a weight is below 2^-40 or above 2^500.
 
     Notes
     -----
@@ -98,10 +98,12 @@ class DartMinHash(_WeightedScheme):
     """
 
     def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
-        if sets.weights.min(initial=1.0) < kernel.LEAST_WEIGHT:
-            raise ParameterError(
-                f"weights must be at least 2^-40 (9.1e-13); got {sets.weights.min():g}: multiply all by the same factor"
-            )
+        for outside in (sets.weights.min(initial=1.0), sets.weights.max(initial=1.0)):
+            if not kernel.LEAST_WEIGHT <= outside <= kernel.MOST_WEIGHT:
+                raise ParameterError(
+                    f"weights must be at least 2^-40 (9.1e-13) and at most 2^500 (3.3e150); got {outside:g}: multiply all by a "
+                    "factor"
+                )
         ranks = np.empty(self.permutations)
         kernel.sign_darts(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), ranks, out)
 

@@ -269,7 +269,7 @@ def most_likely_of_codes(
     """
     edges = _edges(int(within("bits", bits, 1, 16)))
     i, j = (np.asarray(codes, np.int64) for codes in (codes_left, codes_right))
-    f1, f2 = np.broadcast_arrays(count("size_left", size_left), count("size_right", size_right))
+    f1, f2 = np.broadcast_arrays(count("size_left", size_left), count("size_right", size_right), i[..., 0], j[..., 0])[:2]
     ratio = (f2 / f1)[..., None]
     left, right = (edges[i], edges[i + 1]), (edges[j] / ratio, edges[j + 1] / ratio)
 

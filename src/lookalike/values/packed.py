@@ -215,8 +215,10 @@ class PackedSignatures(Sized):
         """Return the numbers that the bits of some rows' slots make, int64 of shape (rows, permutations)."""
         _, slots, bits = self.layout[0].tolist()
         planes = np.ascontiguousarray(self.words[rows], "<u8").reshape(len(rows), bits, -1)
-        each = np.unpackbits(planes.view(np.uint8), axis=-1, bitorder="little")[:, :, :slots]
-        return np.asarray((each.astype(np.int64) << np.arange(bits)[:, None]).sum(1))
+        codes = np.zeros((len(rows), slots), np.int64)
+        for bit in range(bits):  # one plane at a time takes the least memory
+            codes |= np.unpackbits(planes[:, bit].view(np.uint8), axis=-1, bitorder="little")[:, :slots].astype(np.int64) << bit
+        return codes
 
     def _intersections(
         self, left: Int64Array, right: Int64Array, there: PackedSignatures, sizes: tuple[Float64Array, Float64Array]

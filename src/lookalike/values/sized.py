@@ -32,10 +32,12 @@ class Sized(Brief):
         return np.asarray(sizes)
 
     def _check_sizes(self) -> None:
-        """Refuse sizes that are not one for each row."""
+        """Refuse sizes that are not one for each row, or out of their range; round others, as ``with_sizes`` does."""
         sizes = getattr(self, "sizes", None)
         if sizes is not None and np.shape(sizes) != (len(self),):
             raise ParameterError(f"sizes must be one for each of {len(self)} rows; got shape {np.shape(sizes)}")
+        if sizes is not None:
+            object.__setattr__(self, "sizes", sizes_of(size_steps(sizes)))
 
     def _intersections(
         self, left: Int64Array, right: Int64Array, there: Any, sizes: tuple[Float64Array, Float64Array]
