@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -15,6 +16,7 @@ from ..kernels.scratch import Hits
 from ..theory import blocks as theory
 from ..theory.hamming_costs import Costs, layout_memory, layout_query
 from ..values import Int64Array, UInt64Array
+from ..values.arrays import whole
 from .fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
 from .self_join import block_masks
 
@@ -29,8 +31,9 @@ class TableIndex(FingerprintIndex):
     Parameters
     ----------
     radius : int >= 0, default 3
-    blocks : int, default 4
-        z: blocks of bits, as equal as can be.
+    blocks : int, or sequence of int, default 4
+        z: blocks of bits, as equal as can be, or the width of each, from the lowest bit on. Equal ones compare the fewest uniform
+        fingerprints.
     lead : int, default 1
         x: blocks that must agree, with ``blocks - lead >= radius``.
     lookup : {"prefix", "binary"}, default "prefix"
@@ -40,7 +43,7 @@ class TableIndex(FingerprintIndex):
     Raises
     ------
     ParameterError
-        If the blocks cannot guarantee the radius, or fingerprints are incompatible.
+        If the blocks cannot guarantee the radius, their widths do not add up to the bits, or fingerprints are incompatible.
 
     Notes
     -----
@@ -52,19 +55,23 @@ class TableIndex(FingerprintIndex):
     """
 
     def __init__(
-        self, *, radius: int = 3, blocks: int = 4, lead: int = 1, lookup: str = "prefix", bits: int | None = None
+        self, *, radius: int = 3, blocks: int | Sequence[int] = 4, lead: int = 1, lookup: str = "prefix", bits: int | None = None
     ) -> None:
+        if isinstance(blocks, Sequence):
+            blocks = tuple(whole("the width of a block", width, 1) for width in blocks)
+            bits = sum(theory.block_sizes(sum(blocks) if bits is None else whole("bits", bits, 1), blocks))
         super().__init__(radius=radius, bits=bits)
-        self.n_tables = theory.block_tables(blocks, lead, radius)
+        self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
         if lookup not in ("prefix", "binary"):
             raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")
-        self.blocks, self.lead, self.lookup = blocks, lead, lookup
+        self.blocks: int | tuple[int, ...] = blocks
+        self.lead, self.lookup = lead, lookup
 
     def _build(self) -> None:
         """Sort the keys of each table."""
         words = self._stored
-        choices = tuple(combinations(range(self.blocks), self.lead))
-        masks = block_masks(self.bits or 64, self.blocks, choices)
+        sizes = theory.block_sizes(self.bits or 64, self.blocks)
+        masks = block_masks(sum(sizes), sizes, tuple(combinations(range(len(sizes)), self.lead)))
         n = len(words)
         prefix_bits = min(24, max(1, int(max(n, 2) - 1).bit_length()))
         shift = np.uint64(64 - prefix_bits)
