@@ -55,7 +55,13 @@ class TableIndex(FingerprintIndex):
     """
 
     def __init__(
-        self, *, radius: int = 3, blocks: int | Sequence[int] = 4, lead: int = 1, lookup: str = "prefix", bits: int | None = None
+        self,
+        *,
+        radius: int = 3,
+        blocks: int | Sequence[int] = 4,
+        lead: int = 1,
+        lookup: str = "prefix",
+        bits: int | None = None,
     ) -> None:
         if isinstance(blocks, Sequence):
             blocks = tuple(whole("the width of a block", width, 1) for width in blocks)

@@ -23,9 +23,7 @@ from .permutation import OnePermutation, PermutationBins, PermutationMinHash
 from .quantiles import QuantileBits
 
 SIGNATURES = Kind(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
-_SCHEMES = {
-    c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins, CMinHash)
-}
+_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins, CMinHash)}
 _DTYPES = {
     "values": ("<u4", "<u8"),
     "words": ("<u8",),

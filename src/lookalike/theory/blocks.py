@@ -34,7 +34,9 @@ def block_sizes(bits: int, blocks: int | Sequence[int]) -> list[int]:
     """
     if isinstance(blocks, Sequence):
         if min(blocks, default=0) < 1 or sum(blocks) != bits:
-            raise ParameterError(f"widths of blocks must be at least 1 and add up to {bits} bits; got {', '.join(map(str, blocks))}")
+            raise ParameterError(
+                f"widths of blocks must be at least 1 and add up to {bits} bits; got {', '.join(map(str, blocks))}"
+            )
         return list(blocks)
     if not 1 <= blocks <= bits:
         raise ParameterError(f"blocks must be in 1..{bits}; got {blocks}")
