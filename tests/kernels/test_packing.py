@@ -174,7 +174,7 @@ def test_circles_equal_their_twin(rng, size):
 
 def test_circles_need_the_members():
     raw = la.OnePermutation(permutations=64)
-    with pytest.raises(la.ParameterError, match="needs the members of the sets"):
+    with pytest.raises(la.ParameterError, match="needs the members of sets"):
         raw.fill(raw.sign(la.shingle(["a b c"])), "circulant")
 
 

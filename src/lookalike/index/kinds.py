@@ -68,9 +68,7 @@ class MinHashKind(Kind):
             stored = min(max(round(self.bits * self.slots), -(-self.slots // (low + 1))), self.slots // low)
             more = self.slots - low * stored
             if more > stored:
-                raise ParameterError(
-                    f"{self.slots} slots cannot be combined by {low} or {low + 1}, for {self.bits} bits: give more"
-                )
+                raise ParameterError(f"{self.slots} slots cannot be combined by {low} or {low + 1} ({self.bits} bits): give more")
             kinds = (stored - more, 1, low), (more, 1, low + 1)
         return tuple(Part(slots=n, bits=bits, combined=combined) for n, bits, combined in kinds if n)
 
@@ -302,9 +300,7 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
         size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
     bits = rest.get("bits") or 0
     if bits not in (0, *LANES) and abs(bits * round(1.0 / bits) - 1.0) > 1e-9:
-        raise ParameterError(
-            f"{bits} bits are a mixture, for which give slots: the planner knows that one kind of bits errs less"
-        )
+        raise ParameterError(f"{bits} bits are a mixture, for which give slots: the planner takes one kind, which errs less")
     kinds, xors = ((), (round(1.0 / bits),)) if 0 < bits < 1 else ((int(bits),) if bits else LANES, ())
     chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=xors)
     if chosen.permutations > MAX_PERMUTATIONS:

@@ -41,8 +41,8 @@ def pack_planes(slots, begin, end, bits, remix, out, first_word):
 @compiled("void(const uint32[:, ::1], int64, int64, int64, int64, uint16[:, ::1], int64)")
 def pack_lanes(slots, begin, end, bits, combined, out, first_word):
     """Write ``bits`` bits (1, 2, 4 or 8) of each of slots ``[begin, end)``, mixed with its place, or the XOR of those of every
-    ``combined`` slots, side by side into ``out`` (rows, words) from word ``first_word`` on. The lowest bits of a word are those of
-    the first of its slots; what no slot needs is left as it is."""
+    ``combined`` slots, side by side into ``out`` (rows, words) from word ``first_word`` on. The lowest bits of a word are those
+    of the first of its slots; what no slot needs is left as it is."""
     lanes = 16 // bits
     most = (ONE << np.uint64(bits)) - ONE
     for row in range(len(slots)):

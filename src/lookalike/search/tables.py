@@ -32,8 +32,8 @@ class TableIndex(FingerprintIndex):
     ----------
     radius : int >= 0, default 3
     blocks : int, or sequence of int, default 4
-        z: blocks of bits, as equal as can be, or the width of each, from the lowest bit on. Equal ones compare the fewest uniform
-        fingerprints.
+        z: blocks of bits, as equal as can be, or the width of each, from the lowest bit on. Equal ones compare the fewest
+        uniform fingerprints.
     lead : int, default 1
         x: blocks that must agree, with ``blocks - lead >= radius``.
     lookup : {"prefix", "binary"}, default "prefix"

@@ -120,7 +120,7 @@ class OnePermutation(SlotScheme):
         """
         if densify == "circulant":
             raise ParameterError(
-                'circulant filling needs the members of the sets: sign with OnePermutation(densify="circulant")'
+                'circulant filling needs the members of sets: sign with OnePermutation(densify="circulant")'
             )
         if signatures.scheme != self or self.densify != "none":
             raise ParameterError(f"only raw signatures of {self} can be filled; these are of {signatures.scheme}")
