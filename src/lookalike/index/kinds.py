@@ -68,7 +68,7 @@ class MinHashKind(Kind):
             stored = min(max(round(self.bits * self.slots), -(-self.slots // (low + 1))), self.slots // low)
             more = self.slots - low * stored
             if more > stored:
-                raise ParameterError(f"{self.slots} slots cannot be combined by {low} or {low + 1} ({self.bits} bits): give more")
+                raise ParameterError(f"{self.slots} slots cannot be combined by {low} or {low + 1}: {self.bits} bits take more")
             kinds = (stored - more, 1, low), (more, 1, low + 1)
         return tuple(Part(slots=n, bits=bits, combined=combined) for n, bits, combined in kinds if n)
 

@@ -90,9 +90,8 @@ def fill_in_reverse(slots, seed, places, out):
     "void(const uint64[::1], const int64[::1], uint64, uint64, const uint32[:, ::1], int64[::1], int64[::1], uint32[:, ::1])"
 )
 def fill_in_circles(values, offsets, seed, inner, donors, heads, nexts, out):
-    """Fill each empty bin j of ``sign_bins`` with the least value of bin ``donors[row, j]``, of its values less j on the circle of
-    2^31, and mixed. ``heads`` (int64, one a bin) and ``nexts`` (as long as the longest row) are scratch: lists of what each bin
-    has."""
+    """Fill each empty bin j of ``sign_bins`` from bin ``donors[row, j]``: with the least of its values less j on the circle of
+    2^31, mixed. ``heads`` (int64, one a bin) and ``nexts`` (as long as the longest row) are scratch: lists of all bins."""
     bins = np.uint64(out.shape[1])
     salt = fmix64(seed)
     for row in range(len(offsets) - 1):

@@ -15,7 +15,7 @@ from .permutation import PermutationMinHash
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CMinHash(PermutationMinHash):
-    """Two permutations of [0, universe) in place of k: slot j is the least second place of the first places less j, on a circle.
+    """Two permutations of [0, universe) in place of k: slot j is the least second place of all first places less j.
 
     A slot agrees with the probability of the resemblance, as with k permutations; two slots agree together less often than
     independent ones, so that the share of equal slots varies less: ``theory.minhash.circulant_variance``. The reported standard

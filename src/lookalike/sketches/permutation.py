@@ -119,9 +119,7 @@ class OnePermutation(SlotScheme):
             If the filling is unknown, or "circulant", which needs the members; or the signatures are filled already.
         """
         if densify == "circulant":
-            raise ParameterError(
-                'circulant filling needs the members of sets: sign with OnePermutation(densify="circulant")'
-            )
+            raise ParameterError('circulant filling needs the members of sets: sign with OnePermutation(densify="circulant")')
         if signatures.scheme != self or self.densify != "none":
             raise ParameterError(f"only raw signatures of {self} can be filled; these are of {signatures.scheme}")
         scheme = replace(self, densify=densify)
