@@ -248,7 +248,7 @@ def test_mixtures_are_those_of_the_slots(rng, bits, slots):
     parts = kind._parts
     assert sum(part.slots * part.combined for part in parts) == slots, "each slot is used once"
     assert sum(part.slots * part.bits for part in parts) == pytest.approx(bits * slots, abs=2)
-    shares = [(part.bits / part.combined, part.slots * part.combined / slots) for part in parts]
+    shares = [(part.bits if part.combined == 1 else 1 / part.combined, part.slots * part.combined / slots) for part in parts]
     packing = la.Fractional(shares=shares)
     packed = [
         packing.pack(la.Signatures(np.ascontiguousarray(scheme.sign(Shingles(*side)).values[:, -slots:]),
@@ -315,15 +315,13 @@ def test_an_index_of_mixtures_finds_and_says_what_it_states(tmp_path, rng, bits,
         assert said == expected and len(said) > 200
 
 
-@pytest.mark.parametrize("bits", [1.5, 0.75, 3])
-def test_as_many_bytes_of_one_kind_err_less(bits):
-    """Of thresholds at which the planner chooses: why a mixture takes slots."""
+@pytest.mark.parametrize(("bits", "kinds"), [(1.5, (1, 2)), (0.75, (1, 1 / 2)), (0.4, (1 / 2, 1 / 3)), (3, (2, 4))])
+def test_one_of_the_two_kinds_errs_less_in_as_many_bytes(bits, kinds):
+    """At each threshold, with as many slots as fit: why a mixture takes slots, and no error or bytes."""
     for threshold in (0.5, 0.8, 0.95):
-        kind = make_kind("minhash", threshold=threshold, bits=bits, slots=512)
-        assert (
-            plan_kind("minhash", threshold=threshold, sketch_bytes=2 * kind.n_codes).error_at_threshold
-            < kind.error_at_threshold
-        )
+        kind = make_kind("minhash", threshold=threshold, bits=bits, slots=960)
+        given = {"threshold": threshold, "sketch_bytes": 2 * kind.n_codes}
+        assert min(plan_kind("minhash", bits=one, **given).error_at_threshold for one in kinds) < kind.error_at_threshold
 
 
 @pytest.mark.parametrize("bits, slots", [(1, 512), (2, 300), (4, 130), (8, 65)])

@@ -9,9 +9,10 @@ from conftest import JIT_OFF
 from statistics_sets import pairs_of_sets
 
 import lookalike as la
+from lookalike.hashing import Permutation, derive
 from lookalike.theory import bbit, minhash, one_permutation
 
-N = 1500 if JIT_OFF else 2500
+N = 1000 if JIT_OFF else 2000
 
 
 @pytest.mark.parametrize(("universe", "left", "right", "slots"), [
@@ -66,7 +67,7 @@ def test_c_minhash_is_unbiased_with_its_variance(universe, union, slots):
 @pytest.mark.parametrize("packing", [la.BBit(bits=1), la.BBit(bits=4), la.Fractional(shares=[(1, 0.5), (2, 0.5)])])
 def test_packed_c_minhash_accounts_for_densities(packing):
     """Dense sets: bits that are cut of places agree more often by chance, as those of ``PermutationMinHash`` do."""
-    universe, slots, n = 509, 64, 1500
+    universe, slots, n = 509, 64, 800
     members, offsets = [*range(300), *range(150, 450)], [0, 300, 600]
     found = []
     for seed in range(n):
@@ -76,6 +77,21 @@ def test_packed_c_minhash_accounts_for_densities(packing):
     if isinstance(packing, la.BBit):
         independent = float(bbit.variance(1 / 3, packing.bits, slots, 300 / universe, 300 / universe))
         assert np.var(found) < independent * (1 + 5 * (2 / n) ** 0.5)
+
+
+@pytest.mark.parametrize("universe", [1, 2, 7, 64, 1000, 1 << 40, 1 << 63])
+def test_slots_are_the_least_places_of_the_definition(universe):
+    """With and without a table of all places, which pays in small universes."""
+    k = min(universe, 5)
+    rows = [[], [0], [0, universe // 2], [universe - 1], list(range(0, universe, universe // 9 + 1))]
+    rows = [sorted(set(row)) for row in rows]
+    values, offsets = np.array([x for row in rows for x in row], np.uint64), np.cumsum([0, *map(len, rows)])
+    first, second = (Permutation(universe=universe, seed=int(s)) for s in derive(3, "circulant", 2))
+    found = la.CMinHash(universe=universe, permutations=k, seed=3).sign_sets(values, offsets).values.tolist()
+    for row, slots in zip(rows, found, strict=True):
+        places = [int(first.apply([x])[0]) for x in row]
+        images = [[int(second.apply([(p - j) % universe])[0]) for p in places] for j in range(k)]
+        assert slots == [min(image, default=(1 << 64) - 1) for image in images]
 
 
 def test_c_minhash_keeps_its_promises(tmp_path):

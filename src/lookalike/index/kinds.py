@@ -300,7 +300,7 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
         size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
     bits = rest.get("bits") or 0
     if bits not in (0, *LANES) and abs(bits * round(1.0 / bits) - 1.0) > 1e-9:
-        raise ParameterError(f"{bits} bits are a mixture, for which give slots: the planner takes one kind, which errs less")
+        raise ParameterError(f"{bits} bits are a mixture, for which give slots: one of its kinds errs less in as many bytes")
     kinds, xors = ((), (round(1.0 / bits),)) if 0 < bits < 1 else ((int(bits),) if bits else LANES, ())
     chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=xors)
     if chosen.permutations > MAX_PERMUTATIONS:

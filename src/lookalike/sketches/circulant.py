@@ -36,8 +36,9 @@ class CMinHash(PermutationMinHash):
 
     Notes
     -----
-    Time: n k keyed permutations, as ``PermutationMinHash``, whose signatures it packs and saves alike. It gains where members
-    are a good part of the universe, and little elsewhere; for shingles, ``FastSimilarity`` is the tool.
+    Time: n k keyed permutations, or D and n k steps if those are fewer. Signatures are packed and saved as those of
+    ``PermutationMinHash``. It gains where members are a good part of the universe, and little elsewhere; for shingles,
+    ``FastSimilarity`` is the tool.
 
     References
     ----------
@@ -68,8 +69,10 @@ class CMinHash(PermutationMinHash):
         first, second = (Permutation(universe=self.universe, seed=int(s)) for s in derive(self.seed, "circulant", 2))
         out = np.full((len(bounds) - 1, self.permutations), np.iinfo(np.uint64).max, np.uint64)
         places, filled = first.apply(keys), np.flatnonzero(np.diff(bounds))
+        look_up = self.universe <= len(keys) * self.permutations
+        table = second.apply(np.arange(self.universe if look_up else 0, dtype=np.uint64))
         for j in range(self.permutations if len(filled) else 0):
-            turned = second.apply((places + np.uint64(self.universe - j)) % np.uint64(self.universe))
-            out[filled, j] = np.minimum.reduceat(turned, bounds[filled])
+            moved = (places + np.uint64(self.universe - j)) % np.uint64(self.universe)
+            out[filled, j] = np.minimum.reduceat(table[moved] if look_up else second.apply(moved), bounds[filled])
         densities = np.diff(bounds) / self.universe
         return Signatures(out, self, "integers", densities)
