@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._check import Float, count, within
 
@@ -62,11 +62,11 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
     return float(np.exp(top) * np.exp(log_terms - top).sum())
 
 
-def _chances(trials: int, probability: float) -> NDArray[np.float64]:
+def _chances(trials: int, probability: float) -> Float:
     """Return the probabilities of 0 to ``trials`` successes."""
-    if probability in (0.0, 1.0):
-        return np.eye(trials + 1)[int(probability) * trials]
     i = np.arange(trials + 1)
+    if probability in (0.0, 1.0):
+        return (i == trials * probability) * 1.0
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
     return np.exp(logs[-1] - logs - logs[::-1] + i * np.log(probability) + (trials - i) * np.log1p(-probability))
 
