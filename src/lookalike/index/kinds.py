@@ -49,10 +49,10 @@ class MinHashKind(Kind):
         """Check the parameters."""
         super().__post_init__()
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
-        if self.bits in LANES:
-            whole("bits", self.bits, 1)
-        elif not 0.0 < self.bits < LANES[-2]:
+        if self.bits not in LANES and not 0.0 < self.bits < LANES[-2]:
             raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}, or any number below 8; got {self.bits}")
+        if float(self.bits).is_integer():
+            whole("bits", self.bits, 1)
         _ = self._parts
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
 
