@@ -215,7 +215,7 @@ def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
         lambda: la.TableIndex(radius=1, blocks=2, lead=0), lambda: la.TableIndex(lookup="maybe"), lambda: la.WeakBitIndex(probes=0),
         lambda: la.TableIndex(blocks=(20, 20, 20, 3), bits=64), lambda: la.TableIndex(blocks=(60, 2, 2, 0)), lambda: la.TableIndex(blocks=()),
         lambda: la.TableIndex(blocks=(16, 16, 32)), lambda: la.TableIndex(blocks=(16, 16, 16, 16.0)), lambda: la.TableIndex(blocks="1234"),
-        lambda: la.TableIndex(blocks=(10, 10, 10, 10)).add(np.zeros(3, np.uint64)), lambda: la.WeakBitIndex(prefix_bits=40), lambda: la.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
+        lambda: la.TableIndex(blocks=(10, 10, 10, 10)).add(np.full(3, 1 << 40, np.uint64)), lambda: la.WeakBitIndex(prefix_bits=40), lambda: la.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
         lambda: la.HammingIndex(radius=3).add(np.zeros(3, np.uint64)).query(np.zeros((3, 2), np.uint64)),
         lambda: la.HammingIndex(radius=3).add(np.zeros(3)), lambda: la.SimHash(bits=48), lambda: la.SimHash(bits=288),
         lambda: la.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32)),
