@@ -136,22 +136,21 @@ def variances(quick: bool) -> Section:
 
 
 def _copies(section: Section, rng: np.random.Generator, seeds: int) -> None:
-    """Count the bins of equal content, on which the variances of filled bins rest: sharper than variances of estimates."""
+    """Count the bins of equal content, on which the variance of filled bins rests: sharper than variances of estimates."""
     unions = (4, 8, 16, 32)
-    for name in ("rotation", "optimal"):
-        counted = np.empty((len(unions), seeds))
-        for i, f in enumerate(unions):
-            # Var = R (1 - R) (f / (f - 1) S / t^2 - 1 / (f - 1)), S the mean of the sum of squared numbers of bins of equal content.
-            expected = (THEORY[name](0.5, f, BINS) / 0.25 * (f - 1) + 1) / f * BINS**2
-            for seed in range(seeds):
-                sets = la.Shingles.from_arrays(rng.integers(0, 1 << 63, 10 * f, dtype=np.uint64), np.arange(0, 10 * f + 1, f))
-                bins = replace(SCHEMES[name], seed=seed).sign(sets).values
-                counted[i, seed] = (bins[:, :, None] == bins[:, None]).sum((1, 2)).mean() / expected
-        mean, error = mean_error(counted.mean(0))
-        section.agrees(
-            f"{name}: pairs of bins of equal content, f = {', '.join(map(str, unions))}, {seeds:,} seeds, over those of its formula",
-            mean, 1.0, error, name="copies",
-        )  # fmt: skip
+    counted = np.empty((len(unions), seeds))
+    for i, f in enumerate(unions):
+        # Var = R (1 - R) (f / (f - 1) S / t^2 - 1 / (f - 1)), S the mean of the sum of squared numbers of bins of equal content.
+        expected = (THEORY["optimal"](0.5, f, BINS) / 0.25 * (f - 1) + 1) / f * BINS**2
+        for seed in range(seeds):
+            sets = la.Shingles.from_arrays(rng.integers(0, 1 << 63, 10 * f, dtype=np.uint64), np.arange(0, 10 * f + 1, f))
+            bins = replace(SCHEMES["optimal"], seed=seed).sign(sets).values
+            counted[i, seed] = (bins[:, :, None] == bins[:, None]).sum((1, 2)).mean() / expected
+    mean, error = mean_error(counted.mean(0))
+    section.agrees(
+        f"optimal: pairs of bins of equal content, f = {', '.join(map(str, unions))}, {seeds:,} seeds, over those behind its formula",
+        mean, 1.0, error, name="copies",
+    )  # fmt: skip
 
 
 def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
