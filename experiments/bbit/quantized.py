@@ -82,6 +82,13 @@ def section_5_2(quick: bool) -> Section:
         section.agrees(
             f"{bits} bits: the bias, against exact densities of the same signatures", bias, theory, error, name="bias"
         )
+        section.equals(
+            f"{bits} bits: and, exactly, what the formula gives at the mean of the estimates with exact densities, relative to it",
+            bias / bbit.quantization_bias(exact.mean(1), r, stored),
+            1.0,
+            1e-9,
+            name="bias",
+        )
         ratio = rough.var(1) / exact.var(1)
         section.equals(
             f"{bits} bits: the factor of the variance", ratio, bbit.quantization_variance_ratio(r, stored), 1e-9, name="factor"
@@ -93,6 +100,14 @@ def section_5_2(quick: bool) -> Section:
             change / bbit.variance(resemblance, 1, SLOTS, r, r),
             1e-9,
             name="change",
+        )
+        grid = np.linspace(0, 1, 10_001)
+        section.equals(
+            f"{bits} bits: of 10,001 densities from 0 to 1, the stored one is off by at most 1/{2 << bits}, times {2 << bits}",
+            (2 << bits) * np.abs(bbit.quantized(grid, 1 << bits) - grid).max(),
+            1.0,
+            1e-9,
+            name="bound",
         )
         section.below(
             f"{bits} bits: each bias is below 1/{2 << bits}, half of the paper's bound",
