@@ -59,14 +59,14 @@ def prefixes(batch, threshold, counts=None, cuts=(), schema=PREFIXES):
             COUNTS.add(counts, part)
     step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=threshold, schema=schema)
     return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), schema).sort_by(
-        [("key", "descending")]
+        [("key", "descending"), ("order", "ascending")]
     )  # groups come in any order
 
 
-def links(batch, threshold, boundary=0, counts=None, cuts=(), schema=PREFIXES):
+def links(batch, threshold, boundary=0, counts=None, cuts=(), schema=PREFIXES, firsts=False):
     """The links of some documents, repeats included."""
     rows = prefixes(batch, threshold, counts, cuts, schema).combine_chunks().to_batches()
-    return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), threshold, boundary), LINKS)
+    return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), threshold, boundary, firsts), LINKS)
 
 
 def resemblance(a, b):
@@ -78,7 +78,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
     batch = table(texts)
     counts = np.full(1 << CELL_BITS, 2, np.int32)
     for cell in range(0, len(counts), 4096):
-        counts[cell : cell + 4096] = random.randrange(2, 9)
+        counts[cell : cell + 4096] = random.choice([2, 3, 5, 8, 0, -1, -(2**31)])  # the last of these from 2^31 on
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "AT_A_TIME", room)
         for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
@@ -138,6 +138,27 @@ def test_shingles_are_counted_once_a_document():
     values = {word: KeyedHashes(WORDS, KEY).hashes(from_strings([str(word)]))[0][0] for word in (1, 2, 3)}
     assert {word: total[int(value >> np.uint64(64 - CELL_BITS))] for word, value in values.items()} == {1: 1, 2: 3, 3: 1}
     assert total.sum() == 5
+
+
+@given(documents | near, thresholds, st.integers(0, 12), places, st.integers(1, 5), st.booleans())
+def test_of_equal_sets_only_the_first_is_linked_with_later_ones(texts, threshold, boundary, cuts, room, grouped):
+    texts = [*texts, *(words[::-1] for words in texts[::2]), *(words * 2 for words in texts[::3])]
+    groups = [i % 2 if grouped else 0 for i in range(len(texts))]
+    batch, first = table(texts, groups if grouped else None), {}
+    for i, words in enumerate(texts):
+        first.setdefault((frozenset(words), groups[i]), 2 * i)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "AT_A_TIME", room)
+        for schema in (PREFIXES, PREFIXES_AND_BITS):
+            every, found = (links(batch, threshold, boundary, None, cuts, schema, firsts) for firsts in (False, True))
+            assert set(found) == {(i, j) for i, j in every if first[frozenset(texts[i // 2]), groups[i // 2]] == i}
+
+
+def test_equal_sets_make_no_square_of_links():
+    batch = table([[1, 2, 3], [1, 2, 4]] * 1000 + [[5]] * 1000)
+    found = links(batch, 0.5, firsts=True)
+    assert len(found) == len(set(found)) == 1 + 2 * 999 + 2 * 999 + 999
+    assert {i for i, _ in found} == {0, 2, 4000}
 
 
 def test_other_groups_do_not_meet():

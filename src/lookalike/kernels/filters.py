@@ -25,7 +25,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .compiler import compiled, inlined, popcount, typed
-from .constants import ONE
+from .constants import ONE, ZERO
+from .hashing import fmix64
 from .sorting import sort_range
 
 _LOW32 = 0xFFFFFFFF
@@ -34,7 +35,7 @@ MARKS = 1 << 10  # words of a map of 16 bits of hashes: 8 KB, which stay in the 
 AT_ONCE = 16  # entries that are looked up before it is asked whether that will do
 
 
-EXTENT, BEFORE, BITS = 0, 1, 4  # where columns of what is known of a member begin
+EXTENT, SET, BEFORE, BITS = 0, 1, 2, 5  # where columns of what is known of a member begin
 WORDS = 4  # of bits, where there are any
 _BIT = np.uint64(64 * WORDS - 1)
 _S6 = np.uint64(6)
@@ -42,8 +43,8 @@ _S6 = np.uint64(6)
 
 @typed
 class Prefixes(NamedTuple):
-    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, the
-    members before it, or 0, and perhaps the bits of the set."""
+    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, a hash of
+    the set, the members before it, or 0, and perhaps the bits of the set."""
 
     orders: Annotated[np.ndarray, "const int64[::1]"]
     facts: Annotated[np.ndarray, "const int64[:, ::1]"]
@@ -86,14 +87,18 @@ def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, 
         sort_range(entries, begin, begin + size)
         smallest = np.int64(np.ceil(threshold * size - 1e-12 * size))  # set that can match
         end = size - least_common(size + smallest, threshold) + 1
+        total = ZERO
+        for i in range(begin, begin + size):
+            total += fmix64(np.uint64(values[i]))
         first = written
         for place in range(min(end, size)):
             entry = entries[begin + place]
-            if entry >> 32 < 2:
-                continue  # nobody else has it
+            if entry >> 32 == 1:
+                continue  # nobody else has it; counts that are too large for 32 bits can be any number
             keys[written] = values[begin + (entry & _LOW32)]
             out_orders[written] = orders[row]
             facts[written, EXTENT] = size << 32 | place
+            facts[written, SET] = np.int64(total)
             for back in range(BITS - BEFORE):
                 facts[written, BEFORE + back] = keys[written - back - 1] if written - back > first else 0
             for word in range(words):
@@ -121,13 +126,16 @@ def unequal_bits(facts, a, b):
     return count
 
 
-@compiled("int64(Prefixes, const int64[:, ::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
-def prefix_links(members, bounds, boundary, threshold, at, left, right):
+@compiled("int64(Prefixes, const int64[:, ::1], const int64[::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
+def prefix_links(members, bounds, ends, boundary, threshold, at, left, right):
     """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
 
     Members of a group come by the sizes of their sets. Links are written until ``left`` and ``right`` are full; ``at[0]`` is
     ``len(bounds)`` when all is done. Two sets that also share one of the few members before were linked there: otherwise
     near-copies would be linked at every member.
+
+    ``ends``: for each member, where the run ends that it is in. The sets of a run are equal, their orders ascend, and only the
+    first of them is linked with sets of higher orders. So n equal sets make n - 1 links. Runs of one set each leave none out.
     """
     orders, facts = members
     count = 0
@@ -139,18 +147,21 @@ def prefix_links(members, bounds, boundary, threshold, at, left, right):
         end = bounds[group, 1]
         while begin + i < end:
             smaller = begin + i
+            first = smaller == 0 or ends[smaller - 1] == smaller
             size = facts[smaller, EXTENT] >> 32
             rest = size - (facts[smaller, EXTENT] & _LOW32)
-            j = max(j, i + 1)
+            j = max(j, i + 1 if first else ends[smaller] - begin)
             if rest >= least_common(2 * size, threshold):  # else the set is the larger one of its pairs, at this member
                 while begin + j < end:
                     larger = begin + j
-                    j += 1
+                    j = j + 1 if first else ends[larger] - begin  # others are linked with firsts alone
                     other = facts[larger, EXTENT] >> 32
                     least = least_common(size + other, threshold)
                     if rest < least:
                         break  # as it is for all that are still larger
                     if other - (facts[larger, EXTENT] & _LOW32) < least:
+                        continue
+                    if not (first if orders[smaller] < orders[larger] else ends[larger - 1] == larger):
                         continue
                     if unequal_bits(facts, smaller, larger) > size + other - 2 * least:
                         continue

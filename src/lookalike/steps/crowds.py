@@ -35,7 +35,7 @@ CHOSEN, BUDGET, CODE_HEADS = 16, 384, 4
 _NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
-TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 80
+TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 88
 ROW_BYTES = 8 * len(PREFIXES_AND_BITS)
 _SHIFT = np.uint64(64 - CELL_BITS)
 UInt16Array = NDArray[np.uint16]
@@ -237,18 +237,27 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
         yield orders[begin:end], values, offsets
 
 
-def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
-    """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
+def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = False) -> Batches:
+    """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not.
+
+    ``firsts``: of documents with equal shingles, whose orders ascend, only the first is linked with later ones.
+    """
+    by = ("set", "extent", "key") if firsts else ("extent", "key")
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        by_size = np.lexsort((ints(piece, "extent"), ints(piece, "key")))
+        by_size = np.lexsort([ints(piece, name) for name in by])
         keys, at = ints(piece, "key")[by_size], np.zeros(3, np.int64)
+        ends = np.arange(1, len(keys) + 1)
+        if firsts:
+            others = np.logical_or.reduce([np.diff(ints(piece, name)[by_size]) != 0 for name in by])
+            ends = ends[np.append(others, True)]
+            ends = np.repeat(ends, np.diff(ends, prepend=0))
         facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
         members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
         while at[0] < len(bounds):
             left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
-            count = filters.prefix_links(members, bounds, boundary, threshold, at, left, right)
+            count = filters.prefix_links(members, bounds, ends, boundary, threshold, at, left, right)
             yield batch_of(LINKS, left[:count], right[:count])
 
 

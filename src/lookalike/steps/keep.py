@@ -46,7 +46,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
 
     Notes
     -----
-    Memory: 17 MB, 8 bytes a shingle, up to 160 bytes for each of the share of about 1 - ``threshold`` that is looked up, and 32
+    Memory: 17 MB, 8 bytes a shingle, up to 176 bytes for each of the share of about 1 - ``threshold`` that is looked up, and 32
     bytes a pair that is compared. Time: about the sum of the squares of how many sets share each of these. ``dedup`` and
     ``pairs`` do the same for texts with ``recall=1``, on the disk where the memory is too small.
 
