@@ -76,7 +76,7 @@ def test_with_recall_1_the_first_of_all_pairs_are_listed():
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice([f"w{i}" for i in range(40)], 20)) for _ in range(60)]
     texts += [f"{text} z" for text in texts[:30]]
-    settings = {"threshold": 0.8, "recall": 1, "width": 1}
+    settings = {"threshold": 0.4, "recall": 1, "width": 1}
     whole = find_pairs(texts, **settings)
     n = len(whole.table)
     assert whole.summary["candidate_pairs"] > n >= 30

@@ -205,9 +205,8 @@ def _candidates(
     if isinstance(method, AllPairsMethod):
         some = live.select(["order", "empty", *grouped])
         links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
-        stored = engine.store(engine.meet(links, "left", "right", once=True), "links")
-        none = engine.join(live.select(["order"]), engine.rows(no_rows(MARKS)), "order", "semi")
-        return _cut(engine, live, stored, settings, boundary), none, np.zeros((0, 0), np.int32), 0
+        none = engine.rows(no_rows(MARKS))
+        return _cut(engine, live, links, settings, boundary), none, np.zeros((0, 0), np.int32), 0
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
