@@ -126,7 +126,9 @@ def unequal_bits(facts, a, b):
     return count
 
 
-@compiled("int64(Prefixes, const int64[:, ::1], const int64[::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
+@compiled(
+    "int64(Prefixes, const int64[:, ::1], const int64[::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes
+)
 def prefix_links(members, bounds, ends, boundary, threshold, at, left, right):
     """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
 
