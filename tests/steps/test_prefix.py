@@ -187,7 +187,20 @@ def test_links_share_a_bucket(kind):
 def test_roundings_shorten_no_prefix():
     """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
     n, values, counts = 100, np.arange(1, 101), np.full(2, 5, np.int32)
-    scratch, out = (np.empty(n, np.int64), np.empty(filters.WORDS, np.int64)), [np.empty(n, np.int64) for _ in range(2)]
-    facts = np.empty((n, filters.BITS), np.int64)
-    sets = values, np.array([0, n]), np.array([7]), counts, np.uint64(63)
-    assert filters.choose_prefixes(*sets, 0.55, *scratch, *out, facts) == 46
+    entries, at, bits = np.empty(n, np.int64), np.zeros(3, np.int64), np.empty(filters.WORDS, np.int64)
+    out, facts, offsets = [np.empty(n, np.int64) for _ in range(2)], np.empty((n, filters.BITS), np.int64), np.array([0, n])
+    filters.rank_members(values, offsets, counts, np.uint64(63), entries)
+    assert filters.choose_prefixes(values, offsets, np.array([7]), entries, 0.55, at, bits, *out, facts) == 46
+
+
+def test_prefixes_of_a_large_document_come_in_pieces(monkeypatch):
+    """Its rows have eleven times the bytes of its hashes: with all at once, a cap on memory was not kept."""
+    batch = table([list(range(1000))] * 2)
+    whole = prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).drop_columns(["before", "before_2", "before_3"])
+    monkeypatch.setattr(module, "AT_A_TIME", 64)
+    counts = COUNTS.start()
+    COUNTS.add(counts, batch)
+    step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=0.3, schema=PREFIXES_AND_BITS)
+    pieces = list(step(iter([batch])))
+    assert max(map(len, pieces)) == 64 and sum(map(len, pieces)) == 2 * 701
+    assert prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).select(whole.column_names).equals(whole)

@@ -63,47 +63,67 @@ def count_members(values, shift, counts):
         counts[np.int64(value >> shift)] += 1
 
 
-@compiled(
-    "int64(int64[::1], const int64[::1], const int64[::1], const int32[::1], uint64, float64, int64[::1], "
-    "int64[::1], int64[::1], int64[::1], int64[:, ::1])"
-)
-def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, bits, keys, out_orders, facts):
-    """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
-    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``, ``bits``: scratch, as long as
-    ``values``, and ``WORDS`` long."""
-    written = 0
-    words = facts.shape[1] - BITS
+@compiled("void(int64[::1], const int64[::1], const int32[::1], uint64, int64[::1])")
+def rank_members(values, offsets, counts, shift, entries):
+    """Sort each row of ``values``, and write its members' counts << 32 | places in the row, sorted, into ``entries``."""
     for row in range(len(offsets) - 1):
         begin = offsets[row]
+        end = offsets[row + 1]
+        sort_range(values, begin, end)
+        for i in range(begin, end):
+            entries[i] = np.int64(counts[np.int64(np.uint64(values[i]) >> shift)]) << 32 | (i - begin)
+        sort_range(entries, begin, end)
+
+
+@compiled(
+    "int64(const int64[::1], const int64[::1], const int64[::1], const int64[::1], float64, int64[::1], int64[::1], "
+    "int64[::1], int64[::1], int64[:, ::1])"
+)
+def choose_prefixes(values, offsets, orders, entries, threshold, at, bits, keys, out_orders, facts):
+    """Write the rarest members of each set, those that other sets may have, from (row, place) ``at`` on; return how many.
+
+    Members are in the order of ``entries``: see ``rank_members``. They are written until ``keys`` is full; ``at[0]`` is the
+    number of rows when all is done. ``at[2]`` and ``bits``, ``WORDS`` long, keep what is known of a row that is not done.
+    """
+    written = 0
+    words = facts.shape[1] - BITS
+    row = at[0]
+    place = at[1]
+    while row < len(offsets) - 1:
+        begin = offsets[row]
         size = offsets[row + 1] - begin
-        sort_range(values, begin, begin + size)
-        for i in range(size):
-            entries[begin + i] = np.int64(counts[np.int64(np.uint64(values[begin + i]) >> shift)]) << 32 | i
-        if words > 0:
+        if place == 0:
+            total = ZERO
             bits[:] = 0
             for i in range(begin, begin + size):
+                total += fmix64(np.uint64(values[i]))
                 bit = np.uint64(values[i]) & _BIT
                 bits[np.int64(bit >> _S6)] ^= np.int64(ONE << (bit & _SIXTY_THREE))
-        sort_range(entries, begin, begin + size)
+            at[2] = np.int64(total)
         smallest = np.int64(np.ceil(threshold * size - 1e-12 * size))  # set that can match
-        end = size - least_common(size + smallest, threshold) + 1
-        total = ZERO
-        for i in range(begin, begin + size):
-            total += fmix64(np.uint64(values[i]))
+        end = min(size, size - least_common(size + smallest, threshold) + 1)
         first = written
-        for place in range(min(end, size)):
+        while place < end:
             entry = entries[begin + place]
+            place += 1
             if entry >> 32 == 1:
                 continue  # nobody else has it; counts that are too large for 32 bits can be any number
             keys[written] = values[begin + (entry & _LOW32)]
             out_orders[written] = orders[row]
-            facts[written, EXTENT] = size << 32 | place
-            facts[written, SET] = np.int64(total)
+            facts[written, EXTENT] = size << 32 | (place - 1)
+            facts[written, SET] = at[2]
             for back in range(BITS - BEFORE):
                 facts[written, BEFORE + back] = keys[written - back - 1] if written - back > first else 0
             for word in range(words):
                 facts[written, BITS + word] = bits[word]
             written += 1
+            if written == len(keys):
+                at[0] = row
+                at[1] = place
+                return written
+        row += 1
+        place = 0
+    at[0] = row
     return written
 
 

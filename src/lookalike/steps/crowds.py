@@ -204,18 +204,20 @@ def prefix(
     """Name the rarest shingles of each document: those by which it meets another that it matches."""
     for batch in rows:
         for members in _members(batch, shingling, key):
-            yield prefixes_of(*members, counts, threshold, schema)
+            yield from prefixes_of(*members, counts, threshold, schema)
 
 
 def prefixes_of(
     orders: Int64Array, values: UInt64Array, offsets: Int64Array, counts: NDArray[Any], threshold: float, schema: pa.Schema
-) -> pa.RecordBatch:  # fmt: skip
-    """Return the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
-    entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
-    facts = np.empty((len(values), len(schema) - 2), np.int64)
-    hashes, bits = values.view(np.int64), np.empty(filters.WORDS, np.int64)
-    chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, bits, *out, facts)
-    return batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
+) -> Batches:  # fmt: skip
+    """Yield the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
+    hashes, entries, at = values.view(np.int64), np.empty(len(values), np.int64), np.zeros(3, np.int64)
+    filters.rank_members(hashes, offsets, counts, _SHIFT, entries)
+    bits, room = np.empty(filters.WORDS, np.int64), min(len(values), AT_A_TIME)
+    while at[0] < len(orders):
+        out, facts = [np.empty(room, np.int64) for _ in range(2)], np.empty((room, len(schema) - 2), np.int64)
+        chosen = filters.choose_prefixes(hashes, offsets, orders, entries, threshold, at, bits, *out, facts)
+        yield batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
 
 
 def count_members(values: UInt64Array, counts: NDArray[Any]) -> None:

@@ -74,7 +74,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     for begin, end in pairwise(cuts):
         some, first = values[offsets[begin] : offsets[end]], offsets[begin]
         rebased = offsets[begin : end + 1] - first
-        chosen.append(prefixes_of(np.arange(begin, end), some, rebased, counts, threshold, schema))
+        chosen += prefixes_of(np.arange(begin, end), some, rebased, counts, threshold, schema)
     rows = pa.Table.from_batches(chosen, schema).sort_by("key").combine_chunks().to_batches()
     links = [ints(batch, "left") << 32 | ints(batch, "right") for batch in prefix_links(iter(rows), threshold, 0)]
     packed = np.unique(np.concatenate([np.empty(0, np.int64), *links]))
