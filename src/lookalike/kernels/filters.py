@@ -183,11 +183,11 @@ def prefix_links(members, bounds, ends, boundary, threshold, at, left, right):
                         break  # as it is for all that are still larger
                     if other - (facts[larger, EXTENT] & _LOW32) < least:
                         continue
-                    if not (first if orders[smaller] < orders[larger] else ends[larger - 1] == larger):
-                        continue
                     if unequal_bits(facts, smaller, larger) > size + other - 2 * least:
                         continue
                     if (orders[larger] < boundary and orders[smaller] < boundary) or met_before(facts, smaller, larger):
+                        continue
+                    if not (first if orders[smaller] < orders[larger] else ends[larger - 1] == larger):
                         continue
                     left[count] = min(orders[smaller], orders[larger])
                     right[count] = max(orders[smaller], orders[larger])

@@ -248,12 +248,13 @@ def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = 
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         by_size = np.lexsort([ints(piece, name) for name in by])
         keys, at = ints(piece, "key")[by_size], np.zeros(3, np.int64)
+        facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
         ends = np.arange(1, len(keys) + 1)
         if firsts:
-            others = np.logical_or.reduce([np.diff(ints(piece, name)[by_size]) != 0 for name in by])
+            known = facts[:, [filters.EXTENT, filters.SET]]
+            others = (keys[1:] != keys[:-1]) | (known[1:] != known[:-1]).any(1)
             ends = ends[np.append(others, True)]
             ends = np.repeat(ends, np.diff(ends, prepend=0))
-        facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
         members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
