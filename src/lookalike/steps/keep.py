@@ -70,7 +70,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     count_members(values, counts)
     schema = prefixes_schema(len(values) / max(1, n), threshold)
     cuts = np.unique(np.append(np.searchsorted(offsets, np.arange(0, len(values), VALUES)), n)).tolist()
-    chosen = []
+    chosen: list[pa.RecordBatch] = []
     for begin, end in pairwise(cuts):
         some, first = values[offsets[begin] : offsets[end]], offsets[begin]
         rebased = offsets[begin : end + 1] - first
