@@ -36,14 +36,7 @@ def prefixes(words, start, stop, ranges, out):
     for row in range(start, stop):
         value = ZERO
         for r in range(len(ranges)):
-            first = ranges[r, 0]
-            count = ranges[r, 1]
-            word = first // 64
-            shift = np.uint64(first % 64)
-            part = words[row, word] >> shift
-            if first % 64 + count > 64:
-                part |= words[row, word + 1] << (_W - shift)
-            value = (value << np.uint64(count)) | (part & ((ONE << np.uint64(count)) - ONE))
+            value = (value << np.uint64(ranges[r, 1])) | bits_at(words, row, ranges[r, 0], ranges[r, 1])
         out[row - start] = value
 
 

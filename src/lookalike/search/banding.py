@@ -44,7 +44,10 @@ class BandingIndex:
     Notes
     -----
     Time: a sort of n keys a band, and the pairs found. Memory: 8 bytes a band and document. Empty documents are in no pair.
-    Raw one-permutation signatures are refused, packed or not: their empty bins have to be filled first.
+    Raw one-permutation signatures are refused, packed or not: their empty bins have to be filled first. The probability holds
+    for slots that agree independently, ``MinHash``, and at least for ``FastSimilarity``; not for filled bins of sets that have
+    not several times as many members as there are bins. With 9 bands of 2 of 128 bins, which find .92 of the pairs of R = 1/2,
+    bins filled by rotation find .64 of those with 4 members in both together, "optimal" .91, "reverse" .92.
 
     References
     ----------
@@ -89,8 +92,8 @@ class BandingIndex:
         if getattr(scheme, "may_be_empty", False):
             raise ParameterError(
                 "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
-                'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill; '
-                "then pack them, where they are to be packed"
+                'with OnePermutation(densify="reverse"), or fill these with OnePermutation.fill; then pack them, where they are '
+                "to be packed. Small sets are found less often than planned then: FastSimilarity has no empty slots"
             )
         made_by: tuple[Any, ...]
         if isinstance(signatures, PackedSignatures):
@@ -186,7 +189,10 @@ class BandingIndex:
             begin = np.searchsorted(column, keys[:, band], "left")
             count = np.searchsorted(column, keys[:, band], "right") - begin
             query = np.repeat(np.arange(len(keys)), count)
-            place = np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
-            found.append(query * max(1, len(rows)) + order[place])
-        pairs = np.unique(np.concatenate(found))
+            place = order[np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)]
+            for earlier in range(band):  # that a pair shares, too
+                fresh = keys[query, earlier] != stored[place, earlier]
+                query, place = query[fresh], place[fresh]
+            found.append(query * max(1, len(rows)) + place)
+        pairs = np.sort(np.concatenate(found))
         return full[pairs // max(1, len(rows))], rows[pairs % max(1, len(rows))]
