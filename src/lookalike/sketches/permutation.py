@@ -49,10 +49,10 @@ class OnePermutation(SlotScheme):
     -----
     Raw signatures of unions are slot-wise minima; filled ones cannot be merged.
 
-    Copies are equal together. Of sets with fewer members than bins, filled ones have larger errors than the one stated, which
-    is that of independent slots (``theory.one_permutation.rotation_variance`` and ``optimal_variance`` tell them: with 4 members
-    and 128 bins 4.5 and 1.4 times as large; in reverse 1.1 times), and share bands less often than is planned, see
-    ``BandingIndex``.
+    Copies are equal together. Filled bins of sets with fewer members than bins have larger errors than the one stated, which is
+    that of independent slots: with 4 members and 128 bins 4.5 times as large by rotation, 1.4 times if "optimal", 1.1 times in
+    reverse (``theory.one_permutation.rotation_variance``, ``optimal_variance``). They share bands less often than is planned,
+    see ``BandingIndex``.
 
     References
     ----------
