@@ -301,3 +301,10 @@ def test_nearest_of_one_row_warns_of_nothing(rng):
     one = la.PackedSignatures(packed.words[:1], packed.layout, packed.packing, packed.scheme, packed.shingling)
     rows, values = la.nearest(one, packed, top=3)
     assert rows.tolist() == [[0], [0]] and values[0] == 1.0 and values[1] < 1.0
+
+
+def test_a_query_of_an_empty_index_does_not_say_what_it_holds(rng):
+    signatures = planted(rng, 5, 64, 0.9)
+    index = la.BandingIndex(bands=4, rows=8)
+    assert len(index.query(la.BBit(bits=1).pack(signatures))[0]) == 0
+    assert len(index.add(signatures)) == 10

@@ -84,8 +84,9 @@ class BandingIndex:
         """Return the number of documents added."""
         return self._n_rows
 
-    def _keys_of(self, signatures: Signatures | PackedSignatures) -> tuple[UInt64Array, Int64Array]:
-        """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
+    def _keys_of(self, signatures: Signatures | PackedSignatures, adds: bool) -> tuple[UInt64Array, Int64Array]:
+        """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit; those that are added
+        fix what fits."""
         if not isinstance(signatures, (Signatures, PackedSignatures)):
             raise ParameterError(f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity")
         scheme = signatures.scheme
@@ -114,7 +115,8 @@ class BandingIndex:
                 raise IncompatibleSketchError(
                     f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
                 )
-            self._made_by = made_by
+            if adds:
+                self._made_by = made_by
         if isinstance(signatures, PackedSignatures):
             keys = np.empty((len(signatures), self.bands), np.uint64)
             kernel.packed_band_keys(signatures.words, _places(signatures.layout), self.bands, self.rows, keys)
@@ -146,7 +148,7 @@ class BandingIndex:
         ParameterError
             If they are too short, or have bins that can be empty.
         """
-        keys, full = self._keys_of(signatures)
+        keys, full = self._keys_of(signatures, True)
         with self._turn:
             self._added.append((keys, full + self._n_rows))
             self._n_rows += len(signatures)
@@ -180,7 +182,7 @@ class BandingIndex:
         ----------
         signatures : Signatures or PackedSignatures
         """
-        keys, full = self._keys_of(signatures)
+        keys, full = self._keys_of(signatures, False)
         stored, rows, _ = self._stored()
         found = []
         for band in range(self.bands):
