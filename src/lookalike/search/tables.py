@@ -15,6 +15,7 @@ from ..kernels.scratch import Hits
 from ..theory import blocks as theory
 from ..theory.hamming_costs import Costs, layout_memory, layout_query
 from ..values import Int64Array, UInt64Array
+from ..values.arrays import whole
 from .fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
 from .self_join import block_masks
 
@@ -55,6 +56,7 @@ class TableIndex(FingerprintIndex):
         self, *, radius: int = 3, blocks: int = 4, lead: int = 1, lookup: str = "prefix", bits: int | None = None
     ) -> None:
         super().__init__(radius=radius, bits=bits)
+        blocks, lead = whole("blocks", blocks, 1), whole("lead", lead, 1)
         self.n_tables = theory.block_tables(blocks, lead, radius)
         if lookup not in ("prefix", "binary"):
             raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")
