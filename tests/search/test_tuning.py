@@ -35,7 +35,7 @@ def weak_bits(choices):
 
 def numbers(choice):
     """(tables, prefix bits, probes) of a proposed search."""
-    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)(?:, tables=(\d))?\)", choice.method)
+    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)(?:, tables=([2-9]))?\)", choice.method)
     return int(found[3] or 1), int(found[1]), int(found[2])
 
 
