@@ -153,9 +153,15 @@ def fits(printed: str, found: Found) -> bool:
     return found.value is not None and low - apart <= found.value <= high + apart
 
 
+def _corpus_of(name: str, left_out: set[str]) -> str:
+    """Return the section for want of whose corpus a check was left out, or nothing; those of real pairs need the corpus of t-real."""
+    section, _, check = name.partition(".")
+    return next((s for s in (section, "t-real" if check.startswith("real-") else section) if s in left_out), "")
+
+
 def problem(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
     """Return why the verdict of an item does not stand, or nothing."""
-    here = [name for name in item.named if name.partition(".")[0] not in left_out]
+    here = [name for name in item.named if not _corpus_of(name, left_out)]
     if missing := [name for name in here if name not in found]:
         return f"{', '.join(missing)} is missing"
     if broken := [name for name in here if not found[name].true]:
@@ -197,8 +203,8 @@ def _told(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
     """Return the verdict, or why it does not stand."""
     if wrong := problem(item, found, left_out):
         return f"**does not stand: {wrong}**"
-    idle = sorted({name.partition(".")[0] for name in item.named} & left_out)
-    if idle and not item.tests and all(name.partition(".")[0] in left_out for name in item.named):
+    idle = sorted({_corpus_of(name, left_out) for name in item.named} - {""})
+    if idle and not item.tests and all(_corpus_of(name, left_out) for name in item.named):
         return f"{UNTESTED} (left out: {', '.join(idle)})"
     told = item.verdict if item.verdict in ("holds", UNTESTED) else f"**{item.verdict}**"
     return told + (f" (left out: {', '.join(idle)})" if idle else "")

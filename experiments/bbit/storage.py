@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from figures import band, name_lines
-from report import Section
+from report import Section, variance_error
 from sampling import minima
 
 from bbit import laws
@@ -30,12 +30,12 @@ def summed_ratio(bits_from: int | None, bits_to: int, resemblance: float, left: 
     return factors[0] / factors[1]
 
 
-def estimates(rng: np.random.Generator, resemblance: float, density: float, repetitions: int) -> np.ndarray:
-    """Return estimates of 1, 2, 3, 4 bits and whole values from minima of sets of equal density: (5, repetitions)."""
+def estimates(rng: np.random.Generator, resemblance: float, density: float, repetitions: int, whole: int = 64) -> np.ndarray:
+    """Return estimates of 1, 2, 3, 4 and ``whole`` bits from minima of sets of equal density: (5, repetitions)."""
     one, other = minima(rng, resemblance, density, density, (repetitions, SAMPLES))
     apart = one ^ other
-    found = [bbit.resemblance((apart & ((1 << b) - 1) == 0).mean(1), b, density, density) for b in BITS]
-    return np.stack([*found, (apart == 0).mean(1)])
+    shares = [((apart if b == 64 else apart & ((1 << b) - 1)) == 0).mean(1) for b in (*BITS, whole)]
+    return np.stack([bbit.resemblance(x, b, density, density) for x, b in zip(shares, (*BITS, whole), strict=True)])
 
 
 def ratio_error(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
@@ -58,22 +58,38 @@ def crossing(few: int, more: int, density: float) -> float:
     return (low + high) / 2
 
 
-def _measure(section: Section, repetitions: int) -> dict[tuple[float, int], list[tuple[float, float, float]]]:
-    """Measure B(64) / B(b) with the sampler, for each density and number of bits: (R, ratio, its error)."""
-    rng, points = np.random.default_rng(1), {}
+Points = dict[tuple[float, int], list[tuple[float, float, float]]]
+
+
+def _measure(section: Section, repetitions: int, whole: int) -> tuple[Points, Points]:
+    """Measure B(whole) / B(b) and B(b) with the sampler, for each density and number of bits: (R, value, its error)."""
+    rng = np.random.default_rng(whole)
+    points: Points = {}
+    factors: Points = {}
     for density in DENSITIES:
         for resemblance in (0.85, 0.95) if density == 0.9 else (0.1, 0.3, 0.5, 0.7, 0.9):
-            found = estimates(rng, resemblance, density, repetitions)
+            found = estimates(rng, resemblance, density, repetitions, whole)
             for i, bits in enumerate(BITS):
                 ratio, error = ratio_error(found[-1], found[i])
-                points.setdefault((density, bits), []).append((resemblance, 64 / bits * ratio, 64 / bits * error))
-    flat = np.array([(bbit.storage_ratio(64, b, r, d, d), x, e) for (d, b), row in points.items() for r, x, e in row])
-    sure = flat[:, 2] > 1e-9  # where two estimates never differ there is nothing to tell
-    section.agrees(
-        f"B(64)/B(b) measured on sampled minima, {repetitions:,} repetitions of {SAMPLES}, is that of (12)",
-        flat[sure, 1], flat[sure, 0], flat[sure, 2], name="measured",
-    )  # fmt: skip
-    return points
+                points.setdefault((density, bits), []).append((resemblance, whole / bits * ratio, whole / bits * error))
+                variance, error = (bits * SAMPLES * float(v) for v in variance_error(found[i]))
+                factors.setdefault((density, bits), []).append((resemblance, variance, error))
+    for name, what, found, theory in (
+        ("measured", f"B({whole})/B(b)", points, lambda b, r, d: bbit.storage_ratio(whole, b, r, d, d)),
+        (
+            "factor",
+            f"B(b), with those of the ratios to {whole} bits,",
+            factors,
+            lambda b, r, d: bbit.storage_factor(r, b, d, d),
+        ),
+    ):
+        flat = np.array([(theory(b, r, d), x, e) for (d, b), row in found.items() for r, x, e in row])
+        sure = flat[:, 2] > 1e-9  # where two estimates never differ there is nothing to tell
+        section.agrees(
+            f"{what} measured on sampled minima, {repetitions:,} repetitions of {SAMPLES}, is that of (12)",
+            flat[sure, 1], flat[sure, 0], flat[sure, 2], name=name,
+        )  # fmt: skip
+    return points, factors
 
 
 def _factors(section: Section) -> None:
@@ -265,25 +281,25 @@ def _bits(section: Section, repetitions: int) -> None:
         )  # fmt: skip
 
 
-def _draw(axes: Any, points: dict[tuple[float, int], list[tuple[float, float, float]]], scale: int) -> None:
+def _draw(axes: Any, points: Points, whole: int) -> None:
     for axis, density in zip(axes, DENSITIES, strict=True):
         r = np.linspace(max(0.005, least(density) + 1e-6), 0.999, 200)
         for i, bits in enumerate(BITS):
-            axis.plot(r, bbit.storage_ratio(scale, bits, r, density, density), color=f"C{i}", label=f"b = {bits}")
-            at, ratio, error = np.array(points[density, bits]).T
-            band(axis, at, ratio * scale / 64, error * scale / 64, color=f"C{i}", ms=3)
+            axis.plot(r, bbit.storage_ratio(whole, bits, r, density, density), color=f"C{i}", label=f"b = {bits}")
+            band(axis, *np.array(points[density, bits]).T, color=f"C{i}", ms=3)
         axis.set(
-            xlabel="R", ylabel=f"B({scale}) / B(b)", title=f"r1 = r2 = {density:g}", xlim=(least(density), 1), ylim=(0, scale)
+            xlabel="R", ylabel=f"B({whole}) / B(b)", title=f"r1 = r2 = {density:g}", xlim=(least(density), 1), ylim=(0, whole)
         )
         name_lines(axis)
 
 
-def _draw_factors(axes: Any) -> None:
+def _draw_factors(axes: Any, points: Points) -> None:
     for axis, density in zip(axes, DENSITIES, strict=True):
         r = np.linspace(max(0.002, least(density) + 1e-6), 0.999, 300)
-        at = 0.86 if density == 0.9 else 0.65  # where the curves are well apart: all end at 0
+        at = 0.87 if density == 0.9 else 0.6  # where the curves are well apart, all ending at 0, and nothing is measured
         for i, bits in enumerate(BITS):
             axis.plot(r, bbit.storage_factor(r, bits, density, density), color=f"C{i}")
+            band(axis, *np.array(points[density, bits]).T, color=f"C{i}", ms=3)
             axis.text(
                 at, bbit.storage_factor(at, bits, density, density), f"b = {bits}", color=f"C{i}",
                 fontsize=9, ha="center", va="center",
@@ -308,28 +324,25 @@ def figure_1(quick: bool) -> Section:
         "difference between "
         "two resemblances in place of 1 - C2), and variances of estimates from sampled minima. No data are needed here."
     )
-    points = _measure(section, 2_500 if quick else 25_000)
+    measured = {whole: _measure(section, 2_500 if quick else 25_000, whole) for whole in (64, 32)}
     _factors(section)
     _theorem_2(section)
     _claims(section)
     _bits(section, 40_000 if quick else 200_000)
     section.figure(
-        "a-storage-64", (2, 2), lambda axes: _draw(axes, points, 64),
-        "How many times less storage b bits need than 64 for the same variance (curves: theory; dots: measured, with "
-        "two standard errors). "
-        "One bit is best at high resemblance, the more so the denser the sets; for sparse sets more bits are better "
-        "below R = 1/3. Sets of "
-        "density 0.9 resemble each other by 0.8 at least.",
+        "a-storage-64", (2, 2), lambda axes: _draw(axes, measured[64][0], 64),
+        "How many times less storage b bits need than 64 for the same variance (curves: theory; dots: measured, with two "
+        "standard errors). One bit is best at high resemblance, the more so the denser the sets; for sparse sets more bits "
+        "are better below R = 1/3. Sets of density 0.9 resemble each other by 0.8 at least.",
     )  # fmt: skip
     section.figure(
-        "a-storage-32",
-        (2, 2),
-        lambda axes: _draw(axes, points, 32),
-        "The same compared with 32 bits: half of it, the dots too, which are those of the figure above.",
-    )
+        "a-storage-32", (2, 2), lambda axes: _draw(axes, measured[32][0], 32),
+        "The same compared with 32 bits: the curves are half as high. The dots are measured on other minima than those above, "
+        "of which the lowest 32 bits are compared.",
+    )  # fmt: skip
     section.figure(
-        "a-storage-factor", (2, 2), _draw_factors,
-        "Storage factors themselves, by formula, the lower the better: for sparse sets the curves cross near R = 1/3; at density "
-        "0.9 one bit is always best.",
+        "a-storage-factor", (2, 2), lambda axes: _draw_factors(axes, measured[64][1]),
+        "Storage factors themselves, the lower the better (curves: formula (12); dots: measured on the minima of the first "
+        "figure, with two standard errors): for sparse sets the curves cross near R = 1/3; at density 0.9 one bit is always best.",
     )  # fmt: skip
     return section

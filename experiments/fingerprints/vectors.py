@@ -153,8 +153,8 @@ def figure_6(quick: bool) -> Section:
     for low, high in zip(edges, [*edges[1:], 1.0], strict=True):
         chosen = (real.cosine >= low) & (real.cosine < high)
         share, error = mean_error(np.array([(distance[chosen] <= RADIUS).mean() for distance in runs]))
-        angle = simhash.differ_probability(np.minimum(real.cosine[chosen], 1.0))
-        theory = float(stats.binom.cdf(RADIUS, 64, angle).mean())
+        cosines = np.minimum(real.cosine[chosen], 1.0)
+        angle, theory = simhash.differ_probability(cosines), float(simhash.within_radius(cosines, RADIUS).mean())
         bits, bits_error = mean_error(np.array([distance[chosen].mean() for distance in runs]))
         found.append((share, error, theory, bits, bits_error, 64 * float(angle.mean())))
         rows.append(
@@ -219,12 +219,19 @@ def figure_6(quick: bool) -> Section:
         name="strict",
     )
     section.below("of pairs of cosine .995 to .999 more than half are", 0.5, share[4], error[4], name="loose")
-    printed = [float(stats.binom.cdf(RADIUS, 64, simhash.differ_probability(c))) for c in (0.9, 0.95, 0.98, 0.99, 0.995)]
+    cosines = np.array([0.9, 0.95, 0.98, 0.99, 0.995])
     section.equals(
         "by (2.3) the chance of at most 3 bits is .013, .101, .411, .674 and .853 at cosine .90, .95, .98, .99 and .995",
-        printed,
+        stats.binom.cdf(RADIUS, 64, np.arccos(cosines) / np.pi),
         [0.013, 0.101, 0.411, 0.674, 0.853],
         5e-4,
+        name="chance",
+    )
+    section.equals(
+        "and the library's is the same",
+        simhash.within_radius(cosines, RADIUS),
+        stats.binom.cdf(RADIUS, 64, np.arccos(cosines) / np.pi),
+        1e-12,
         name="chance",
     )
     section.agrees(

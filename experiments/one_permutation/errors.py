@@ -94,6 +94,7 @@ def variances(quick: bool) -> Section:
         # The pairs of sets are the same, so squared errors are correlated and their difference has a smaller error.
         apart, error = mean_error(((found[better] - 0.5) ** 2 - (found[worse] - 0.5) ** 2)[few])
         section.below(f"f up to {BINS // 2}: {better} has a lower error than {worse}", apart, 0.0, error, name="order")
+    _copies(section, rng, 500 if quick else 2000)
     _finite(section, rng, 40_000 if quick else 200_000)
     _how_many(section, rng, 1000 if quick else 5000)
 
@@ -132,6 +133,24 @@ def variances(quick: bool) -> Section:
         "look-ups. Fast similarity sketching has no empty slots and about the variance of raw bins."
     )
     return section
+
+
+def _copies(section: Section, rng: np.random.Generator, seeds: int) -> None:
+    """Count the bins of equal content, on which the variance of filled bins rests: sharper than variances of estimates."""
+    unions = (4, 8, 16, 32)
+    counted = np.empty((len(unions), seeds))
+    for i, f in enumerate(unions):
+        # Var = R (1 - R) (f / (f - 1) S / t^2 - 1 / (f - 1)), S the mean of the sum of squared numbers of bins of equal content.
+        expected = (THEORY["optimal"](0.5, f, BINS) / 0.25 * (f - 1) + 1) / f * BINS**2
+        for seed in range(seeds):
+            sets = la.Shingles.from_arrays(rng.integers(0, 1 << 63, 10 * f, dtype=np.uint64), np.arange(0, 10 * f + 1, f))
+            bins = replace(SCHEMES["optimal"], seed=seed).sign(sets).values
+            counted[i, seed] = (bins[:, :, None] == bins[:, None]).sum((1, 2)).mean() / expected
+    mean, error = mean_error(counted.mean(0))
+    section.agrees(
+        f"optimal: pairs of bins of equal content, f = {', '.join(map(str, unions))}, {seeds:,} seeds, over those behind its formula",
+        mean, 1.0, error, name="copies",
+    )  # fmt: skip
 
 
 def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:

@@ -53,6 +53,18 @@ def test_groups_as_json(job, capsys):
     assert second["kept"] == f"odd{NASTY}"
 
 
+@pytest.mark.parametrize(("how", "key"), [({}, "cosine"), ({"verify": "sketch"}, "estimated_cosine")])
+def test_scores_are_called_as_in_the_table_of_removals(job, capsys, how, key):
+    result = la.dedup("in.jsonl", id="id", threshold=0.6, method="simhash", radius=16, width=1, **how)
+    assert key in result.removed.column_names
+    result.save("cosines")
+    assert status("groups", "cosines", "--json") == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert {"least", "median", "greatest"} == set(first[key]) and {"id", key} == set(first["least_alike"][0])
+    assert status("show", "cosines", first["kept"], "--json", "--no-texts") == 0
+    assert json.loads(capsys.readouterr().out)["least_alike"] == first["least_alike"]
+
+
 def test_containment_has_its_own_name(job, capsys):
     la.dedup("in.jsonl", id="id", threshold=0.6, measure="containment").save("inside")
     assert status("groups", "inside", "--json") == 0

@@ -120,6 +120,9 @@ def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monke
     gc.collect()
     assert run(capsys, *words, "--resume")[:2] == (0, "")
     assert (folder / "clean.jsonl").read_bytes() == written and not any((folder / "work").iterdir())
+    code, _, told = run(capsys, *words, "--resume")
+    assert code == 1 and "work holds no job to resume; clean.jsonl exists; pass --force" in told
+    assert told.endswith("If the job wrote it, it is done\n") and run(capsys, *words, "--resume", "--force")[0] == 0
 
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):

@@ -109,7 +109,11 @@ def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tm
         (["--id", "url"], 1, "name another with --against-id"),
         (["-t", "nan"], 2, "threshold must be a number in (0, 1]; got nan"),
         (["--passage", "0"], 2, "0 is not in the range"),
-        (["--matches", "m.txt"], 2, "the suffix must be one of"),
+        (
+            ["--matches", "m.txt"],
+            2,
+            "the suffix must be one of .parquet, .jsonl, .ndjson, .json, .csv, .tsv, .arrow, .feather, .ipc, .orc;",
+        ),
     ],
 )
 def test_refusals(capfd, train, tmp_path, more, code, message):

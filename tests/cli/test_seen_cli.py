@@ -243,6 +243,7 @@ def test_counts_that_are_refused(crawl, capsys):
     code, out, err = run(capsys, "seen", "counts", "seen", "--json")
     assert code == 0 and err == "not counted: what jobs without --counts found (000001)\n"
     assert {json.loads(line)["n_sources"] for line in out.splitlines()} == {0}
+    assert run(capsys, "seen", "counts", "seen") == (0, "", err)
     code, _, err = run(capsys, "dedup", "w1", *HOW, "--seen", "seen", "--counts", "-o", "fresh/w1")
     assert code == 0
     code, _, err = run(capsys, "dedup", "w2", *HOW, "--seen", "seen", "--counts", "--source", "site", "-o", "fresh/w2")

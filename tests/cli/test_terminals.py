@@ -124,7 +124,7 @@ def test_nothing_of_an_index_steers_a_terminal(capfd, folder):
     assert f"3 documents written: {SHOWN}.parquet" in run(capfd, "index", "export", path, "-o", f"{NASTY}.parquet")[1]
     assert pq.read_table(f"{NASTY}.parquet")["id"].to_pylist() == [f"{NASTY}{i}" for i in range(3)]
     assert run(capfd, "index", "info", path)[0] == 0
-    assert f"{SHOWN}.idx: all is well" in run(capfd, "index", "check", path)[1]
+    assert f"{SHOWN}.idx: no damage found" in run(capfd, "index", "check", path)[1]
     assert run(capfd, "index", "compact", path)[1].startswith(f"<Index {SHOWN}.idx: 3 documents")
     (segment,) = (folder / path).glob("segment-*")
     segment.write_bytes(segment.read_bytes()[:-1])

@@ -212,6 +212,13 @@ def test_a_section_without_its_corpus_tests_nothing():
     assert "</a>holds (left out: a-law) |" in row_of(an_item(), texts)
 
 
+def test_what_a_section_does_with_real_pairs_is_left_out_with_their_corpus():
+    item = an_item(verdict=UNTESTED, why="so", checks=("t-checked.real-speed",))
+    for left_out, said in ((set(), "t-checked.real-speed is missing"), ({"t-real"}, "")):
+        assert problem(item, {}, left_out) == said
+    assert problem(an_item(checks=("t-checked.complete",)), {}, {"t-real"}) == "t-checked.complete is missing"
+
+
 def test_verdicts_are_counted_and_anchors_differ():
     items = [an_item(), an_item(verdict="misprint", why="E1"), an_item(document="t-thesis", verdict="claim refuted", why="so")]
     page = table_page(items, a_page(line()), "")

@@ -12,6 +12,10 @@ TWICE = (
     '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice><w:p><w:r><w:t>boxed'
     "</w:t></w:r></w:p></mc:Choice><mc:Fallback><w:p><w:r><w:t>boxed</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent>"
 )
+BOXED = (
+    "<w:txbxContent><w:p><w:r><w:t>in a</w:t><w:tab/><w:t>box</w:t></w:r></w:p><w:p><w:r><w:t>said twice</w:t></w:r></w:p>"
+    "</w:txbxContent>"
+)
 TRACKED = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>"
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><x>&b;</x>'
 
@@ -39,6 +43,8 @@ def parts(kind, *texts):
         ("docx", docx("b", before=MOVED), "\nb"),
         ("docx", docx("a</w:t><w:noBreakHyphen/><w:t>b"), "a-b"),
         ("docx", docx("a", before="<w:p><w:pPr><w:tabs><w:tab/><w:tab/></w:tabs></w:pPr></w:p>"), "\na"),
+        ("docx", docx("one</w:t></w:r><w:r>" + BOXED + "<w:t> two"), "in a\tbox\nsaid twice\none two"),
+        ("odt", odt("one<text:span><text:p>boxed</text:p></text:span> two"), "boxed\none two"),
         ("odt", odt("new", before=TRACKED), "new"),
         ("odt", odt(f"before {COMMENT}after"), "before after"),
         ("epub", epub("First chapter.", "Second chapter."), "First chapter.\fSecond chapter."),

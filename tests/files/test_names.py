@@ -76,6 +76,8 @@ def test_very_many_alternatives_are_refused():
         (".github/a.md", [".github/*.md"], None), ("x/.github/a.md", [".github/*.md"], None),
         ("_lookalike.json", ["*.json"], "marker"), ("a.csv_lookalike.json", [], "marker"), ("my_lookalike.csv", [], None),
         ("_SUCCESS", [], "marker"), ("_committed_12", [], "marker"), ("_delta_log/0.csv", [], "marker"),
+        ("Thumbs.db", [], "marker"), ("a/thumbs.DB", ["*.db"], "marker"), (".DS_Store", [], "marker"), ("~$a.csv", [], "marker"),
+        ("my_thumbs.csv", [], None), ("~a.csv", [], None),
     ],
 )  # fmt: skip
 def test_which_files_of_a_folder_are_read(name, patterns, reason):

@@ -192,3 +192,12 @@ def test_what_cannot_be_saved(tmp_path):
     for value in (own, weighted):
         with pytest.raises(la.ParameterError):
             la.save(value, tmp_path / "x")
+
+
+def test_kinds_that_this_version_lacks_may_be_newer(tmp_path):
+    la.save(values()["fast"], tmp_path / "x.sig")
+    file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
+    header = file.meta | {"scheme": {"kind": "MinHashOfLater", "parameters": {}}}
+    write_arrays(tmp_path / "y.sig", {"values": file["values"]}, header, kind=SIGNATURES)
+    with pytest.raises(la.InputDataError, match="of a newer version.*MinHashOfLater"):
+        la.load(tmp_path / "y.sig")

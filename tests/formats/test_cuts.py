@@ -101,6 +101,31 @@ def test_types_of_columns_stay(kind):
     assert [text or "" for text in out["text"].to_pylist()] == [shortened(i, text, "") for i, text in enumerate(texts_)]
 
 
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint8()])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, index):
+    """A text that comes often can be cut in as many ways; also where it is inside another field, and where none is cut."""
+    n, whole = 300, " ".join(f"w{i}" for i in range(200))
+    coded = pa.array([whole] * n).dictionary_encode().cast(pa.dictionary(index, pa.string()))
+    doc = pa.StructArray.from_arrays([coded, pa.array(range(n))], ["text", "n"])
+    table = pa.table({"text": coded, "doc": doc, "same": coded})
+    with pa.ipc.new_file(tmp_path / "in.arrow", table.schema) as out:
+        out.write_table(table, max_chunksize=n // 3)
+    for column, cut in (("text", n), ("doc.text", n), ("text", 0)):
+        made = pa.array([[0, 1 + i % 250, 255 + i // 250, 600] if i < cut else None for i in range(n)], pa.list_(pa.int64()))
+        cuts = Cuts(column=column, ranges=lambda first, last, made=made: made.slice(first, last - first))
+        wanted = [whole[1 + i % 250 : 255 + i // 250] + whole[600:] if i < cut else whole for i in range(n)]
+        for data in (as_sources(table), open_sources([tmp_path / "in.arrow"])):
+            path = tmp_path / f"{column}-{cut}-{len(data[0].places)}.{suffix}"
+            write_rows(path, [Selection(data[0], np.ones(n, np.bool_), None, "strict", cuts)], {})
+            found = pq.read_table(path) if suffix == "parquet" else pa.ipc.open_file(path).read_all()
+            texts_ = found["text"] if column == "text" else found["doc"].combine_chunks().field("text")
+            assert texts_.to_pylist() == wanted
+            kinds = texts_.type, found.schema.field("same").type
+            decoded = pa.string(), pa.string()  # as Arrow files are written
+            assert kinds == ((pa.dictionary(pa.int32(), pa.string()), coded.type) if suffix == "parquet" else decoded)
+
+
 def selections_of_table(table, column="text"):
     made = pa.array([ranges_of(i, row["text"]) for i, row in enumerate(ROWS)], pa.list_(pa.int64()))
     cuts = Cuts(column=column, ranges=lambda first, last: made.slice(first, last - first))

@@ -149,3 +149,39 @@ def test_references_can_be_databases_and_inputs_not(tmp_path):
 
 def test_an_empty_table(tmp_path):
     assert len(la.dedup(sqlite(tmp_path / "in.sqlite", []))) == 0
+
+
+def test_databases_that_were_cut(tmp_path):
+    """Also within the last page, of which SQLite would take zeros for rows."""
+    rows = [(i, f"{A} {i} " * 20, None) for i in range(200)]
+    whole = sqlite(tmp_path / "whole.db", rows).read_bytes()
+    path = tmp_path / "in.db"
+    for lost in (1, 500, 5000, len(whole) - 600):
+        path.write_bytes(whole[:-lost])
+        why = rf"in\.db: the database is cut short: .*{len(whole) - lost:,} bytes.* {len(whole):,}"
+        with pytest.raises(la.InputDataError, match=why):
+            la.dedup(path, id="id")
+    path.write_bytes(whole[:24] + bytes(4) + whole[28:])  # an old version wrote last, and did not count pages
+    assert len(la.dedup(path, id="id")) == 200
+    path.write_bytes(whole[:24] + bytes(4) + whole[28:-1])
+    with pytest.raises(la.InputDataError, match=r"in\.db: the database is cut short"):
+        la.dedup(path, id="id")
+    path.write_bytes(whole + bytes(100))
+    assert len(la.dedup(path, id="id")) == 200
+
+
+def test_pages_in_a_journal_do_not_count_as_lost(tmp_path):
+    """A checkpoint that was interrupted has written the number of pages, not all of them; the journal has them."""
+    path, journal = tmp_path / "in.db", tmp_path / "in.db-wal"
+    with sqlite3.connect(path) as opened:
+        opened.execute("pragma journal_mode = wal")
+        opened.execute("create table pages (id integer, text text)")
+        opened.executemany("insert into pages values (?, ?)", [(i, f"{A} {i} " * 20) for i in range(200)])
+        opened.commit()
+        held = journal.read_bytes()
+    opened.close()
+    path.write_bytes(path.read_bytes()[:-5000])
+    with pytest.raises(la.InputDataError, match="the database is cut short"):
+        la.dedup(path, id="id")
+    journal.write_bytes(held)
+    assert len(la.dedup(path, id="id")) == 200

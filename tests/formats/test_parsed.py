@@ -1,9 +1,12 @@
 """Documents of files that need a parser: compared, copied, converted, left out and named."""
 
+import gzip
 import logging
+import lzma
 import subprocess
 import sys
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from document_files import docx, eml, epub, odt, pdf
@@ -39,7 +42,7 @@ def test_a_folder_of_all_kinds(folder, tmp_path, how, caplog):
         "g.pdf": "kept", "h.pdf": "skipped",
     }  # fmt: skip
     assert [r.getMessage() for r in caplog.records] == [
-        f"left out: {folder}/h.pdf is no PDF that can be read: Failed to load document (PDFium: Data format error)."
+        f"left out: {folder}/h.pdf is no PDF that can be read: Failed to load document (PDFium: Data format error)"
     ]
     assert result.summary.documents_skipped == 1
     result.write(tmp_path / "out")
@@ -58,8 +61,29 @@ def test_the_same_from_the_command_line(folder, tmp_path):
 
 
 def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
-    with pytest.raises(la.InputDataError, match=r"h\.pdf: is no PDF that can be read: .*--on-error skip"):
+    with pytest.raises(la.InputDataError, match=r"h\.pdf: is no PDF that can be read: [^;]*[^.;]; repair.*--on-error skip"):
         la.dedup(folder, on_error="stop")
+
+
+@pytest.mark.parametrize("name", ["x.html.gz", "x.htm.zst", "x.html.xz"])
+def test_damaged_compression_is_left_out(folder, caplog, name):
+    """Whether its first bytes are those of another file, or its end is missing."""
+    page = f"<p>{TEXT} {' '.join(map(str, range(40_000)))}</p>".encode()
+    whole = {"gz": gzip.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True), "xz": lzma.compress}
+    for content in (b"no such thing", whole[name.rpartition(".")[2]](page)[:-30]):
+        (folder / name).write_bytes(content)
+        caplog.clear()
+        assert la.dedup(folder, on_error="skip").summary.documents_skipped == 2
+        assert f"{folder}/{name} the " in caplog.text and "data is damaged or cut short" in caplog.text
+        with pytest.raises(la.InputDataError, match=rf"/{name}: the .*data is damaged or cut short .*--on-error skip"):
+            la.dedup(folder / name, on_error="stop")
+
+
+def test_files_of_the_system_are_no_inputs(folder):
+    for name in ("Thumbs.db", "deeper/ehthumbs.db", ".DS_Store", "~$b.docx"):
+        (folder / name).write_bytes(b"\xd0\xcf\x11\xe0 no database")
+    summary = la.dedup(folder).summary
+    assert summary.documents == 8 and summary.skipped["by_reason"] == {"marker": 4}
 
 
 def test_texts_are_read_again(folder, tmp_path):

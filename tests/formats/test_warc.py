@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import re
 import zlib
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ import pytest
 import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns, Limit
+from lookalike.formats.warc import _usually_named
 
 STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
 OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
@@ -170,3 +172,44 @@ def test_a_limit_that_no_machine_has(tmp_path):
     (tmp_path / "a.warc").write_bytes(b"".join(RECORDS))
     (split,) = open_sources([tmp_path / "a.warc"])
     assert sum(len(batch.texts) for batch in replace(split, limit=Limit()).batches(Columns())) == 6
+
+
+def in_lower_case(one):
+    """Return a record whose header names are in lower case."""
+    head, _, rest = one.partition(b"\r\n\r\n")
+    return re.sub(rb"(?<=\n)[^:\n]+(?=:)", lambda name: name[0].lower(), head) + b"\r\n\r\n" + rest
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_names_of_headers_in_any_case(tmp_path, suffix):
+    """What pages and servers say beside them stays as it is."""
+    text = f"<pre>\ncontent-length: 7\r\nwarc-type: request\r\n\r\n</pre>{OTHER}"
+    records = [*RECORDS, response("http://a/7", page(text), coding="content-length: 5\r\n")]
+    (tmp_path / f"usual.warc{suffix}").write_bytes(packed(records, suffix))
+    (tmp_path / f"lower.warc{suffix}").write_bytes(packed(map(in_lower_case, records), suffix))
+    usual, lower = (la.dedup(tmp_path / f"{name}.warc{suffix}") for name in ("usual", "lower"))
+    assert lower.clean().equals(usual.clean()) and lower.summary.documents == 7
+    lower.write(tmp_path / "out/")
+    assert la.dedup(tmp_path / "out").clean().equals(usual.clean())
+
+
+@pytest.mark.parametrize("n_bytes", [1, 7, 64, 5000])
+def test_blocks_of_any_size_have_the_same_names(n_bytes):
+    whole = b"".join([*map(in_lower_case, RECORDS), b"no record\r\n\r\nwarc-type: x\r\n\r\n"])
+    blocks = list(_usually_named(whole[i : i + n_bytes] for i in range(0, len(whole), n_bytes)))
+    found = b"".join(blocks)
+    assert all(blocks) and found.lower() == whole.lower()
+    assert found.count(b"WARC-Type: ") == len(RECORDS) and found.endswith(b"\nwarc-type: x\r\n\r\n")
+
+
+def test_headers_of_one_page_are_its_own_affair(tmp_path, caplog):
+    large = [response("http://a/1", page(STORY), coding=f"Set-Cookie: {'a' * n}\r\n") for n in (20_000, 60_000)]
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join([*large, response("http://a/2", page(OTHER))]))
+    result = la.dedup(path)
+    assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
+    assert [r.getMessage() for r in caplog.records] == [f"left out: {path}:2 has headers of HTTP that are damaged or too long"]
+    with pytest.raises(la.InputDataError, match=r"a\.warc, row 2 \(http://a/1 .*\): has headers of HTTP"):
+        la.dedup(path, on_error="stop")
+    result.write(tmp_path / "out/")
+    assert (tmp_path / "out/a.warc").read_bytes() == large[0] + response("http://a/2", page(OTHER))

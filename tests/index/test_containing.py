@@ -66,6 +66,29 @@ def test_none_is_missed(how, top, tmp_path, monkeypatch):
             index.containing(index.sketch(asked))
 
 
+def test_no_more_matches_are_held_than_are_asked_for(tmp_path, monkeypatch):
+    """And some others: of what all documents contain, the best are chosen as the index is gone through."""
+    monkeypatch.setattr(containing, "AT_A_TIME", 2)
+    monkeypatch.setattr(containing, "MANY", 8)
+    held, best = [], containing.best
+
+    def counted(parts, top):
+        held.append(sum(len(some[0]) for some in parts))
+        return best(parts, top)
+
+    monkeypatch.setattr(containing, "best", counted)
+    texts = [" ".join(f"w{i}" for i in range(40) if i != number % 7) for number in range(90)]
+    asked = [" ".join(f"w{i}" for i in range(begin, 20)) for begin in range(5)]
+    with la.Index.create(tmp_path / "index", width=1, keep_text=True) as index:
+        index.add(range(90), texts)
+        found = index.containing(asked, threshold=0.5, top=2).to_pylist()
+    rows = [(row["query"], row["id"], row["containment"]) for row in found]
+    sets = [set(text.split()) for text in texts]
+    shares = [[(-len(own & some) / len(own), d) for d, some in enumerate(sets)] for own in map(set, map(str.split, asked))]
+    assert rows == [(q, d, -share) for q, some in enumerate(shares) for share, d in sorted(some)[:2]]
+    assert len(held) > 9 and max(held) <= 2 * 5 * 2 + 8 + 5 * 2  # the best, more, and those of the last documents
+
+
 def test_an_index_without_texts_says_what_is_needed(tmp_path):
     with la.Index.create(tmp_path / "index") as index:
         index.add(["a"], ["one two three four five six"])

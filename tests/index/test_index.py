@@ -162,6 +162,15 @@ def test_texts_are_exported(tmp_path, texts):
             index.add(["z"], index.sketch(["z"]))
 
 
+def test_bytes_are_those_of_the_files(tmp_path):
+    with la.Index.create(tmp_path / "x") as index:
+        assert index.info["bytes"] == index.info["bytes_per_document"] == 0
+        for n in (1, 2, 3):
+            index.add([f"{n}"], [f"the text of document {n}"])
+            size = sum(path.stat().st_size for path in (tmp_path / "x").glob("segment-*"))
+            assert (index.info["bytes"], index.info["bytes_per_document"]) == (size, size / n)
+
+
 def test_parameters(tmp_path):
     for parameters, message in (
         ({"threshold": 1.5}, "threshold must be in"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "no parameter 'radius'"),

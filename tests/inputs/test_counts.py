@@ -1,7 +1,10 @@
 """Rows of counts, read some documents at a time, and what is refused."""
 
+import os
 import re
+from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.inputs import counts as module
 from lookalike.inputs.counts import COUNTS, CountRows, Counts, Part
 
 documents = st.lists(st.integers(0, 9), max_size=20).map(sorted)
@@ -68,3 +72,30 @@ def test_a_description_of_more_rows_than_there_are_is_refused(tmp_path):
     counts.of[0].rows = 4
     with pytest.raises(la.InputDataError, match="it has other rows"):
         list(CountRows(tmp_path, counts, 0, 10).below(10))
+
+
+def test_more_rows_at_a_time_than_are_written_are_refused(tmp_path, monkeypatch):
+    """A few bytes can stand for any number of equal rows."""
+    counts, _ = saved(tmp_path, [[1, 2, 3]], 3)
+    monkeypatch.setattr(module, "GROUP_ROWS", 2)
+    with pytest.raises(la.InputDataError, match="damaged: 3 rows are in one group; as many as 2 are written together"):
+        list(CountRows(tmp_path, counts, 0, 10).below(10))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")], ids=range(3))
+def test_what_is_no_file_is_not_read(make, tmp_path):
+    """A reader would wait for a pipe that nobody writes to: the test has it open."""
+    counts, _ = saved(tmp_path, [[1, 2, 3]], 3)
+    path = tmp_path / "counts.parquet"
+    path.unlink()
+    make(path)
+    pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
+    with pytest.raises(la.InputDataError, match=r"counts\.parquet: damaged: .*not a file"):
+        list(CountRows(tmp_path, counts, 0, 10).below(10))
+    if pipe is not None:
+        os.close(pipe)
+
+
+def test_a_folder_has_one_part():
+    with pytest.raises(msgspec.ValidationError, match="several parts about one folder"):
+        msgspec.convert({"name": "x.parquet", "source": None, "of": 2 * [{"folder": "a", "rows": 1}]}, Counts)

@@ -33,6 +33,7 @@ def test_a_foresight_says_where_everything_lies():
         "1,000,000 documents, 1.00 GB of text, of which 30% have a near-duplicate, with 2.00 GB of memory and 1 thread" in some
     )
     assert "GB in the work folder" in some and "on a reference core" in some
+    assert str(la.foresee(documents=1000, bytes=1_600_000)).startswith("1,000 documents, 1.6 MB of text, of which")
     assert "disk: none: all is held in memory" in str(la.foresee(**SIZE | {"memory": "20GB"}))
 
 

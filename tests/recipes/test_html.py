@@ -1,12 +1,18 @@
 """Web pages are compared by their text."""
 
+import json
 import sys
 import time
+from functools import partial
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.extraction import parsers
+from lookalike.extraction.worker import SECONDS, seconds_for
+from lookalike.formats.parsed import SMALL_PAGE
 
 ARTICLE = "<article><h1>On rivers</h1>" + "".join(
     f"<p>Paragraph {i} says that the river number {i} rises in the hills and falls into the sea after {i * 7} miles.</p>" for i in range(30)
@@ -113,3 +119,32 @@ def test_menus_count_if_asked():
     pages = [page("a", "Home About"), page("a", " ".join(f"Entry {i}" for i in range(99)))]
     assert la.dedup(pages, html=True).keep.tolist() == [True, False]
     assert la.dedup(pages, html=True, boilerplate=True).keep.tolist() == [True, True]
+
+
+@pytest.fixture
+def little_time(monkeypatch):
+    """Half a second for each page that is parsed in a process of its own."""
+    monkeypatch.setattr(parsers, "_idle", [])
+    monkeypatch.setattr(parsers, "_Worker", partial(parsers._Worker, seconds=0.5))
+    yield
+    parsers.close_idle()
+
+
+def test_hostile_pages_are_left_out(little_time, tmp_path, caplog):
+    """Attributes of one tag take time that grows as the square of their number; other pages are not kept waiting."""
+    slow = "<p " + " ".join(f"a{i}" for i in range(40_000)) + ">" + page("a") + "</p>"
+    pages = [page("a"), slow, page("a") + "<!--" + " " * SMALL_PAGE + "-->", page("b", article="<p>Other words</p>")]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in pages))
+    result = la.dedup(path, html=True)
+    assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "exact", "kept"]
+    why = f"{path}:2 takes more than 0.5 seconds of processor time to be parsed"
+    assert [record.getMessage() for record in caplog.records] == [f"left out: {why}"]
+    with pytest.raises(la.InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*--on-error skip"):
+        la.dedup(path, html=True, on_error="stop")
+    assert [len(text) > 0 for text in result.inputs.texts(np.arange(4), result.settings).values()] == [True, False, True, True]
+
+
+def test_time_of_a_page_is_by_its_size():
+    assert seconds_for("page:all", 2_000_000, SECONDS) == 7 and seconds_for("warc", 0, SECONDS) == 5
+    assert seconds_for("html", 1 << 30, SECONDS) == SECONDS == seconds_for("pdf", 0, SECONDS)

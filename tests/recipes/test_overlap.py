@@ -2,7 +2,6 @@
 
 import json
 from contextlib import closing
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -41,10 +40,9 @@ def found_by(data, against, threads=1, fields=0, **how):
     result = la.overlap(data, against=against, threads=threads, **how)
     rows = result.matches.to_pylist()
     assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
-    measure = "resemblance" if how["measure"] == "resemblance" else "containment"
-    assert [r["id"] for r in rows] == sorted(r["id"] for r in rows), "input order"
-    for one, other in pairwise(rows):
-        assert one["id"] < other["id"] or one[measure] >= other[measure], "the best first"
+    first, then = ("resemblance", "containment") if how["measure"] == "resemblance" else ("containment", "resemblance")
+    order = [(r["id"], -r[first], -r[then], r["reference"]) for r in rows]
+    assert order == sorted(order), "input order, the best first; of equals the one that is better by the other score"
     (told,) = result.by_benchmark.to_pylist() if against else ({"items": 0, "contaminated": 0, "documents": 0},)
     assert told["items"] == len(against) and told["contaminated"] == len({r["reference"] for r in rows})
     assert told["documents"] == result.overlaps.sum() and result.summary["matches"] == len(rows)

@@ -81,7 +81,7 @@ def test_raw_bins_are_refused_where_empty_ones_would_match(rng):
     shingles = la.Shingles.from_arrays(np.concatenate([keys, keys]), np.arange(0, 2 * n * sizes + 1, sizes))
     raw = la.OnePermutation(permutations=128)
     index = la.BandingIndex(bands=16, rows=8)
-    with pytest.raises(la.ParameterError, match='densify="rotation"'):
+    with pytest.raises(la.ParameterError, match='densify="reverse"'):
         index.add(raw.sign(shingles))
     with pytest.raises(la.ParameterError, match="empty bins"):
         index.query(raw.sign(shingles))

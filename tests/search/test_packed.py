@@ -1,5 +1,6 @@
 """Search of packed sketches: all pairs against all estimates, bands against Theorem 1, and what is refused."""
 
+import tracemalloc
 from functools import partial
 from itertools import pairwise
 
@@ -211,8 +212,8 @@ def test_what_bands_cannot_do_is_refused(rng):
     raw = la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(la.shingle(["a b c d e f g"])))
     index = la.BandingIndex(bands=4, rows=8).add(packed)
     for call, message in (
-        (lambda: la.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or fill"),
-        (lambda: la.BandingIndex(bands=2, rows=2).add(raw), "then pack them"),
+        (lambda: la.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or sign with FastSimilarity"),
+        (lambda: la.BandingIndex(bands=2, rows=2).add(raw), "FastSimilarity has no empty slots"),
         (lambda: la.pairs_above(ordered, 0.5), "compared by their order"),
         (lambda: la.BandingIndex(bands=2, rows=2).add(ordered), "before they are packed"),
         (
@@ -244,3 +245,66 @@ def test_all_pairs_are_compared_where_no_bands_reach_the_recall():
     for recall in (0.0, 1.0, 1.5, float("nan")):
         with pytest.raises(la.ParameterError, match="recall must be"):
             la.pairs_above(packed, 0.1, recall=recall)
+
+
+@pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
+def test_filled_bins_of_small_sets_are_all_compared(rng, monkeypatch, densify):
+    """Copies agree together: bands planned for .95 find .4 to .94 of pairs that have one of four members in common."""
+    monkeypatch.setattr(packed_banding, "WORD_COST", 1e6)
+    n, k = 400, 64
+    values = rng.integers(0, 1 << 63, (n, 4))
+    sets = np.concatenate([values[:, :3], values[:, [0, 3]]], 1)  # of 3 and 2 members, one in common
+    shingles = la.Shingles.from_arrays(sets.ravel(), np.concatenate([[0], np.cumsum(np.tile([3, 2], n))]))
+    filled = la.OnePermutation(permutations=k, densify=densify).sign(shingles)
+    packed, parts = la.BBit(bits=16).pack(filled), la.BBit(bits=16).parts(k)
+    bands, rows = packed_banding.choose_bands(0.25, 0.95, parts, len(packed))
+    assert packed_banding.candidate_probability(0.25, bands, rows, parts) >= 0.95
+    found = la.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
+    share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
+    assert densify == "reverse" or share < 0.95, "what is planned does not hold"
+    banded, every = la.pairs_above(packed, 0.25, recall=0.95), la.pairs_above(packed, 0.25)
+    assert banded.left.tolist() == every.left.tolist() and len(every) > n / 4
+
+
+@pytest.mark.parametrize("bits", [1, 4, 16])
+def test_bands_are_planned_for_the_densest_set_that_is_rounded_to_a_density(rng, monkeypatch, bits):
+    """Slots of denser sets match by chance less often: rounded down, a density promised more than there is."""
+    universe, k = 400, 128
+    shares = [universe * 0.437, universe * 0.4, universe * 0.3]
+    sets = [rng.permutation(universe)[: int(share)] for share in shares]
+    offsets = np.concatenate([[0], np.cumsum([len(each) for each in sets])])
+    packed = la.BBit(bits=1).pack(
+        la.PermutationMinHash(universe=universe, permutations=k).sign_sets(np.concatenate(sets), offsets)
+    )
+    planned = []
+    monkeypatch.setattr(packed_banding, "choose_bands", lambda *given: planned.append(given[-1]) or (1, 1))
+    for each in (packed, packed.with_quantized_densities(bits)):
+        exhaustive._bands(each, 0.7, 0.9)
+    assert planned[0] == packed.densities.max() <= planned[1] <= planned[0] + 2.0**-bits
+
+
+def test_queries_of_equal_rows_name_each_pair_once(rng):
+    """A pair is kept for the first band that it shares, so that memory is for pairs, not for pairs and bands."""
+    packed = la.BBit(bits=2).pack(planted(rng, 1, 64, 1.0))
+    many = la.PackedSignatures(np.repeat(packed.words, 300, 0), packed.layout, packed.packing, packed.scheme, packed.shingling)
+    index = la.BandingIndex(bands=16, rows=4).add(many)
+    tracemalloc.start()
+    asked, stored = index.query(many)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(asked * 600 + stored, np.arange(600 * 600))
+    assert peak < 100 * len(asked), "with all bands at once it was 300 bytes a pair"
+
+
+def test_nearest_of_one_row_warns_of_nothing(rng):
+    packed = la.BBit(bits=2).pack(planted(rng, 1, 64, 0.9))
+    one = la.PackedSignatures(packed.words[:1], packed.layout, packed.packing, packed.scheme, packed.shingling)
+    rows, values = la.nearest(one, packed, top=3)
+    assert rows.tolist() == [[0], [0]] and values[0] == 1.0 and values[1] < 1.0
+
+
+def test_a_query_of_an_empty_index_does_not_say_what_it_holds(rng):
+    signatures = planted(rng, 5, 64, 0.9)
+    index = la.BandingIndex(bands=4, rows=8)
+    assert len(index.query(la.BBit(bits=1).pack(signatures))[0]) == 0
+    assert len(index.add(signatures)) == 10

@@ -35,7 +35,7 @@ def weak_bits(choices):
 
 def numbers(choice):
     """(tables, prefix bits, probes) of a proposed search."""
-    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)(?:, tables=(\d))?\)", choice.method)
+    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)(?:, tables=([2-9]))?\)", choice.method)
     return int(found[3] or 1), int(found[1]), int(found[2])
 
 
@@ -104,5 +104,7 @@ def test_defaults_and_edges():
     assert {numbers(choice)[0] for choice in exact} == {2, 3} and {choice.error for choice in exact} == {0.0}
     assert {numbers(choice)[2] for choice in exact if numbers(choice)[0] == 2} == {2 * (1 + p) for p in (18, 19, 20)}
     assert not weak_bits(tuning.choices(100, recall=0.5, sigma=1e-300)), "of no pair near nothing is known"
+    (flipped,) = [choice.method for choice in tuning.choices(1_000_000) if "2 x 21 bits" in choice.method]
+    assert flipped.endswith("2 x 21 bits, 1 flip")
     small = tuning.choices(1 << 20, recall=0.95, memory=3e7)
     assert {numbers(choice)[0] for choice in weak_bits(small)} == {1}

@@ -145,6 +145,11 @@ def test_prefixes_take_turns_and_have_no_bit_in_common(rng):
         (lambda: la.WeakBitIndex(tables=0), "tables must be in 1..8; got 0"),
         (lambda: la.WeakBitIndex(tables=9), "tables must be in 1..8; got 9"),
         (lambda: la.WeakBitIndex(tables=3, probes=2), "probes must be at least 3, one for each table; got 2"),
+        (lambda: la.WeakBitIndex(prefix_bits=2.5), "prefix_bits must be an integer; got 2.5"),
+        (lambda: la.WeakBitIndex(probes="5"), "probes must be an integer; got '5'"),
+        (lambda: la.HammingIndex(recall="a"), r"recall must be a number in \(0, 1\]; got 'a'"),
+        (lambda: la.HammingIndex(memory=float("nan")), "memory must be a positive number; got nan"),
+        (lambda: la.TableIndex(blocks=4.5), "blocks must be an integer; got 4.5"),
         (lambda: la.WeakBitIndex(tables=8, bits=7, radius=1).weak_bits(9), "prefixes for 7 tables at most; got 8 tables"),
     ],
 )

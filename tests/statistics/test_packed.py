@@ -262,12 +262,12 @@ def test_probminhash(rng):
     assert (scheme.sign(sets).values == scheme.sign(scaled).values).mean() > 0.99, "scale does not matter"
 
 
-@pytest.mark.parametrize("base", [1.001, 2.0])
-def test_setsketch_cardinality(rng, base):
+@pytest.mark.parametrize(("base", "rate"), [(1.001, 20.0), (2.0, 20.0), (1.001, 0.25)])
+def test_setsketch_cardinality(rng, base, rate):
     n, m = 400, 256
     values = rng.integers(0, 1 << 63, n * 500, dtype=np.uint64)
     shingles = la.Shingles.from_arrays(values, np.arange(0, n * 500 + 1, 500))
-    found = la.SetSketch(permutations=m, base=base).sign(shingles).cardinality() / 500
+    found = la.SetSketch(permutations=m, base=base, rate=rate).sign(shingles).cardinality() / 500
     error = setsketch.cardinality_relative_error(m, base)
     assert abs(found.mean() - 1) < 4 * error / n**0.5 + 1 / m
     assert abs(found.std() / error - 1) < 4 * (1 / (2 * n)) ** 0.5

@@ -59,14 +59,14 @@ def prefixes(batch, threshold, counts=None, cuts=(), schema=PREFIXES):
             COUNTS.add(counts, part)
     step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=threshold, schema=schema)
     return pa.Table.from_batches(step(iter(cut_at(batch, cuts))), schema).sort_by(
-        [("key", "descending")]
+        [("key", "descending"), ("order", "ascending")]
     )  # groups come in any order
 
 
-def links(batch, threshold, boundary=0, counts=None, cuts=(), schema=PREFIXES):
+def links(batch, threshold, boundary=0, counts=None, cuts=(), schema=PREFIXES, firsts=False):
     """The links of some documents, repeats included."""
     rows = prefixes(batch, threshold, counts, cuts, schema).combine_chunks().to_batches()
-    return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), threshold, boundary), LINKS)
+    return rows_of(prefix_links((part for whole in rows for part in cut_at(whole, cuts)), threshold, boundary, firsts), LINKS)
 
 
 def resemblance(a, b):
@@ -78,7 +78,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
     batch = table(texts)
     counts = np.full(1 << CELL_BITS, 2, np.int32)
     for cell in range(0, len(counts), 4096):
-        counts[cell : cell + 4096] = random.randrange(2, 9)
+        counts[cell : cell + 4096] = random.choice([2, 3, 5, 8, 0, -1, -(2**31)])  # the last of these from 2^31 on
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "AT_A_TIME", room)
         for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
@@ -140,6 +140,27 @@ def test_shingles_are_counted_once_a_document():
     assert total.sum() == 5
 
 
+@given(documents | near, thresholds, st.integers(0, 12), places, st.integers(1, 5), st.booleans())
+def test_of_equal_sets_only_the_first_is_linked_with_later_ones(texts, threshold, boundary, cuts, room, grouped):
+    texts = [*texts, *(words[::-1] for words in texts[::2]), *(words * 2 for words in texts[::3])]
+    groups = [i % 2 if grouped else 0 for i in range(len(texts))]
+    batch, first = table(texts, groups if grouped else None), {}
+    for i, words in enumerate(texts):
+        first.setdefault((frozenset(words), groups[i]), 2 * i)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "AT_A_TIME", room)
+        for schema in (PREFIXES, PREFIXES_AND_BITS):
+            every, found = (links(batch, threshold, boundary, None, cuts, schema, firsts) for firsts in (False, True))
+            assert set(found) == {(i, j) for i, j in every if first[frozenset(texts[i // 2]), groups[i // 2]] == i}
+
+
+def test_equal_sets_make_no_square_of_links():
+    batch = table([[1, 2, 3], [1, 2, 4]] * 1000 + [[5]] * 1000)
+    found = links(batch, 0.5, firsts=True)
+    assert len(found) == len(set(found)) == 1 + 2 * 999 + 2 * 999 + 999
+    assert {i for i, _ in found} == {0, 2, 4000}
+
+
 def test_other_groups_do_not_meet():
     texts = [list(range(20))] * 4
     assert set(links(table(texts, [1, 2, 1, 2]), 0.5)) == {(0, 4), (2, 6)}
@@ -166,7 +187,20 @@ def test_links_share_a_bucket(kind):
 def test_roundings_shorten_no_prefix():
     """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
     n, values, counts = 100, np.arange(1, 101), np.full(2, 5, np.int32)
-    scratch, out = (np.empty(n, np.int64), np.empty(filters.WORDS, np.int64)), [np.empty(n, np.int64) for _ in range(2)]
-    facts = np.empty((n, filters.BITS), np.int64)
-    sets = values, np.array([0, n]), np.array([7]), counts, np.uint64(63)
-    assert filters.choose_prefixes(*sets, 0.55, *scratch, *out, facts) == 46
+    entries, at, bits = np.empty(n, np.int64), np.zeros(3, np.int64), np.empty(filters.WORDS, np.int64)
+    out, facts, offsets = [np.empty(n, np.int64) for _ in range(2)], np.empty((n, filters.BITS), np.int64), np.array([0, n])
+    filters.rank_members(values, offsets, counts, np.uint64(63), entries)
+    assert filters.choose_prefixes(values, offsets, np.array([7]), entries, 0.55, at, bits, *out, facts) == 46
+
+
+def test_prefixes_of_a_large_document_come_in_pieces(monkeypatch):
+    """Its rows have eleven times the bytes of its hashes: with all at once, a cap on memory was not kept."""
+    batch = table([list(range(1000))] * 2)
+    whole = prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).drop_columns(["before", "before_2", "before_3"])
+    monkeypatch.setattr(module, "AT_A_TIME", 64)
+    counts = COUNTS.start()
+    COUNTS.add(counts, batch)
+    step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=0.3, schema=PREFIXES_AND_BITS)
+    pieces = list(step(iter([batch])))
+    assert max(map(len, pieces)) == 64 and sum(map(len, pieces)) == 2 * 701
+    assert prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).select(whole.column_names).equals(whole)

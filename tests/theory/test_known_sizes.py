@@ -53,6 +53,19 @@ def test_codes_attain_their_variance(rng, left, right, common, bits):
     assert (np.abs(found - common) <= 1.96 * error).mean() >= 0.92
 
 
+@pytest.mark.parametrize("bits", [1, 2, 4])
+@pytest.mark.parametrize("common", [0, 100])
+def test_intervals_reach_the_ends_that_fit(rng, bits, common):
+    """Disjoint sets, and one within the other: .95 of intervals and more hold the end itself, not what is a little beside it."""
+    n, left, right = 200, 100, 1000
+    alone = rng.exponential(1.0 / (right - common), (n, 64))
+    x = rng.exponential(1.0 / left, (n, 64))
+    y = np.minimum(alone, x) if common else alone
+    codes = [known_sizes.code_of(-np.expm1(-z), size, bits) for z, size in ((x, left), (y, right))]
+    found, error = known_sizes.most_likely_of_codes(*codes, np.full(n, left), np.full(n, right), bits)
+    assert (np.abs(found - common) <= 1.96 * error + 1e-12).mean() > 0.93
+
+
 def test_one_size_for_all_rows():
     codes = np.random.default_rng(1).integers(0, 16, (2, 5, 64))
     each = known_sizes.most_likely_of_codes(*codes, np.full(5, 100), np.full(5, 300), 4)

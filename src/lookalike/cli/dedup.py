@@ -80,6 +80,7 @@ def dedup(
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory
+    from ..files.urls import as_url
     from ..files.workspace import written_before
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, is_stdout, means_folder
@@ -110,6 +111,8 @@ def dedup(
         texts=report_texts,
         done=written_before(work, (output, report, save, save_sketches)) if work and given["resume"] else (),
     )  # fmt: skip
+    if work and given["resume"] and seen is None and as_url(work) is None:
+        outputs.check_left(work)
     seeing = open_seeing(seen, generation, window, outputs, given, engine)
     if output is not None and seeing is None:
         check_where(output, outputs.may_replace(output))

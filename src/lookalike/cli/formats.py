@@ -7,7 +7,7 @@ import click
 from .messages import say
 
 
-@click.command()
+@click.command(short_help="List the formats that are read, and their suffixes.")
 def formats() -> None:
     """List the formats that are read, their suffixes, and what those need that are not installed."""
     from ..files.names import ARCHIVES, PACKED

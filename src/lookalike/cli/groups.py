@@ -66,13 +66,13 @@ def groups(job: str, top: int, min_size: int, matrix: bool, as_json: bool) -> No
     if as_json:
         references = {row for row, why in zip(rows.tolist(), told["reason"].to_pylist(), strict=True) if why == "reference"}
         for group in found:
-            click.echo(json.dumps(_described(group, ids, group.row in references, result.summary.score_key)))
+            click.echo(json.dumps(_described(group, ids, group.row in references, result.score_names["resemblance"])))
         return
     s = result.summary
     of = f" of at least {min_size:,} documents" if min_size > 2 else ""
     say(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
     if found:
-        _print_table(found, ids, s.score_key)
+        _print_table(found, ids, s.score)
 
 
 def _print_matrix(result: Result, top: int, as_json: bool) -> None:

@@ -73,7 +73,8 @@ def create(
         slots=slots, standard_error=standard_error, sketch_bytes=sketch_bytes, keep_text=keep_text, unit=unit, width=width,
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip
-        say(repr(made), f"to fill it: lookalike index add {path} FILES")
+        found = f"{made.info['recall_at_threshold']:.2f}, since estimates decide; a lower threshold finds more"
+        say(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 
 def _open(path: str, mode: str = "append", **how: bool) -> Index:
@@ -317,12 +318,11 @@ def check(path: str) -> None:
         if opened.damaged:
             sys.exit(1)
         inside = f"{counted(len(opened), 'document')} in {counted(opened.info['segments'], 'segment')}"
-        say(f"{path}: all is well: {inside}")
+        say(f"{path}: no damage found: {inside}")
 
 
 def _warn(damaged: list[str]) -> None:
-    for message in damaged:
-        say(message, err=True)
+    say(*damaged, err=True)
 
 
 @index.command(short_help="Write all ids, and the texts if they are kept.")

@@ -250,8 +250,8 @@ as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JS
 quiet = own("--quiet", group=RUN, is_flag=True, help="Print errors only, and data: JSON (--json), rows (-o -).")
 writing = apply(
     own("-o", "--output", default=None, metavar="PATH",
-        help="Output: one file if its name ends in .parquet, or in .jsonl, .json, .csv or .tsv (also .gz, .zst, .bz2, "
-        ".xz); a folder if it ends in / or has no suffix; - for JSON lines on standard output."),
+        help="Output: one file if its name ends in .parquet, .arrow, .orc, or in .jsonl, .json, .csv or .tsv (also .gz, .zst, "
+        ".bz2, .xz); a folder if it ends in / or has no suffix; - for JSON lines on standard output."),
     own("--force", is_flag=True, help="Replace an existing output."),
 )  # fmt: skip
 reporting = apply(

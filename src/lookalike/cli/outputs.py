@@ -5,13 +5,15 @@ And what an interrupt leaves of it, in words.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LookalikeError, ParameterError
+from ..errors import LookalikeError, OutputError, ParameterError
 from ..files.disk import check_apart
+from ..files.job import JOB
 from ..formats.writers import check_before, is_stdout
 from ..inputs.sketches import files_of_saved
 from ..wording import counted, printable
@@ -116,6 +118,15 @@ class Outputs:
     def may_replace(self, path: str | None) -> bool:
         """Tell whether what is at a path may be replaced."""
         return self.force or path in self.done
+
+    def check_left(self, work: str) -> None:
+        """Say of a job that is to be resumed that it is done, where nothing is left in its folder and something was written."""
+        there = next((path for path in self.paths if os.path.lexists(path)), None)
+        if there is not None and not self.force and not os.path.lexists(os.path.join(work, JOB)):
+            raise OutputError(
+                f"{work} holds no job to resume; {there} exists; pass --force to run the job again, or choose another name. If "
+                "the job wrote it, it is done"
+            )
 
     def to_dict(self) -> dict[str, str | None]:
         """Return what ``--json`` says of them."""

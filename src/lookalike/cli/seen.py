@@ -121,7 +121,7 @@ def _say_recovered(seen: Seen) -> None:
         say(f"{seen.folder}: a job that was killed is {how}", err=True)
 
 
-@click.group(short_help="What dedup --seen has seen: list, count, check, forget, merge.")
+@click.group(short_help="What dedup --seen has seen: list, counts, check, compact, forget.")
 def seen() -> None:
     """What 'dedup --seen' has seen: a folder of generations, one from each job.
 
@@ -202,6 +202,8 @@ def counts(folder: str, output: str | None, force: bool, top: int, list_sources:
     if uncounted:
         more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
         say(f"not counted: what jobs without --counts found ({', '.join(uncounted[:3])}{more})", err=True)
+        if len(uncounted) == len(found.generations) and output is None and not as_json:
+            return
     if output is not None:
         names = {os.path.abspath(output), os.path.realpath(output)}  # inputs are not asked for: they can be anywhere
         if any(os.fspath(place.path) in names for split in rows.sources for place in split.places):

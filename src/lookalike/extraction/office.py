@@ -88,25 +88,26 @@ def _empty(element: Element) -> None:
 
 def text_of_docx(content: bytes) -> str:
     """Return the paragraphs of a document and its notes, a line each; what was deleted with tracked changes is left out."""
-    archive = _opened(content)
-    lines, line = [], []
+    archive, lines = _opened(content), []
     for part in ("word/document.xml", *(name for name in _NOTES if name in archive.namelist())):
         for element in _elements(archive, part, _UNSAID):
-            space, _, name = element.tag.rpartition("}")
-            if f"{space}}}" not in (_WORD, _STRICT):
-                continue
-            if name == "t":
-                line.append(element.text or "")
-            elif name == "tabs":  # where tabs go to, which are no text
-                del line[len(line) - len(element) :]
-            elif name in _BREAKS:
-                line.append(_BREAKS[name])
-            elif name == "p":
-                lines.append("".join(line))
-                line.clear()
-            if name in ("p", "tbl", "r"):
+            name = _name_in_word(element)
+            if name == "p":
+                lines.append("".join(map(_said_in_word, element.iter())))
+            if name in ("p", "tbl", "tabs"):  # so paragraphs in one, of text boxes, are not said again; nor where tabs go to
                 element.clear()
     return "\n".join(lines)
+
+
+def _name_in_word(element: Element) -> str:
+    """Return the name of an element of Word; of others none."""
+    space, _, name = element.tag.rpartition("}")
+    return name if f"{space}}}" in (_WORD, _STRICT) else ""
+
+
+def _said_in_word(element: Element) -> str:
+    name = _name_in_word(element)
+    return element.text or "" if name == "t" else _BREAKS.get(name, "")
 
 
 def text_of_odt(content: bytes) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import MissingExtraError
 from . import UnreadableError
-from .worker import ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT
+from .worker import ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -47,18 +47,18 @@ class _Worker:
             asking.write(content)
             asking.flush()
         except BrokenPipeError:
-            raise UnreadableError(self._ended()) from None
+            raise UnreadableError(self._ended(kind, len(content))) from None
         head = answering.read(ANSWERED.size)
         if len(head) < ANSWERED.size:
-            raise UnreadableError(self._ended())
+            raise UnreadableError(self._ended(kind, len(content)))
         what, size = ANSWERED.unpack(head)
         return what, answering.read(size)
 
-    def _ended(self) -> str:
+    def _ended(self, kind: str, size: int) -> str:
         """Say why the process ended."""
         status = self._process.wait()
         if status == -signal.SIGPROF:
-            return f"takes more than {self._seconds:g} seconds of processor time to be parsed"
+            return f"takes more than {seconds_for(kind, size, self._seconds):.3g} seconds of processor time to be parsed"
         return f"the parser crashed ({signal.Signals(-status).name if status < 0 else f'status {status}'})"
 
     def close(self) -> None:
@@ -116,14 +116,14 @@ def text_of(kind: str, content: bytes, most: int, extra: str = "") -> str:
 
 
 def texts_of(
-    documents: Iterable[tuple[Key, bytes | None]], kind: str, most: int, threads: int = 1, extra: str = ""
+    documents: Iterable[tuple[Key, bytes | UnreadableError | None]], kind: str, most: int, threads: int = 1, extra: str = ""
 ) -> Iterator[tuple[Key, str | UnreadableError | None]]:
-    """Yield what comes of each document, in their order, some parsed at the same time; None stays None."""
+    """Yield what comes of each document, in their order, some parsed at the same time; what is no document stays as it is."""
     from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-    def parsed(content: bytes | None) -> str | UnreadableError | None:
+    def parsed(content: bytes | UnreadableError | None) -> str | UnreadableError | None:
         try:
-            return None if content is None else text_of(kind, content, most, extra)
+            return text_of(kind, content, most, extra) if isinstance(content, bytes) else content
         except UnreadableError as error:
             return error
 
@@ -131,7 +131,7 @@ def texts_of(
     held = 0
     with ThreadPoolExecutor(threads) as pool:
         for key, content in documents:
-            size = len(content or b"")
+            size = len(content) if isinstance(content, bytes) else 0
             while waiting and (held + size > AHEAD or len(waiting) >= 4 * threads):
                 first, n_bytes, answered = waiting.popleft()
                 yield first, answered.result()

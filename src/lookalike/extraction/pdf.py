@@ -18,7 +18,7 @@ def text_of(content: bytes) -> str:
     try:
         document = pdfium.PdfDocument(content)
     except pdfium.PdfiumError as error:
-        why = str(error)
+        why = str(error).rstrip(".")
         raise UnreadableError("needs a password" if "assword" in why else f"is no PDF that can be read: {why}") from None
     pages = []
     for number in range(len(document)):
@@ -27,7 +27,7 @@ def text_of(content: bytes) -> str:
             pages.append(page.get_textpage().get_text_bounded())
             page.close()
         except pdfium.PdfiumError as error:
-            raise UnreadableError(f"page {number + 1} cannot be read: {error}") from None
+            raise UnreadableError(f"page {number + 1} cannot be read: {str(error).rstrip('.')}") from None
     if not any(map(str.strip, pages)):
         raise UnreadableError(f"has no text ({counted(len(pages), 'page')}): if it is scanned, OCR adds it, as ocrmypdf does")
     return "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages).replace("\r\n", "\n")

@@ -18,6 +18,8 @@ from . import UnreadableError
 
 SECONDS = 60
 """Of processor time that a document may take."""
+PAGE_SECONDS, PAGE_RATE = 5, 1e-6
+"""Of processor time that a web page may take, and for each of its bytes: fifty times what it usually takes."""
 MEMORY = 1 << 30
 """Bytes of memory that a process may have."""
 ASKED = struct.Struct("<8sqq")  # the kind, the bytes of the document, the most bytes of its text
@@ -61,6 +63,18 @@ def _html(content: bytes) -> str:
     return html_to_text(page_of(content))
 
 
+def _page(content: bytes) -> str:
+    from ..text.html import html_to_text
+
+    return html_to_text(content.decode("utf-8", "replace"))
+
+
+def _whole_page(content: bytes) -> str:
+    from ..text.html import html_to_text
+
+    return html_to_text(content.decode("utf-8", "replace"), boilerplate=True)
+
+
 def _whole_html(content: bytes) -> str:
     from ..text.html import html_to_text, page_of
 
@@ -81,8 +95,13 @@ def _whole_record(content: bytes) -> str:
 
 KINDS: dict[str, Callable[[bytes], str]] = {
     "pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml, "html": _html, "html:all": _whole_html,
-    "warc": _record, "warc:all": _whole_record,
+    "page": _page, "page:all": _whole_page, "warc": _record, "warc:all": _whole_record,
 }  # fmt: skip
+
+
+def seconds_for(kind: str, size: int, most: float) -> float:
+    """Return the processor time that a document may take; that of hostile pages grows as the square of their size."""
+    return min(most, PAGE_SECONDS + size * PAGE_RATE) if kind.startswith(("html", "page", "warc")) else most
 
 
 def answer(kind: str, content: bytes, most: int) -> tuple[bytes, bytes]:
@@ -109,8 +128,10 @@ def serve(asking: BinaryIO, answering: BinaryIO, seconds: float) -> None:
     while len(head := asking.read(ASKED.size)) == ASKED.size:
         kind, size, most = ASKED.unpack(head)
         content = asking.read(size)
-        signal.setitimer(signal.ITIMER_PROF, seconds)  # its signal, which nothing handles, ends the process
-        what, payload = answer(kind.rstrip(b"\0").decode(), content, most)
+        name = kind.rstrip(b"\0").decode()
+        allowed = seconds_for(name, size, seconds)
+        signal.setitimer(signal.ITIMER_PROF, allowed)  # its signal, which nothing handles, ends the process
+        what, payload = answer(name, content, most)
         signal.setitimer(signal.ITIMER_PROF, 0)
         answering.write(ANSWERED.pack(what, len(payload)) + payload)
         answering.flush()

@@ -24,10 +24,12 @@ PACKED = (".gz", ".zst", ".bz2", ".xz")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 """The suffixes of archives, which are read as folders are."""
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-# What lookalike writes beside an output and in its folder, and what Spark and table formats built on it do.
+# What lookalike writes beside an output and in its folder, what Spark and table formats built on it do, and what systems and
+# office programs keep in a folder that a user looks into.
 _MARKER = re.compile(
     r"(.+\.\w+)?_lookalike(_unfinished)?\.json|_sketches"
     r"|_SUCCESS|_(started|committed)_(vacuum)?\d+|_(common_)?metadata|_temporary|_delta_log|_spark_metadata"
+    r"|(?i:(eh)?thumbs\.db|desktop\.ini)|\.DS_Store|~\$.+"
 )
 
 
@@ -152,7 +154,7 @@ REASONS = {
     "not_matched": "not matched by the glob",
     "hidden": "hidden (named .x)",
     "hidden_folder": "hidden folders",
-    "marker": "kept by lookalike or Spark beside data",
+    "marker": "kept beside data by lookalike, Spark or the system",
     "no_extra": "of a format whose extra is not installed",
     "binary": "binary",
     "linked_twice": "links to files that are read",

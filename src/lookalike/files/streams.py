@@ -34,6 +34,14 @@ _STORES = ("AWS Error", "google::cloud", "Azure", "HTTP error")  # in what Arrow
 Noted = Callable[[int], None] | None
 
 
+class DamagedError(InputDataError):
+    """The compressed data of a file is damaged; ``what`` says how, as what follows the name of the file."""
+
+    def __init__(self, path: Path | Url, what: str) -> None:
+        super().__init__(f"{shown(path)}: {what}")
+        self.what = what
+
+
 def compression_of(path: str | Path | Url) -> str | None:
     """Return "gzip", "zstd", "bz2", "xz" or None by the last suffix of a name, whatever is before it."""
     return _COMPRESSIONS.get(Path(path if isinstance(path, str) else path.name).suffix.lower())
@@ -62,7 +70,7 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
                     done = raw.tell()
                 yield block
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputDataError(f"{shown(path)}: the {compression} data is damaged or cut short ({error})") from None
+        raise DamagedError(path, f"the {compression} data is damaged or cut short ({error})") from None
     except OSError as error:
         damaged = compression is not None and not (error.strerror or of_store(error))
         reason = f"the data is damaged or cut short ({error})" if damaged else why(error)
@@ -71,7 +79,7 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
                 f"its {compression} data takes more than {WINDOW >> 20} MB of memory to decompress; decompress it first, or "
                 "compress it with a smaller window (zstd --long=27, xz -9, or less)"
             )
-        raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
+        raise (DamagedError(path, reason) if damaged else InputDataError(f"{shown(path)}: cannot be read: {reason}")) from None
 
 
 def open_stream(path: Path | Url, n_bytes: int | None = None, *, arrow: bool = False) -> Any:

@@ -144,11 +144,11 @@ class Arrow(ColumnarFormat):
         streamed, codec = False, None
         if selections[0].split.form is self:
             streamed, codec = _kind(selections[0].split)
-        if not streamed and not (len(selections) == 1 and selections[0].split.form is self):
-            # a file has one dictionary for all batches, and those of other files, or row groups, differ
-            schema = pa.schema(
-                [f.with_type(f.type.value_type) if types.is_dictionary(f.type) else f for f in schema], schema.metadata
-            )
+        same = len(selections) == 1 and selections[0].split.form is self and selections[0].cuts is None
+        if (
+            not streamed and not same
+        ):  # a file has one dictionary for all batches; those of other files, or of cut texts, differ
+            schema = pa.schema([f.with_type(_decoded(f.type)) for f in schema], schema.metadata)
         writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
         try:
             with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
@@ -242,6 +242,13 @@ def _plain(table: pa.Table) -> pa.Table:
         if (plain := without_views(column) if kind is None else column.cast(kind)) is not column:
             table = table.set_column(place, table.field(place).with_type(plain.type), plain)
     return table
+
+
+def _decoded(kind: pa.DataType) -> pa.DataType:
+    """Return a type without dictionaries, also of fields in it."""
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_decoded(field.type)) for field in kind])
+    return kind.value_type if types.is_dictionary(kind) else kind
 
 
 def _kind(split: Split) -> tuple[bool, str | None]:

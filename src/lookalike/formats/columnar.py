@@ -155,6 +155,8 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
 
 def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
     schema = form.schema(selection.split)
+    if selection.cuts is not None:
+        schema = selection.cuts.schema(schema, path_of(schema, selection.cuts.column))
     for field in selection.added_schema:
         schema = schema.append(field)
     return schema

@@ -67,13 +67,20 @@ class Cuts:
                 return row | {before: self._inside(found, after, ranges)}
         raise KeyError(name)
 
+    def schema(self, schema: pa.Schema, path: Sequence[str]) -> pa.Schema:
+        """Return the schema of what ``table`` returns: cut texts can be more different ones than a dictionary has room for."""
+        place = schema.get_field_index(path[0])
+        field = schema.field(place)
+        return schema.set(place, field.with_type(_with_room(field.type, path[1:])))
+
     def table(self, table: pa.Table, path: Sequence[str], first: int) -> pa.Table:
         """Cut the texts of rows from ``first`` on; ``path``: the column, and the fields in it, that the texts are in."""
-        ranges = self.ranges(first, first + len(table))
+        ranges, place = self.ranges(first, first + len(table)), table.schema.get_field_index(path[0])
+        if (field := self.schema(table.schema, path).field(place)) != table.field(place):
+            table = table.set_column(place, field, table.column(place).cast(field.type))
         changed = to_numpy(pc.fill_null(pc.list_value_length(ranges), 0)) > 0
         if not changed.any():
             return table
-        place = table.schema.get_field_index(path[0])
         column = table.column(place).combine_chunks()
         cut = self._column(column, path[1:], changed, ranges.filter(to_arrow(changed)).to_pylist())
         return table.set_column(place, table.field(place), cut)
@@ -95,3 +102,15 @@ class Cuts:
         text = held if types.is_large_binary(texts.type) or types.is_binary(texts.type) else held.view(pa.large_string())
         text = text.cast(texts.type)
         return text.dictionary_encode().cast(column.type) if types.is_dictionary(column.type) else text
+
+
+def _with_room(kind: pa.DataType, path: Sequence[str]) -> pa.DataType:
+    """Return a type whose dictionary, or that of the field at a path in it, has room for any texts."""
+    if path:
+        place = kind.get_field_index(path[0])
+        fields = list(kind)
+        fields[place] = fields[place].with_type(_with_room(fields[place].type, path[1:]))
+        return pa.struct(fields)
+    if types.is_dictionary(kind) and kind.index_type.bit_width < 32:
+        return pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+    return kind

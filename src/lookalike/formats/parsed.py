@@ -3,20 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ..errors import InputDataError, ParameterError
 from ..extraction import UnreadableError
 from ..extraction.parsers import texts_of
-from ..files.streams import BLOCK
+from ..files.places import Place
+from ..files.streams import BLOCK, DamagedError
 from ..text.texts import from_strings
 from .format import BATCH_ROWS, Format
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
-from .txt import BATCH_FILES, TextFiles, contents_of
+from .txt import BATCH_FILES, TextFiles, content_of, contents_of
+
+SMALL_PAGE = 8192
+"""Bytes of pages that this process parses itself: the slowest known of that size takes a tenth of a second."""
 
 
 def unreadable_file(name: str, why: UnreadableError) -> InputDataError:
     """Return the error for a document that has no text, where that is one."""
     return InputDataError(f"{name}: {why}; repair or remove it, or leave it out: --on-error skip (on_error='skip')")
+
+
+def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
+    """Return rows that hold web pages with the texts of these, "main" or "all"; bytes that are not UTF-8 are replaced.
+
+    What cannot be parsed within the limits is left out, or an error.
+    """
+    from ..text.html import html_to_text  # here, for what is not needed to start
+
+    whole, n = pages == "all", len(batch.texts)
+    left = np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped.copy()
+    large = np.flatnonzero((np.diff(batch.texts.offsets) > SMALL_PAGE) & ~left).tolist()
+    texts: list[str | None] = [None] * n
+    unreadable: dict[int, str] = {}
+    markup, kind = ((row, batch.texts.row(row)) for row in large), "page:all" if whole else "page"
+    for row, text in texts_of(markup, kind, split.limit.most, split.threads, "html"):
+        if not isinstance(text, UnreadableError):
+            texts[row] = text
+        elif split.limit.leave:
+            left[row], unreadable[row] = True, str(text)
+        else:
+            raise unreadable_file(f"{split.name}, row {batch.numbers[row]}", text)
+    for row in np.setdiff1d(np.flatnonzero(~left), large).tolist():
+        texts[row] = html_to_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole)
+    skipped = left if left.any() else None
+    return replace(batch, texts=from_strings(texts), skipped=skipped, unreadable=batch.unreadable | unreadable)
+
+
+def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | None:
+    """Return what ``content_of`` does; of compressed files that are damaged, why they cannot be read."""
+    try:
+        return content_of(place, split)
+    except DamagedError as error:
+        return UnreadableError(error.what)
 
 
 class ParsedFiles(TextFiles):
@@ -63,7 +104,7 @@ class ParsedFiles(TextFiles):
 
     def _texts(self, split: Split) -> Iterator[tuple[int, str | UnreadableError | None]]:
         """Yield the number of each file and its text, why it has none, or None if the file is too large and left out."""
-        read = ((number, content) for number, _, content in contents_of(split))
+        read = ((number, content) for number, _, content in contents_of(split, _content_or_why))
         yield from texts_of(read, self.name, split.limit.most, split.threads, self.extra)
 
 
@@ -78,8 +119,8 @@ class ParsedRecords(Format):
     kind: str
     """What the parser is asked for."""
 
-    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
-        """Yield what is known of each document, and its bytes, or None if it is too large and left out."""
+    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | UnreadableError | None]]:
+        """Yield what is known of each document, and its bytes, why it has none, or None if it is too large and left out."""
         raise NotImplementedError
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:

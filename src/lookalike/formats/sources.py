@@ -12,7 +12,7 @@ from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of
 from ..files.places import Place
-from ..files.streams import read_blocks
+from ..files.streams import DamagedError, read_blocks
 from ..files.urls import Url
 from ..formats.split import Inputs
 from .database import queried, refuse_unused
@@ -74,7 +74,7 @@ def _with_formats(
         if form is not None and not form.lacks and form.rows_are_files and place.found
     ]  # fmt: skip
     remote = any(isinstance(place.path, Url) for _, place in looked_at)
-    texts = iter(side_by_side(lambda one: one[0].sniff(next(read_blocks(one[1].path, SNIFFED), b"")), looked_at, remote))
+    texts = iter(side_by_side(_is_one, looked_at, remote))
     for place, form in zip(places, forms, strict=True):
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
@@ -88,6 +88,15 @@ def _with_formats(
             skipped.add("binary", place.name)
         else:
             yield form, place
+
+
+def _is_one(found: tuple[Format, Place]) -> bool:
+    """Tell by its first bytes whether a file is of a format; one that is damaged may be, which its reader says."""
+    form, place = found
+    try:
+        return form.sniff(next(read_blocks(place.path, SNIFFED), b""))
+    except DamagedError:
+        return True
 
 
 def _matched(splits: list[Split], patterns: Sequence[str], skipped: Skipped) -> list[Split]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,6 +28,7 @@ class SQLite(Database):
 
     def selected(self, path: Path, split: Split, encoding_errors: str) -> Iterator[Record]:
         """Yield the rows that the query gives; what is kept as bytes is text, too, if it is UTF-8."""
+        _check_whole(path, split.name)
         uri = f"file:{quote_from_bytes(bytes(path.absolute()))}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as opened:
             opened.text_factory = bytes
@@ -37,6 +39,26 @@ class SQLite(Database):
             names = [column[0] for column in cursor.description or ()]
             for number, row in enumerate(cursor, 1):
                 yield {name: _text(v, split, number, name, encoding_errors) for name, v in zip(names, row, strict=True)}
+
+
+def _check_whole(path: Path, name: str) -> None:
+    """Refuse a file that lacks its end, which SQLite would take for zeros.
+
+    Its header has the size of pages and, if the last version that wrote it is the one that wrote that, their number. A
+    journal can hold pages that the file lacks.
+    """
+    with path.open("rb") as stream:
+        head, size = stream.read(100), os.fstat(stream.fileno()).st_size
+    page = {1: 1 << 16}.get(found := int.from_bytes(head[16:18]), found)
+    journals = any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal"))
+    if journals or page < 512 or not head.startswith(b"SQLite format 3\0"):
+        return  # SQLite says it itself
+    pages = int.from_bytes(head[28:32]) if head[24:28] == head[92:96] else -(-size // page)
+    if size < pages * page:
+        raise InputDataError(
+            f"{shown(name)}: the database is cut short: it has {size:,} bytes, and needs {pages * page:,} ({pages:,} pages of "
+            f"{page:,}); copy it again, or get out what there is with sqlite3's .recover"
+        )
 
 
 def _text(value: object, split: Split, number: int, name: str, encoding_errors: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..values.arrays import runs
 from .format import EXPANSION, Format, Selection
 from .split import Batch, Columns, Record, Split, marked, numbers_from
 
+Content = TypeVar("Content")
 BATCH_FILES = 1024
 OPENED = 1 << 16  # bytes that take as long to read as a file to open, about
 _SUFFIXES = (
@@ -95,7 +96,7 @@ class TextFiles(Format):
             )
         size = 0
         contents: list[bytes | None] = []
-        for number, place, content in contents_of(split):
+        for number, place, content in contents_of(split, content_of):
             if columns.encoding_errors == "strict":
                 _check_text(place.name, content or b"")
             contents.append(content)
@@ -107,7 +108,7 @@ class TextFiles(Format):
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
-        for number, place, content in contents_of(split):
+        for number, place, content in contents_of(split, content_of):
             yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
@@ -130,12 +131,12 @@ class TextFiles(Format):
         selection.split.check_unchanged()
 
 
-def contents_of(split: Split) -> Iterator[tuple[int, Place, bytes | None]]:
-    """Yield the files, each with its number and what ``content_of`` returns of it."""
+def contents_of(split: Split, read: Callable[[Place, Split], Content]) -> Iterator[tuple[int, Place, Content]]:
+    """Yield the files, each with its number and what is read of it."""
 
-    def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Place, bytes | None]]]]:
+    def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Place, Content]]]]:
         number, place = numbered
-        return (place.size + 1) * isinstance(place.path, Url), lambda: iter([(number, place, content_of(place, split))])
+        return (place.size + 1) * isinstance(place.path, Url), lambda: iter([(number, place, read(place, split))])
 
     for one in begun(map(reads, split.numbered)):
         yield next(one)

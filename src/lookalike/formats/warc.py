@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
 
 from ..errors import InputDataError
+from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
-from ..files.streams import BLOCK, read_blocks
+from ..files.streams import BLOCK, MOST, read_blocks
 from .format import EXPANSION, Format, Selection
 from .parsed import ParsedRecords
 from .split import Record, Split
@@ -36,6 +37,10 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+_UNKNOWN = b"u"  # the kind of what headers of HTTP would say
+_USUAL = {name.lower(): name for name in (b"WARC-Type", b"Content-Type", b"Content-Length")}
+_NAMES = re.compile(rb"(?<=\n)(?:" + b"|".join(_USUAL) + rb")(?=:)", re.I)
+_LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d{1,18})[ \t]*\r")
 _CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "brotli", "zstd": "zstd"}
 
 
@@ -88,7 +93,7 @@ class Warc(ParsedRecords):
         selection.check_count(number)
         split.check_unchanged()
 
-    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
+    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | UnreadableError | None]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
         most = split.limit.most
         for number, record in enumerate(filter(_kind, _records(split)), 1):
@@ -96,6 +101,9 @@ class Warc(ParsedRecords):
             row: Record = {name: given.get(header) for name, header in _HEADERS.items()}
             kind = record.http_content_type if record.is_http else given.get("Content-Type")
             row |= {"id": f"{row['uri']} {row['date']}", "content_type": kind}
+            if _kind(record) == _UNKNOWN:
+                yield row, UnreadableError("has headers of HTTP that are damaged or too long")
+                continue
             content = _content_of(record, most + 1)
             if len(content) > most and not split.limit.skip:
                 raise split.too_large(f"row {number}")
@@ -128,16 +136,45 @@ class _Bytes:
         return first + end + 4 if end >= 0 else begin
 
 
-def _records(split: Split, **how: Any) -> Iterator[WarcRecord]:
+def _usually_named(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the blocks of a file with the names of headers in the case that FastWARC knows; any other is as good.
+
+    From what does not begin as a record does, all is left as it is.
+    """
+    waiting, content = b"", 0
+    for block in blocks:
+        waiting += block
+        begin, parts = 0, []
+        while True:
+            parts.append(waiting[begin : begin + content])
+            begin, content = begin + len(parts[-1]), content - len(parts[-1])
+            end = waiting.find(b"\r\n\r\n", begin, begin + _HEADERS_BYTES) + 4
+            if content or (end < 4 and len(waiting) < begin + _HEADERS_BYTES):
+                break
+            head = _NAMES.sub(lambda name: _USUAL[name[0].lower()], waiting[begin:end])
+            length = _LENGTH.search(head) if head.startswith(b"WARC/") else None
+            parts.append(head)
+            begin, content = max(begin, end), int(length[1]) + len(b"\r\n\r\n") if length else MOST
+        waiting = waiting[begin:]
+        if together := b"".join(parts):
+            yield together
+    if waiting:
+        yield waiting
+
+
+def _records(split: Split, parse_http: bool = True) -> Iterator[WarcRecord]:
     """Yield the records of a file; damage, or an end before that of a record, is an error that names the place."""
     from fastwarc.warc import ArchiveIterator
 
-    source, begin, end = _Bytes(read_blocks(split.place.path, noted=split.noted)), 0, 0
+    source, begin, end = _Bytes(_usually_named(read_blocks(split.place.path, noted=split.noted))), 0, 0
     why: object = "it ends within a record"
     try:
-        for record in ArchiveIterator(cast("BinaryIO", source), stream_detect=False, **({"parse_http": True} | how)):
+        for record in ArchiveIterator(cast("BinaryIO", source), stream_detect=False, parse_http=False):
             begin = record.stream_pos
             end = source.end_of_headers(begin) + int(record.headers.get("Content-Length") or 0)
+            if parse_http:
+                with suppress(OSError):  # headers of HTTP that are damaged, which is one record's affair
+                    record.parse_http()
             yield record
         while source.read(BLOCK):
             pass
@@ -160,6 +197,8 @@ def _kind(record: WarcRecord) -> bytes:
         return b"t"
     if record.record_type not in (WarcRecordType.response, WarcRecordType.resource):
         return b""
+    if record.is_http and not record.is_http_parsed:
+        return _UNKNOWN
     kind = (record.http_content_type if record.is_http else record.headers.get("Content-Type")) or ""
     kind = kind.partition(";")[0].strip().lower()
     return b"h" if kind in _MARKUP else b"t" if kind.startswith("text/") and kind != "text/dns" else b""

@@ -85,8 +85,9 @@ def format_of(output: str | Path) -> Format:
     known = formats_by_suffix()
     suffix = suffix_of(output, known)
     if suffix is None or known[suffix].rows_are_files:
-        of_rows = {name: some for name, some in known_suffixes().items() if not format_named(name).rows_are_files}
-        raise ParameterError(f"{shown(output)}: the suffix must be one of {listed(of_rows)}")
+        forms = [format_named(name) for name in known_suffixes()]
+        written = {form.name: form.suffixes for form in forms if type(form).write is not Format.write}
+        raise ParameterError(f"{shown(output)}: the suffix must be one of {listed(written)}")
     return known[suffix]
 
 

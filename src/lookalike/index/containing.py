@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,10 @@ from .manifest import Manifest
 from .segments import Segment
 
 AT_A_TIME = 1000  # documents of a segment whose texts are held
+MANY = 1 << 20  # matches that are held beside the best
 Held = tuple[int, Int64Array, Texts]
+Matches = tuple[Int64Array, Int64Array, Int64Array, Float64Array]
+"""Query, segment, row and score of each."""
 
 
 def containing(
@@ -29,7 +32,7 @@ def containing(
     threads: int,
 ) -> pa.Table:  # fmt: skip
     """Return the documents that have at least a share of the shingles of texts: query, id, containment; the best first, and
-    of equally good ones the first that was added."""
+    equally good ones in the order of the index, which merging can change."""
     if not manifest.keep_text:
         raise ParameterError(
             "containment is measured on the texts, and this index keeps none: its sketches show resemblance only; create an "
@@ -41,21 +44,32 @@ def containing(
     values, offsets = hashing.hashes(asked)
     passages = Passages.of(values.copy(), offsets, None, threshold)
 
-    def work(held: Held) -> tuple[Int64Array, Int64Array, Int64Array, Float64Array]:
+    def work(held: Held) -> Matches:
         number, rows, texts = held
         row, passage, score = passages.containing(*hashing.hashes(texts), threshold, 0.0)
         return passages.document[passage], np.full(len(row), number), rows[row], score
 
-    none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-    found = [none, *in_order(work, _held(segments), threads)]
-    query, segment, row, score = (np.concatenate(column) for column in zip(*found, strict=True))
-    order = np.lexsort((row, segment, -score, query))
-    place = np.arange(len(order)) - np.searchsorted(query[order], query[order])  # among the matches of its query
-    order = order if top is None else order[place < top]
-    ids = ids_of(segments, segment[order], row[order], manifest.ids)
+    matches, more, n = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), list[Matches](), 0
+    for some in in_order(work, _held(segments), threads):
+        more.append(some)
+        n += len(some[0])
+        if n > MANY + len(matches[0]):
+            matches, more, n = best([matches, *more], top), [], 0
+    query, segment, row, score = best([matches, *more], top)
+    ids = ids_of(segments, segment, row, manifest.ids)
     return pa.table({
-        "query": to_arrow(query[order]), "id": pa.array(ids, ID_TYPES[manifest.ids]), "containment": to_arrow(score[order]),
+        "query": to_arrow(query), "id": pa.array(ids, ID_TYPES[manifest.ids]), "containment": to_arrow(score),
     })  # fmt: skip
+
+
+def best(parts: Sequence[Matches], top: int | None) -> Matches:
+    """Return the best matches of each query, the best first."""
+    query, segment, row, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((row, segment, -score, query))
+    if top is not None:
+        asked = query[order]
+        order = order[np.arange(len(order)) - np.searchsorted(asked, asked) < top]
+    return query[order], segment[order], row[order], score[order]
 
 
 def _held(segments: tuple[Segment, ...]) -> Iterator[Held]:

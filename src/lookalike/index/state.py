@@ -124,7 +124,7 @@ class State:
         write_segment(self.folder / name, self.kind, names, sketches, texts, {"parameters": manifest.parameters})
         after = self._with_removed(removed)
         segments = (*after.segments, Entry(name, len(names)))
-        self._commit(changed(after, ids=ids, next=max(after.next, manifest.next + 1), segments=segments))
+        self._commit(changed(after, ids=ids, segments=segments))
         self.merge_small()
 
     def remove(self, removed: list[Int64Array]) -> None:
@@ -153,7 +153,8 @@ class State:
         return found
 
     def _with_removed(self, rows_of: list[Int64Array]) -> Manifest:
-        """Write which rows are removed, segment by segment, and return the manifest that says so."""
+        """Write which rows are removed, segment by segment, and return the manifest that says so; the number that was next is
+        left to a segment."""
         entries, number = list(self.manifest.segments), self.manifest.next + 1
         for i, rows in enumerate(rows_of):
             if len(rows):

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from ..errors import InputDataError
 from ..files.descriptions import Count
-from ..files.folder import parquet_file
+from ..files.folder import folder_of, parquet_file
 from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import AnyPath
@@ -30,6 +30,7 @@ COUNTS = pa.schema([
     ("n_duplicates", pa.int64()),  # removed for it; by their keys, too, which are none of the documents
 ])  # fmt: skip
 MOST = 1 << SOURCE_BITS  # documents of a source
+GROUP_ROWS = 1 << 16  # of a file that are written, and so read, together; as many at most
 RowsName = Annotated[str, Meta(pattern=r"^(_sketches/)?[A-Za-z0-9][A-Za-z0-9._=-]*\Z")]
 """The name of a file in a folder of saved sketches."""
 
@@ -48,6 +49,11 @@ class Counts(Struct):
     source: str | None  # the column that sources are told by; None: they are the input files
     of: list[Part]
     without: list[str] = []  # generations that were merged, and whose jobs counted nothing
+
+    def __post_init__(self) -> None:
+        """Check that there is one part about each folder."""
+        if len({one.folder for one in self.of}) < len(self.of):
+            raise ValueError("it has several parts about one folder")
 
 
 class CountRows:
@@ -77,6 +83,7 @@ class CountRows:
         """Read some rows and check them; the file is open while a row group is read: there can be very many."""
         first, group, last = 0, 0, -1
         try:
+            next(folder_of(self._path.parent).sizes([self._path.name]))  # a reader would wait for a pipe
             while first < end:
                 with parquet_file(self._path, checked=True) as file:
                     n_rows = sum(one.rows for one in self._counts.of)
@@ -84,8 +91,12 @@ class CountRows:
                     if not there or not file.schema_arrow.equals(COUNTS):
                         raise ValueError("it has other rows, or other columns, than were written")
                     n = file.metadata.row_group(group).num_rows
+                    if not 0 <= n <= GROUP_ROWS:
+                        raise ValueError(f"{n:,} rows are in one group; as many as {GROUP_ROWS:,} are written together")
                     low, high = max(begin - first, 0), min(end - first, n)
                     table = file.read_row_group(group, use_threads=False).slice(low, high - low) if low < high else None
+                    if table is not None and len(table) < high - low:
+                        raise ValueError("it is cut short")
                 for batch in table.combine_chunks().to_batches() if table is not None else ():
                     last = self._check(batch, last)
                     yield batch

@@ -15,6 +15,7 @@ from ..files.ahead import begun
 from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
+from ..formats.parsed import page_texts
 from ..formats.split import Batch, Columns, Split
 from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
@@ -92,9 +93,9 @@ class Reading:
         return None if self.unnamed[number >= self.n_references] else self.id
 
 
-def leaves_out(splits: Sequence[Split]) -> bool:
+def leaves_out(splits: Sequence[Split], pages: str = "") -> bool:
     """Tell whether documents of some inputs may be left out: what is too large, and what a parser can make nothing of."""
-    return any(split.limit.skip or (split.form.parsed and split.limit.leave) for split in splits)
+    return any(split.limit.skip or ((bool(pages) or split.form.parsed) and split.limit.leave) for split in splits)
 
 
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
@@ -122,11 +123,9 @@ def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) 
             why = {row - skipped: reason for row, reason in batch.unreadable.items() if row >= skipped}
             batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, left, why), 0
         if pages and not source.form.parsed:
-            from ..text.html import extract_texts  # here, for what is not needed to start
-
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
-            batch = replace(batch, texts=extract_texts(batch.texts, pages))
+            batch = page_texts(source, batch, pages)
         yield batch
         del batch  # not held while the next is read
 

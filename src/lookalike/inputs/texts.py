@@ -14,6 +14,7 @@ from ..errors import InputDataError
 from ..files.names import shown
 from ..files.places import place_of
 from ..formats.format import Format
+from ..formats.parsed import page_texts
 from ..formats.registry import format_named
 from ..formats.split import Batch, Columns, Limit, Record, Split
 from ..text.texts import Texts, from_arrow_array, no_texts
@@ -142,9 +143,7 @@ class TextReader:
             begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
             first, batch = begin, _chosen(batch, self._rows[begin:end] - first)
         if self._pages and not split.form.parsed:
-            from ..text.html import extract_texts  # here, for what is not needed to start
-
-            batch = replace(batch, texts=extract_texts(batch.texts, self._pages))
+            batch = page_texts(split, batch, self._pages)
         return first, batch
 
     def _missing(self, split: Split, row: int) -> InputDataError:

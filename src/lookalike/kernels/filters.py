@@ -25,7 +25,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .compiler import compiled, inlined, popcount, typed
-from .constants import ONE
+from .constants import ONE, ZERO
+from .hashing import fmix64
 from .sorting import sort_range
 
 _LOW32 = 0xFFFFFFFF
@@ -34,7 +35,7 @@ MARKS = 1 << 10  # words of a map of 16 bits of hashes: 8 KB, which stay in the 
 AT_ONCE = 16  # entries that are looked up before it is asked whether that will do
 
 
-EXTENT, BEFORE, BITS = 0, 1, 4  # where columns of what is known of a member begin
+EXTENT, SET, BEFORE, BITS = 0, 1, 2, 5  # where columns of what is known of a member begin
 WORDS = 4  # of bits, where there are any
 _BIT = np.uint64(64 * WORDS - 1)
 _S6 = np.uint64(6)
@@ -42,8 +43,8 @@ _S6 = np.uint64(6)
 
 @typed
 class Prefixes(NamedTuple):
-    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, the
-    members before it, or 0, and perhaps the bits of the set."""
+    """Members of sets, those of one group equal: the order of the set, and its size << 32 | the place of the member, a hash of
+    the set, the members before it, or 0, and perhaps the bits of the set."""
 
     orders: Annotated[np.ndarray, "const int64[::1]"]
     facts: Annotated[np.ndarray, "const int64[:, ::1]"]
@@ -62,43 +63,67 @@ def count_members(values, shift, counts):
         counts[np.int64(value >> shift)] += 1
 
 
-@compiled(
-    "int64(int64[::1], const int64[::1], const int64[::1], const int32[::1], uint64, float64, int64[::1], "
-    "int64[::1], int64[::1], int64[::1], int64[:, ::1])"
-)
-def choose_prefixes(values, offsets, orders, counts, shift, threshold, entries, bits, keys, out_orders, facts):
-    """Write the rarest members of each set, those that other sets may have; return how many. Members are in the order of their
-    counts, then of their hashes, by which each row of ``values`` is sorted. ``entries``, ``bits``: scratch, as long as
-    ``values``, and ``WORDS`` long."""
-    written = 0
-    words = facts.shape[1] - BITS
+@compiled("void(int64[::1], const int64[::1], const int32[::1], uint64, int64[::1])")
+def rank_members(values, offsets, counts, shift, entries):
+    """Sort each row of ``values``, and write its members' counts << 32 | places in the row, sorted, into ``entries``."""
     for row in range(len(offsets) - 1):
         begin = offsets[row]
+        end = offsets[row + 1]
+        sort_range(values, begin, end)
+        for i in range(begin, end):
+            entries[i] = np.int64(counts[np.int64(np.uint64(values[i]) >> shift)]) << 32 | (i - begin)
+        sort_range(entries, begin, end)
+
+
+@compiled(
+    "int64(const int64[::1], const int64[::1], const int64[::1], const int64[::1], float64, int64[::1], int64[::1], "
+    "int64[::1], int64[::1], int64[:, ::1])"
+)
+def choose_prefixes(values, offsets, orders, entries, threshold, at, bits, keys, out_orders, facts):
+    """Write the rarest members of each set, those that other sets may have, from (row, place) ``at`` on; return how many.
+
+    Members are in the order of ``entries``: see ``rank_members``. They are written until ``keys`` is full; ``at[0]`` is the
+    number of rows when all is done. ``at[2]`` and ``bits``, ``WORDS`` long, keep what is known of a row that is not done.
+    """
+    written = 0
+    words = facts.shape[1] - BITS
+    row = at[0]
+    place = at[1]
+    while row < len(offsets) - 1:
+        begin = offsets[row]
         size = offsets[row + 1] - begin
-        sort_range(values, begin, begin + size)
-        for i in range(size):
-            entries[begin + i] = np.int64(counts[np.int64(np.uint64(values[begin + i]) >> shift)]) << 32 | i
-        if words > 0:
+        if place == 0:
+            total = ZERO
             bits[:] = 0
             for i in range(begin, begin + size):
+                total += fmix64(np.uint64(values[i]))
                 bit = np.uint64(values[i]) & _BIT
                 bits[np.int64(bit >> _S6)] ^= np.int64(ONE << (bit & _SIXTY_THREE))
-        sort_range(entries, begin, begin + size)
+            at[2] = np.int64(total)
         smallest = np.int64(np.ceil(threshold * size - 1e-12 * size))  # set that can match
-        end = size - least_common(size + smallest, threshold) + 1
+        end = min(size, size - least_common(size + smallest, threshold) + 1)
         first = written
-        for place in range(min(end, size)):
+        while place < end:
             entry = entries[begin + place]
-            if entry >> 32 < 2:
-                continue  # nobody else has it
+            place += 1
+            if entry >> 32 == 1:
+                continue  # nobody else has it; counts that are too large for 32 bits can be any number
             keys[written] = values[begin + (entry & _LOW32)]
             out_orders[written] = orders[row]
-            facts[written, EXTENT] = size << 32 | place
+            facts[written, EXTENT] = size << 32 | (place - 1)
+            facts[written, SET] = at[2]
             for back in range(BITS - BEFORE):
                 facts[written, BEFORE + back] = keys[written - back - 1] if written - back > first else 0
             for word in range(words):
                 facts[written, BITS + word] = bits[word]
             written += 1
+            if written == len(keys):
+                at[0] = row
+                at[1] = place
+                return written
+        row += 1
+        place = 0
+    at[0] = row
     return written
 
 
@@ -121,13 +146,18 @@ def unequal_bits(facts, a, b):
     return count
 
 
-@compiled("int64(Prefixes, const int64[:, ::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes)
-def prefix_links(members, bounds, boundary, threshold, at, left, right):
+@compiled(
+    "int64(Prefixes, const int64[:, ::1], const int64[::1], int64, float64, int64[::1], int64[::1], int64[::1])", Prefixes
+)
+def prefix_links(members, bounds, ends, boundary, threshold, at, left, right):
     """Write the links of sets that share a member, from (group, member, partner) ``at`` on; return how many.
 
     Members of a group come by the sizes of their sets. Links are written until ``left`` and ``right`` are full; ``at[0]`` is
     ``len(bounds)`` when all is done. Two sets that also share one of the few members before were linked there: otherwise
     near-copies would be linked at every member.
+
+    ``ends``: for each member, where the run ends that it is in. The sets of a run are equal, their orders ascend, and only the
+    first of them is linked with sets of higher orders. So n equal sets make n - 1 links. Runs of one set each leave none out.
     """
     orders, facts = members
     count = 0
@@ -139,13 +169,14 @@ def prefix_links(members, bounds, boundary, threshold, at, left, right):
         end = bounds[group, 1]
         while begin + i < end:
             smaller = begin + i
+            first = smaller == 0 or ends[smaller - 1] == smaller
             size = facts[smaller, EXTENT] >> 32
             rest = size - (facts[smaller, EXTENT] & _LOW32)
-            j = max(j, i + 1)
+            j = max(j, i + 1 if first else ends[smaller] - begin)
             if rest >= least_common(2 * size, threshold):  # else the set is the larger one of its pairs, at this member
                 while begin + j < end:
                     larger = begin + j
-                    j += 1
+                    j = j + 1 if first else ends[larger] - begin  # others are linked with firsts alone
                     other = facts[larger, EXTENT] >> 32
                     least = least_common(size + other, threshold)
                     if rest < least:
@@ -155,6 +186,8 @@ def prefix_links(members, bounds, boundary, threshold, at, left, right):
                     if unequal_bits(facts, smaller, larger) > size + other - 2 * least:
                         continue
                     if (orders[larger] < boundary and orders[smaller] < boundary) or met_before(facts, smaller, larger):
+                        continue
+                    if not (first if orders[smaller] < orders[larger] else ends[larger - 1] == larger):
                         continue
                     left[count] = min(orders[smaller], orders[larger])
                     right[count] = max(orders[smaller], orders[larger])

@@ -57,7 +57,7 @@ class Audit:
         self._decisions, self._sources, self._settings = decisions, sources, settings
         self._reading = Reading(
             text=settings.text, within=settings.within, across=settings.across, encoding_errors=settings.encoding_errors,
-            pages=settings.pages, skip=leaves_out(sources),
+            pages=settings.pages, skip=leaves_out(sources, settings.pages),
         )  # fmt: skip
         self._memory = Memory.wanted(settings.memory)
         self._hashing = KeyedHashes(settings.shingling, os.urandom(16))

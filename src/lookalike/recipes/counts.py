@@ -21,7 +21,7 @@ from ..engines.engine import Batches
 from ..errors import ParameterError
 from ..files.folder import Unfinished
 from ..formats.split import Split
-from ..inputs.counts import COUNTS, MOST, CountRows
+from ..inputs.counts import COUNTS, GROUP_ROWS, MOST, CountRows
 from ..inputs.generations import Generation
 from ..inputs.ids import Labels
 from ..inputs.sketch_rows import ROWS, is_saved
@@ -31,7 +31,6 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 
-GROUP_ROWS = 1 << 16
 MERGED_ROWS = 1 << 13  # documents that are added up at a time
 MOST_LISTED = 1000
 _NUMBERS = ("documents", "n_exact", "n_duplicates")
@@ -155,18 +154,10 @@ def check_source(generations: Sequence[Generation], source: str | None, counts: 
 def check(generations: Sequence[Generation], one: Generation) -> None:
     """Read all that a generation counted."""
     documents = {some.checksum: some.documents for some in generations} | {"": one.documents}
-    for folder in dict.fromkeys(part.folder for part in one.counts.of) if one.counts is not None else ():
-        for part in _parts(one, folder, documents.get(folder, MOST)):
-            for _ in part.below(MOST):
-                pass
-
-
-def _parts(one: Generation, folder: str, documents: int) -> Iterator[CountRows]:
-    """Yield what a generation counted for the documents of a folder."""
     if one.counts is not None:
         for number, part in enumerate(one.counts.of):
-            if part.folder == folder:
-                yield CountRows(one.folder, one.counts, number, documents)
+            for _ in CountRows(one.folder, one.counts, number, documents.get(part.folder, MOST)).below(MOST):
+                pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,8 +174,11 @@ class Sums:
     """Adds up what all generations count for the documents of one, which are asked for in the order of their rows."""
 
     def __init__(self, generations: Sequence[Generation], of: Generation) -> None:
-        found = (_parts(one, "" if one is of else of.checksum, of.documents) for one in generations)
-        self._parts = [part for some in found for part in some]
+        self._parts = [
+            CountRows(one.folder, one.counts, number, of.documents)
+            for one in generations if one.counts is not None
+            for number, part in enumerate(one.counts.of) if part.folder == ("" if one is of else of.checksum)
+        ]  # fmt: skip
 
     def below(self, row: int) -> Summed:
         """Return what is counted for documents before one, that were not asked for before."""
@@ -192,7 +186,7 @@ class Sums:
         encoded = table["source"].combine_chunks().dictionary_encode("encode")  # null is a value
         rows, sources = (np.asarray(to_numpy(column), np.int64) for column in (table["row"], encoded.indices))
         numbers = [np.asarray(to_numpy(table[name]), np.int64) for name in _NUMBERS]
-        order = np.lexsort((sources, rows))
+        order = np.lexsort((numbers[0] == 0, sources, rows))  # a source comes with its first document
         begins = np.flatnonzero(starts_of(rows[order], None) | starts_of(sources[order], None))
         first = order[begins]
         in_turn = np.lexsort((first, rows[first]))

@@ -19,7 +19,7 @@ from ..kernels.compiler import MODE
 from ..settings.settings import Settings
 from ..values.arrays import number, whole
 from ..values.tables import PAIRS
-from ..wording import counted, spelled
+from ..wording import counted, spelled, text_size
 from .sizes import REFERENCE, Corpus, Speeds, stored_width
 
 # Measured by benchmarks/foresight.py, in bytes. What a process has of its own after a small job; and pages of mapped
@@ -184,9 +184,10 @@ class Foresight:
 
     def __str__(self) -> str:
         """Say it in a few lines."""
+        text = f"{self.bytes / 1e9:,.2f} GB of text" if self.bytes >= 1e8 else text_size(self.bytes)
         disk = f"{self.disk / 1e9:,.2f} GB in the work folder" if self.disk else "none: all is held in memory"
         return (
-            f"{counted(self.documents, 'document')}, {self.bytes / 1e9:,.2f} GB of text, of which {self.duplicates:.0%} have a "
+            f"{counted(self.documents, 'document')}, {text}, of which {self.duplicates:.0%} have a "
             f"near-duplicate, with {self.memory / 1e9:,.2f} GB of memory and {counted(self.threads, 'thread')}:\n"
             f"  memory: about {self.peak_memory / 1e9:,.2f} GB ({self.high_water / 1e9:,.2f} GB with libraries); "
             f"the least cap is {self.least_memory / 1e9:,.2f} GB\n"

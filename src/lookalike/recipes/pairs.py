@@ -226,14 +226,15 @@ def find_pairs(data: Any, settings: PairSettings) -> PairsResult:
 def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     """Find the pairs of a job."""
     job = opened.settings
-    limit = None if max_pairs is None else max_pairs + 1
-    most = float("inf") if max_pairs is None else max_pairs
-    searching = Searching.of(job, every_pair=True, limit=limit)
+    most = max_pairs if job.recall < 1 else None  # which candidates recall 1 has depends on the secret: all are compared
+    searching = Searching.of(job, every_pair=True, limit=None if most is None else most + 1)
     found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap)
     n_candidates = count_rows(opened.engine, found.pairs)
-    if max_pairs is not None and n_candidates > max_pairs:
+    left_out = most is not None and max(n_candidates, found.n_links) > most
+    if most is not None and n_candidates > most:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
-        first = opened.engine.rows(candidates.slice(0, max_pairs))
+        first = opened.engine.rows(candidates.slice(0, most))
+        n_candidates = most
         found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
     decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
@@ -254,8 +255,8 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "reference": found.boundary,
         "empty": int(found.totals[EMPTY]),
         "pairs": n_pairs,
-        "candidate_pairs": n_candidates if max_pairs is None else min(n_candidates, max_pairs),
-        "cut_by_max_pairs": cut or n_candidates > most or found.n_links > most,
+        "candidate_pairs": n_candidates,
+        "cut_by_max_pairs": cut or left_out,
         "verified_by": job.verify,
         "threshold": job.threshold,
         "score": job.finder.score,
@@ -297,7 +298,8 @@ def pairs(data: Any, settings: PairSettings) -> pa.Table:
     Memory: 24 bytes per candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
     unless ``max_pairs`` is given. Pairs of buckets of more than ``max_bucket`` documents are left out before they are compared
     if they cannot reach the threshold; this needs exact resemblances, and no ``max_pairs``. No more than ``max_pairs``
-    candidates are looked for in each band, and compared, so that a shorter list can be cut, too.
+    candidates are looked for in each band, and compared, so that a shorter list can be cut, too; with recall 1 all are
+    compared, and the first ``max_pairs`` of all pairs are listed.
 
     Examples
     --------

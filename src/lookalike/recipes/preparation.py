@@ -130,7 +130,7 @@ def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -
         text=settings.text, id=settings.id, priorities=settings.keep_order.priorities, order_by=settings.order_by,
         key=settings.key_columns, within=settings.within, across=settings.across, carried=settings.carried,
         encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
-        skip=leaves_out(splits), free=added_columns(settings, n_references > 0),
+        skip=leaves_out(splits, settings.pages), free=added_columns(settings, n_references > 0),
     )  # fmt: skip
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from .. import __version__
 from ..engines.engine import Engine, Table
@@ -26,12 +25,12 @@ from ..files.urls import AnyPath, is_inside
 from ..formats.split import Columns, Split
 from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
-from ..inputs.sketches import FORMAT, described_in, described_place
+from ..inputs.sketches import FORMAT, described_in, described_place, open_saved
 from ..inputs.texts import PIECE_BYTES, TextReader
 from ..settings.option import entries
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
-from ..steps.totals import TEXT_IDS, of_inputs
+from ..steps.totals import TEXT_IDS, of_saved
 from ..theory.banding import candidate_probability
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
@@ -182,7 +181,7 @@ class Saving:
         self, folder: Folder, force: bool, engine: Engine, rows: Table, write_files: Callable[[Unfinished], Files]
     ) -> None:
         """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
-        counts = engine.fold(rows.select(["position"]), of_inputs(len(self.splits)))[0]
+        *counts, high, low = engine.fold(rows.select(["position", "digest"]), of_saved(len(self.splits))).tolist()
         with folder.publish([f"{ROWS}/", SECRET, SIDECAR], replace=force, last=DESCRIPTION) as new:
             files = write_files(new)
             counted = self._write_counts(new)
@@ -195,6 +194,7 @@ class Saving:
                 "lookalike": __version__, "format": FORMAT, "secret": token_of(self.key),
                 "settings": sketching_of(self.settings), "text": self.settings.text, "id": self.settings.id,
                 "text_ids": bool(self.found.totals[TEXT_IDS]), "files": files, "inputs": list(self._inputs(counts)),
+                "digests": [high, low],
             } | ({} if counted is None else {"counts": counted})  # fmt: skip
             with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
                 stream.write(encoded(said))
@@ -207,9 +207,9 @@ class Saving:
             of_job(self.shares.batches(), self.splits[: self.n_references], self.found.boundary), new, self.settings.source
         )
 
-    def _inputs(self, counts: NDArray[Any]) -> Iterator[dict[str, Any]]:
+    def _inputs(self, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yield what is kept of each input that has documents which are kept."""
-        for split, n in zip(self.splits, counts.tolist(), strict=True):
+        for split, n in zip(self.splits, counts, strict=True):
             if n:
                 files = None if self.texts else [described_place(place) for place in split.places]
                 yield {
@@ -271,6 +271,8 @@ def merge(
     """Write the sketches of several folders, in their order, to one that jobs are run against with the same result."""
     every = [described_in(folder) for folder in folders]
     said = [one.said for one in every]
+    for folder in folders:
+        open_saved(folder, None, texts=False)  # says what is wrong with its files
     for folder, one in zip(folders, said, strict=True):
         changed = [d for name in _MERGED for d in differences(said[0][name], one[name], name)]
         if changed:
@@ -279,7 +281,7 @@ def merge(
                 f"{'; '.join(changed[:5])}"
             )
     files = _merged_rows(
-        [folder / file.name for folder, one in zip(folders, every, strict=True) for file in one.typed.files], new
+        [(folder / file.name, file.rows) for folder, one in zip(folders, every, strict=True) for file in one.typed.files], new
     )
     counted = None if write_counts is None else write_counts(new)
     write_secret(new.path, secret_of(folders[0], every[0].typed.secret))
@@ -288,7 +290,7 @@ def merge(
     with new.file(SIDECAR) as stream:
         described = {"lookalike": __version__, "merged": [folder.name for folder in folders], "inputs": inputs}
         stream.write(json.dumps(described | {"files": sorted([*new.files, DESCRIPTION])}, indent=2).encode() + b"\n")
-    told = {name: value for name, value in said[0].items() if name != "counts"} | {
+    told = {name: value for name, value in said[0].items() if name not in ("counts", "digests")} | {
         "lookalike": __version__,
         "text_ids": any(one["text_ids"] for one in said),
         "files": files,
@@ -300,17 +302,29 @@ def merge(
         stream.write(encoded(told, own=all(one.own for one in every)))
 
 
-def _merged_rows(paths: Sequence[AnyPath], new: NewFolder) -> Files:
-    """Copy rows to as few files as there are kinds of columns in a row; return what they are."""
+def _merged_rows(given: Sequence[tuple[Path, int]], new: NewFolder) -> Files:
+    """Copy files of so many rows to as few as there are kinds of columns in a row; return what they are."""
     files: Files = []
-    opened = (parquet_file(path, checked=True) for path in paths)  # one at a time: there may be very many
-    for number, (schema, some) in enumerate(groupby(opened, lambda file: file.schema_arrow)):
+    for number, (schema, some) in enumerate(groupby(starmap(_row_groups, given), lambda one: next(one).schema)):
         name, n_rows = new.apart(ROWS, f"{number:05}.parquet"), 0
         with new.file(name) as stream, _rows_writer(stream, schema) as writer:
-            for file in some:
-                for group in range(file.num_row_groups):
-                    table = file.read_row_group(group, use_threads=False)
-                    writer.write_table(table, GROUP_ROWS)
-                    n_rows += len(table)
+            for table in chain.from_iterable(some):
+                writer.write_table(table, GROUP_ROWS)
+                n_rows += len(table)
         files.append({"name": name, "rows": n_rows, "bytes": (new.path / name).stat().st_size})
     return files
+
+
+def _row_groups(path: Path, n_rows: int) -> Iterator[pa.Table]:
+    """Read a file of so many rows, a row group at a time; a table without rows comes first."""
+    try:
+        with parquet_file(path, checked=True) as file:
+            yield file.schema_arrow.empty_table()
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, use_threads=False)
+                yield table
+                n_rows -= len(table)
+        if n_rows:
+            raise ValueError("it has other rows than were written")
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputDataError(f"{shown(path)}: damaged: {error}; save the sketches again") from None

@@ -75,6 +75,7 @@ class Searching:
     least: int  # codes in which a pair must agree; 0: candidates are not cut
     reaching: float | None = None  # all pairs of a crowd that can have this resemblance; None: crowds have their own rule
     apart: bool = False  # equal texts of references and of others form sets of their own
+    firsts: bool = False  # pairs that decide nothing, as an equal set of shingles came before the earlier one, may be left out
     limit: int | None = None  # how many pairs are wanted
     threads: int = 1
     overrides: Overrides | None = None
@@ -97,6 +98,7 @@ class Searching:
             max_bucket=settings.max_bucket if reaching or not every_pair or finder.meets == "samples" else None,
             reaching=settings.threshold if reaching else None,
             least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
+            firsts=not every_pair and settings.evidence != "all" and settings.across is None,
             overrides=settings.overrides, drop=settings.empty == "drop",
         )  # fmt: skip
 
@@ -203,9 +205,8 @@ def _candidates(
     if isinstance(method, AllPairsMethod):
         some = live.select(["order", "empty", *grouped])
         links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
-        stored = engine.store(engine.meet(links, "left", "right", once=True), "links")
-        none = engine.join(live.select(["order"]), engine.rows(no_rows(MARKS)), "order", "semi")
-        return _cut(engine, live, stored, settings, boundary), none, np.zeros((0, 0), np.int32), 0
+        none = engine.rows(no_rows(MARKS))
+        return _cut(engine, live, links, settings, boundary), none, np.zeros((0, 0), np.int32), 0
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
@@ -300,7 +301,7 @@ def _prefixed(
     counts = engine.fold(texts, shingle_counts(settings.shingling, key))
     schema = prefixes_schema(int(counts.sum()) / max(1, count_rows(engine, some.select(["order"]))), threshold)
     choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=threshold, schema=schema)
-    linking = partial(prefix_links, threshold=threshold, boundary=boundary)
+    linking = partial(prefix_links, threshold=threshold, boundary=boundary, firsts=settings.firsts)
     return engine.map(engine.meet(engine.map(texts, choosing, schema), "key", "order"), linking, LINKS)
 
 

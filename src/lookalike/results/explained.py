@@ -38,7 +38,7 @@ class Explained:
         if self.members is not None:
             found |= {"n_exact": self.members.n_exact, "n_duplicates": len(self.members.rows)}
             some = [self.known[other] for other in self.members.rows[:top].tolist()]
-            key = result.summary.score_key
+            key = result.score_names["resemblance"]
             found["least_alike"] = [{"id": other["id"], key: other["resemblance"]} for other in some]
         return found
 

@@ -123,11 +123,6 @@ class Summary:
         """Return everything as plain values, for JSON."""
         return asdict(self)
 
-    @property
-    def score_key(self) -> str:
-        """What scores are called in JSON about groups: "containment" with that measure, else "resemblance"."""
-        return self.score if self.score == "containment" else "resemblance"
-
     def at(self, threshold: float, method: Method, **counted_anew: Any) -> Summary:
         """Return the summary of the same walk at another threshold; the mean recall keeps its proportion of the planned one."""
         recall = method.recall(threshold)

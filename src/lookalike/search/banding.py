@@ -44,7 +44,10 @@ class BandingIndex:
     Notes
     -----
     Time: a sort of n keys a band, and the pairs found. Memory: 8 bytes a band and document. Empty documents are in no pair.
-    Raw one-permutation signatures are refused, packed or not: their empty bins have to be filled first.
+    Raw one-permutation signatures are refused, packed or not: their empty bins have to be filled first. The probability holds
+    for slots that agree independently, ``MinHash``, and at least for ``FastSimilarity``; not for filled bins of sets that have
+    not several times as many members as there are bins. With 9 bands of 2 of 128 bins, which find .92 of the pairs of R = 1/2,
+    bins filled by rotation find .64 of those with 4 members in both together, "optimal" .91, "reverse" .92.
 
     References
     ----------
@@ -81,16 +84,17 @@ class BandingIndex:
         """Return the number of documents added."""
         return self._n_rows
 
-    def _keys_of(self, signatures: Signatures | PackedSignatures) -> tuple[UInt64Array, Int64Array]:
-        """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit."""
+    def _keys_of(self, signatures: Signatures | PackedSignatures, adds: bool) -> tuple[UInt64Array, Int64Array]:
+        """Return (band keys, row numbers) of the rows that are not empty, after checking that they fit; those that are added
+        fix what fits."""
         if not isinstance(signatures, (Signatures, PackedSignatures)):
             raise ParameterError(f"bands are cut from Signatures, not from {type(signatures).__name__}: use FastSimilarity")
         scheme = signatures.scheme
         if getattr(scheme, "may_be_empty", False):
             raise ParameterError(
                 "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
-                'with OnePermutation(densify="rotation"), "optimal" or "reverse", or fill these with OnePermutation.fill; '
-                "then pack them, where they are to be packed"
+                'with OnePermutation(densify="reverse"), or fill these with OnePermutation.fill; then pack them, where they '
+                "are to be packed. Small sets are found less often than planned then: FastSimilarity has no empty slots"
             )
         made_by: tuple[Any, ...]
         if isinstance(signatures, PackedSignatures):
@@ -111,7 +115,8 @@ class BandingIndex:
                 raise IncompatibleSketchError(
                     f"this index holds signatures of {self._made_by}; those of {made_by} cannot be compared with them"
                 )
-            self._made_by = made_by
+            if adds:
+                self._made_by = made_by
         if isinstance(signatures, PackedSignatures):
             keys = np.empty((len(signatures), self.bands), np.uint64)
             kernel.packed_band_keys(signatures.words, _places(signatures.layout), self.bands, self.rows, keys)
@@ -143,7 +148,7 @@ class BandingIndex:
         ParameterError
             If they are too short, or have bins that can be empty.
         """
-        keys, full = self._keys_of(signatures)
+        keys, full = self._keys_of(signatures, True)
         with self._turn:
             self._added.append((keys, full + self._n_rows))
             self._n_rows += len(signatures)
@@ -177,7 +182,7 @@ class BandingIndex:
         ----------
         signatures : Signatures or PackedSignatures
         """
-        keys, full = self._keys_of(signatures)
+        keys, full = self._keys_of(signatures, False)
         stored, rows, _ = self._stored()
         found = []
         for band in range(self.bands):
@@ -186,7 +191,10 @@ class BandingIndex:
             begin = np.searchsorted(column, keys[:, band], "left")
             count = np.searchsorted(column, keys[:, band], "right") - begin
             query = np.repeat(np.arange(len(keys)), count)
-            place = np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
-            found.append(query * max(1, len(rows)) + order[place])
-        pairs = np.unique(np.concatenate(found))
+            place = order[np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)]
+            for earlier in range(band):  # that a pair shares, too
+                fresh = keys[query, earlier] != stored[place, earlier]
+                query, place = query[fresh], place[fresh]
+            found.append(query * max(1, len(rows)) + place)
+        pairs = np.sort(np.concatenate(found))
         return full[pairs // max(1, len(rows))], rows[pairs % max(1, len(rows))]

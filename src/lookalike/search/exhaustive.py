@@ -75,7 +75,7 @@ def _reaching(packed: PackedSignatures, left: Int64Array, right: Int64Array, thr
 
 
 def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[int, int] | None:
-    """Return bands and rows for a recall; None where it takes less to compare all pairs.
+    """Return bands and rows for a recall; None where it takes less to compare all pairs, or bands do not reach it.
 
     Slots of two sets match with a probability of at least t + (1 - t) A, with A of the denser one, which falls in the density.
     """
@@ -83,11 +83,14 @@ def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[i
         raise ParameterError(f"recall must be in (0, 1); got {recall}")
     if packed.has_empty:
         raise ParameterError(
-            "raw one-permutation bins can be empty, and have no bands: leave recall out, or fill bins before packing, with "
-            "OnePermutation.fill"
+            "raw one-permutation bins can be empty, and have no bands: leave recall out, or sign with FastSimilarity"
         )
+    if getattr(packed.scheme, "may_be_copied", False):
+        return None  # what is copied agrees together: for small sets no number of bands reaches the recall that it plans
     parts = packed.packing.parts(packed.permutations)
     density = 0.0 if packed.densities is None else float(packed.densities.max(initial=0.0))
+    if packed.density_bits is not None:
+        density = min(1.0, density + 0.5 / (1 << packed.density_bits))  # the densest set that is rounded to it
     if any(part.combined > 1 for part in parts) and threshold < xor_bits.least_resemblance(density, density):
         return None
     slots = sum(part.slots for part in parts)
@@ -110,7 +113,8 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
         In resemblance. An estimate that is less than 1e-12 below it, by rounding, reaches it.
     recall : float in (0, 1), optional
         Compare only pairs that share a band, as many bands as a pair of this resemblance needs to share one with this
-        probability. By default, and where it would take longer or no bands reach it, all pairs are compared.
+        probability. By default, and where it would take longer or no bands reach it, as with filled one-permutation bins, all
+        pairs are compared.
     threads : int >= 1
 
     Returns
@@ -155,8 +159,6 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
         )
     threads = whole("threads", threads, 1)
     if recall is not None:
-        if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:
-            raise ParameterError(f"recall must be in (0, 1); got {recall}")
         cut = _bands(packed, threshold, recall)
         if cut is not None:
             candidates = BandingIndex(bands=cut[0], rows=cut[1]).add(packed).pairs(threads=threads)

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..kernels.banding import find_roots
 from ..theory.hamming_costs import DEFAULT
 from ..values import Int64Array, Pairs, UInt64Array
-from ..values.arrays import whole
+from ..values.arrays import number, whole
 from .fingerprints import ExhaustiveHammingIndex, FingerprintIndex, Growing, Margins, Values, collect
 from .self_join import equal_rows, near_pairs, spread_pairs
 from .tables import BlockTables, Layout, choose_layout
@@ -62,10 +62,10 @@ class HammingIndex(FingerprintIndex):
 
     def __init__(self, *, radius: int = 3, recall: float = 1.0, memory: float | None = None, bits: int | None = None) -> None:
         super().__init__(radius=radius, bits=bits)
-        if memory is not None and memory <= 0:
+        if memory is not None and number("memory", memory, "a positive number") <= 0:
             raise ParameterError(f"memory must be positive; got {memory}")
         self.memory = memory
-        if not 0.0 < recall <= 1.0:
+        if not 0.0 < number("recall", recall, "a number in (0, 1]") <= 1.0:
             raise ParameterError(f"recall must be in (0, 1]; got {recall}")
         self.recall = recall
         self._segments: tuple[tuple[int, FingerprintIndex], ...] = ()  # replaced, never changed: searches go through it

@@ -67,6 +67,9 @@ class TableIndex(FingerprintIndex):
             blocks = tuple(whole("the width of a block", width, 1) for width in blocks)
             bits = sum(theory.block_sizes(sum(blocks) if bits is None else whole("bits", bits, 1), blocks))
         super().__init__(radius=radius, bits=bits)
+        lead = whole("lead", lead, 1)
+        if not isinstance(blocks, tuple):
+            blocks = whole("blocks", blocks, 1)
         self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
         if lookup not in ("prefix", "binary"):
             raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")

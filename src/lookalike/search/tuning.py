@@ -13,6 +13,7 @@ from ..errors import ParameterError
 from ..theory import hamming_costs, weak_bits
 from ..theory.hamming_costs import DEFAULT
 from ..values import Float64Array
+from ..wording import counted
 from .tables import layouts
 
 SIGMA, SPREAD = 0.2, 1.0
@@ -35,7 +36,8 @@ class Choice:
 
 def _describe(shape: list[tuple[int, int]]) -> str:
     """Say how many tables of how many bits and flips: ``3 x 21 bits, 1 flip``."""
-    said = [f"{count} x {bits} bits" + (f", {flips} flips" if flips else "") for (bits, flips), count in Counter(shape).items()]
+    tables = Counter(shape).items()
+    said = [f"{count} x {bits} bits" + f", {counted(flips, 'flip')}" * (flips > 0) for (bits, flips), count in tables]
     return "; ".join(said)
 
 

@@ -184,12 +184,11 @@ class WeakBitIndex(FingerprintIndex):
         tables: int = 1,
     ) -> None:
         super().__init__(radius=radius, bits=bits)
-        if prefix_bits is not None and not 1 <= prefix_bits <= MAX_PREFIX:
-            raise ParameterError(f"prefix_bits must be in 1..{MAX_PREFIX}; got {prefix_bits}")
+        self.prefix_bits = None if prefix_bits is None else whole("prefix_bits", prefix_bits, 1, MAX_PREFIX)
         self.tables = whole("tables", tables, 1, MOST_TABLES)
-        if probes is not None and probes < self.tables:
+        self.probes = None if probes is None else whole("probes", probes, 0)
+        if self.probes is not None and self.probes < self.tables:
             raise ParameterError(f"probes must be at least {self.tables}, one for each table; got {probes}")
-        self.prefix_bits, self.probes = prefix_bits, probes
 
     def weak_bits(self, n: int) -> WeakBits:
         """Return what is probed among so many fingerprints.

@@ -331,8 +331,9 @@ class PairOptions(EngineOptions):
     """What a list of pairs takes beside what a search does."""
 
     max_pairs: Annotated[MaybeWhole, Option(
-        doc="Compare, and list, at most this many pairs; the summary states whether the list was cut.",
-        help="Compare, and list, at most this many pairs.", least=1, repeats=False,
+        doc="Compare, and list, at most this many pairs; with recall 1 all are compared, and the first are listed. The summary "
+        "states whether the list was cut.",
+        help="List at most this many pairs; below recall 1, compare no more, too.", least=1, repeats=False,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.",

@@ -128,7 +128,9 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
     except InputDataError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise InputDataError(f"{path}: damaged: its header does not describe signatures ({error!r:.80})") from None
+        raise InputDataError(
+            f"{path}: damaged, or of a newer version: its header does not describe signatures ({error!r:.80})"
+        ) from None
 
 
 def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Signatures | PackedSignatures:

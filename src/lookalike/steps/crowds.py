@@ -35,7 +35,7 @@ CHOSEN, BUDGET, CODE_HEADS = 16, 384, 4
 _NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
-TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 80
+TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 88
 ROW_BYTES = 8 * len(PREFIXES_AND_BITS)
 _SHIFT = np.uint64(64 - CELL_BITS)
 UInt16Array = NDArray[np.uint16]
@@ -204,18 +204,20 @@ def prefix(
     """Name the rarest shingles of each document: those by which it meets another that it matches."""
     for batch in rows:
         for members in _members(batch, shingling, key):
-            yield prefixes_of(*members, counts, threshold, schema)
+            yield from prefixes_of(*members, counts, threshold, schema)
 
 
 def prefixes_of(
     orders: Int64Array, values: UInt64Array, offsets: Int64Array, counts: NDArray[Any], threshold: float, schema: pa.Schema
-) -> pa.RecordBatch:  # fmt: skip
-    """Return the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
-    entries, *out = (np.empty(len(values), np.int64) for _ in range(3))
-    facts = np.empty((len(values), len(schema) - 2), np.int64)
-    hashes, bits = values.view(np.int64), np.empty(filters.WORDS, np.int64)
-    chosen = filters.choose_prefixes(hashes, offsets, orders, counts, _SHIFT, threshold, entries, bits, *out, facts)
-    return batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
+) -> Batches:  # fmt: skip
+    """Yield the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
+    hashes, entries, at = values.view(np.int64), np.empty(len(values), np.int64), np.zeros(3, np.int64)
+    filters.rank_members(hashes, offsets, counts, _SHIFT, entries)
+    bits, room = np.empty(filters.WORDS, np.int64), min(len(values), AT_A_TIME)
+    while at[0] < len(orders):
+        out, facts = [np.empty(room, np.int64) for _ in range(2)], np.empty((room, len(schema) - 2), np.int64)
+        chosen = filters.choose_prefixes(hashes, offsets, orders, entries, threshold, at, bits, *out, facts)
+        yield batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
 
 
 def count_members(values: UInt64Array, counts: NDArray[Any]) -> None:
@@ -237,18 +239,28 @@ def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterato
         yield orders[begin:end], values, offsets
 
 
-def prefix_links(rows: Batches, threshold: float, boundary: int) -> Batches:
-    """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not."""
+def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = False) -> Batches:
+    """Link documents that share a rare shingle, and that no bound on what else they share tells apart; references not.
+
+    ``firsts``: of documents with equal shingles, whose orders ascend, only the first is linked with later ones.
+    """
+    by = ("set", "extent", "key") if firsts else ("extent", "key")
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        by_size = np.lexsort((ints(piece, "extent"), ints(piece, "key")))
+        by_size = np.lexsort([ints(piece, name) for name in by])
         keys, at = ints(piece, "key")[by_size], np.zeros(3, np.int64)
         facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
+        ends = np.arange(1, len(keys) + 1)
+        if firsts:
+            known = facts[:, [filters.EXTENT, filters.SET]]
+            others = (keys[1:] != keys[:-1]) | (known[1:] != known[:-1]).any(1)
+            ends = ends[np.append(others, True)]
+            ends = np.repeat(ends, np.diff(ends, prepend=0))
         members = filters.Prefixes(ints(piece, "order")[by_size], facts)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
         bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
         while at[0] < len(bounds):
             left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
-            count = filters.prefix_links(members, bounds, boundary, threshold, at, left, right)
+            count = filters.prefix_links(members, bounds, ends, boundary, threshold, at, left, right)
             yield batch_of(LINKS, left[:count], right[:count])
 
 

@@ -231,14 +231,15 @@ def joining(rows: Batches, origins: Origins, boundary: int) -> Batches:
 
 
 def shares(rows: Batches) -> Batches:
-    """Add up what the documents of each source count in each group, and name the first of them (``order``)."""
+    """Add up what the documents of each source count in each group, and name the first of them (``order``): of its documents,
+    or, where all of that source are removed by their keys, of these."""
     names = ("keeper", "origin", "order", *SHARES.names[2:])
     held = [np.empty(0, np.int64)] * len(names)  # of the last group, more of which may come
     for batch in rows:
         some = [np.concatenate([old, ints(batch, name)]) for old, name in zip(held, names, strict=True)]
         if not len(some[0]):
             continue
-        order = np.lexsort((some[2], some[1], some[0]))
+        order = np.lexsort((some[2], some[3] == 0, some[1], some[0]))
         keeper, origin, first, *counts = (column[order] for column in some)
         begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
         found = [keeper[begins], origin[begins], first[begins], *(np.add.reduceat(column, begins) for column in counts)]

@@ -46,7 +46,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
 
     Notes
     -----
-    Memory: 17 MB, 8 bytes a shingle, up to 160 bytes for each of the share of about 1 - ``threshold`` that is looked up, and 32
+    Memory: 17 MB, 8 bytes a shingle, up to 176 bytes for each of the share of about 1 - ``threshold`` that is looked up, and 32
     bytes a pair that is compared. Time: about the sum of the squares of how many sets share each of these. ``dedup`` and
     ``pairs`` do the same for texts with ``recall=1``, on the disk where the memory is too small.
 
@@ -70,11 +70,11 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     count_members(values, counts)
     schema = prefixes_schema(len(values) / max(1, n), threshold)
     cuts = np.unique(np.append(np.searchsorted(offsets, np.arange(0, len(values), VALUES)), n)).tolist()
-    chosen = []
+    chosen: list[pa.RecordBatch] = []
     for begin, end in pairwise(cuts):
         some, first = values[offsets[begin] : offsets[end]], offsets[begin]
         rebased = offsets[begin : end + 1] - first
-        chosen.append(prefixes_of(np.arange(begin, end), some, rebased, counts, threshold, schema))
+        chosen += prefixes_of(np.arange(begin, end), some, rebased, counts, threshold, schema)
     rows = pa.Table.from_batches(chosen, schema).sort_by("key").combine_chunks().to_batches()
     links = [ints(batch, "left") << 32 | ints(batch, "right") for batch in prefix_links(iter(rows), threshold, 0)]
     packed = np.unique(np.concatenate([np.empty(0, np.int64), *links]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..values import Int64Array
 from ..values.arrow import string, to_numpy
 from ..values.tables import SOURCE_BITS
+from .batches import DIGEST_BYTES, as_words
 from .groups import REASONS
 
 N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
@@ -98,6 +99,17 @@ def _add_inputs(total: NDArray[Any], batch: pa.RecordBatch) -> None:
 def of_inputs(n: int, kept: bool = False) -> Total:
     """How many rows each of n inputs has; with ``kept`` these are decisions, and a second row says how many are kept."""
     return Total(_add_inputs, (1 + kept, n))
+
+
+def _add_saved(total: NDArray[Any], batch: pa.RecordBatch) -> None:
+    """Count the rows of a batch, and add up their digests: columns position and digest."""
+    _add_inputs(total[None, :-2], batch)
+    total[-2:] += as_words(batch["digest"], DIGEST_BYTES, np.uint64).sum(axis=0).view(np.int64)
+
+
+def of_saved(n: int) -> Total:
+    """How many rows each of n inputs has; then two numbers by which other rows are known, as many of the same inputs too."""
+    return Total(_add_saved, n + 2)
 
 
 def _lowest(score: NDArray[Any], place: Int64Array) -> tuple[NDArray[Any], Int64Array]:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from .texts import Texts
 
 _FEW = 3000  # elements whose main text takes less than a second, however they are nested
 _MOST_STEPS = 10_000_000  # from elements to those around them, of which main text takes 80 ns each
@@ -43,7 +39,8 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
 
     Notes
     -----
-    The work is done by Resiliparse, about 50 MB of HTML a second, 160 with boilerplate.
+    The work is done by Resiliparse, about 50 MB of HTML a second, 160 with boilerplate. Pages that were made to be slow take
+    time that grows as the square of their size; jobs parse pages in processes of their own, which have limits.
 
     References
     ----------
@@ -91,11 +88,3 @@ def page_of(content: bytes) -> str:
         with suppress(UnicodeDecodeError):
             return content.decode("utf-8-sig")
     return str(bytes_to_str(content, detect_encoding(content, from_html_meta=True) or "utf-8"))
-
-
-def extract_texts(pages: Texts, what: str) -> Texts:
-    """Return the main text, or all, of each page; bytes that are not UTF-8 count as replacement characters."""
-    from .texts import from_strings  # here: processes that parse do without
-
-    every = what == "all"
-    return from_strings(html_to_text(pages.row(row).decode("utf-8", "replace"), boilerplate=every) for row in range(len(pages)))

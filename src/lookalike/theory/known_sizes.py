@@ -296,7 +296,7 @@ def _peak(likelihood: Likelihood, top: NDArray[np.float64]) -> tuple[Float, Floa
     found, most = (np.take_along_axis(array, chosen, 0)[0] for array in (candidates, values))
     reach = np.zeros_like(found)
     for end in (np.zeros_like(top), top):
-        near, far = found, end
+        near, far = np.where(most - likelihood(end) < Z * Z / 2.0, end, found), end  # an end that fits is reached itself
         for _ in range(_STEPS):
             middle = (near + far) / 2.0
             fits = most - likelihood(middle) < Z * Z / 2.0

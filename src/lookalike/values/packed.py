@@ -194,7 +194,7 @@ class PackedSignatures(Sized):
             raise ParameterError("codes of quantiles are not counted as equal or not: estimates compare their order, too")
         there = self if other is None else other
         rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(there)))
-        a, b = (np.ascontiguousarray(r).ravel() for r in rows)
+        a, b = (r.flatten() for r in rows)
         if self.has_empty:
             out = np.empty((len(a), 3), np.int64)
             count_filled(self.words, a, there.words, b, int(self.layout[0, 1]), int(self.layout[0, 2]), out)

@@ -111,7 +111,7 @@ class Sized(Brief):
         if other is not None:
             self.check_compatible(other)
         rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(there)))
-        a, b = (np.ascontiguousarray(r).ravel() for r in rows)
+        a, b = (r.flatten() for r in rows)
         sizes = self._known_sizes()[a], there._known_sizes()[b]
         both_empty = (sizes[0] == 0) & (sizes[1] == 0)
         found, error = (np.where(both_empty, np.nan, 0.0) for _ in range(2))

@@ -20,8 +20,9 @@ LINKS        left, right: orders, left < right; left = right marks a document th
 HOLDERS      code (slot << 16 | code), order, count (of crowded documents with that code), within_budget
 COUPLES      key (of two slots and their codes, 32 bits of a hash), order
 PREFIXES     key (64 bits of a hash of a shingle), order, extent (shingles of the document << 32 | place of this one among
-             them, rare ones first), before, before_2, before_3 (keys of those before it, or 0); with bits also bits to bits_4:
-             256, each the parity of the number of shingles whose hashes end in its number
+             them, rare ones first), set (64 bits of a hash of all of them), before, before_2, before_3 (keys of those before
+             it, or 0); with bits also bits to bits_4: 256, each the parity of the number of shingles whose hashes end in its
+             number
 HOLDING      key (63 bits of a hash of a shingle), holder (a document that has it: see ``kernels.containment``)
 LOOKING      looking (a holder of a shingle of its own sample), held (order of another one, or its own if too many hold it)
 SHARED       left, right, sampled, crowded (shingles of the sample of left = right, and how many of them tell nothing; else 0)
@@ -65,7 +66,7 @@ LEADERS_AND_KEYS = _schema(order=_int, leader=_int, by_key=pa.bool_())
 LINKS = _schema(left=_int, right=_int)
 HOLDERS = _schema(code=_int, order=_int, count=_int, within_budget=pa.bool_())
 COUPLES = _schema(key=_int, order=_int)
-PREFIXES = _schema(key=_int, order=_int, extent=_int, before=_int, before_2=_int, before_3=_int)
+PREFIXES = _schema(key=_int, order=_int, extent=_int, set=_int, before=_int, before_2=_int, before_3=_int)
 PREFIXES_AND_BITS = pa.schema([*PREFIXES, *_schema(bits=_int, bits_2=_int, bits_3=_int, bits_4=_int)])
 HOLDING = _schema(key=_int, holder=_int)
 LOOKING = _schema(looking=_int, held=_int)
