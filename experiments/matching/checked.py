@@ -152,26 +152,28 @@ def _unequal_blocks(section: Section, n: int, asked: int) -> None:
 
 
 def _other_blocks(section: Section, trial: Trial) -> None:
-    """Search by tables that are no C(z, x) of equal blocks, (6.1) and (6.2) in general, as layouts of HammingIndex's tables."""
+    """Search by tables that are no C(z, x) of equal blocks: (6.1) and (6.2) in general, and fewer choices of blocks than (6.7)."""
     sizes = (22, 18, 14, 10)
-    starts = [sum(sizes[:i]) for i in range(4)]
+    some = tuple((block_ranges(64, 8, choice, 20), 0) for choice in STEINER)
+
+    def of_some(words: np.ndarray) -> BlockTables:
+        return BlockTables(words[:, None], radius=RADIUS, bits=64, layout=Layout(some, 1.0, 0.0, 0.0))
+
     chosen = {
-        "four blocks of 22, 18, 14 and 10 bits": [((first, count),) for first, count in zip(starts, sizes, strict=True)],
-        "14 of the 70 choices of four of eight blocks, 20 bits of each": [
-            block_ranges(64, 8, choice, 20) for choice in STEINER
-        ],
+        "four blocks of 22, 18, 14 and 10 bits": (
+            lambda words: la.TableIndex(radius=RADIUS, blocks=sizes).add(words),
+            block_candidates(1.0, 64, sizes, 1),
+        ),
+        "14 of the 70 choices of four of eight blocks, 20 bits of each": (of_some, len(some) * 2.0**-20),
     }
     found, expected, complete = [], [], True
-    for tables in chosen.values():
-        layout = Layout(tuple((ranges, 0) for ranges in tables), 1.0, 0.0, 0.0)
-        make = partial(BlockTables, radius=RADIUS, bits=64, layout=layout)
-        index, alone = make(trial.stored[:, None]), make(trial.stored[trial.special][:, None])
+    for make, share in chosen.values():
+        index, alone = make(trial.stored), make(trial.stored[trial.special])
         pairs = index.query(trial.queries)
         alone.query(trial.queries)
         complete &= len(pairs) == len(trial.asked)
         found.append(index.compared - alone.compared)
-        uniform = (len(trial.stored) - len(trial.special)) * len(trial.queries)
-        expected.append(uniform * sum(2.0**-bits for bits, _ in layout.shape))
+        expected.append((len(trial.stored) - len(trial.special)) * len(trial.queries) * share)
     section.holds(
         f"{' and '.join(chosen)} find every pair too: (6.1), (6.2) with unequal blocks, and fewer tables than (6.7)",
         complete,

@@ -103,7 +103,7 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
     for options, bits, slots in (
         (("--standard-error", "0.025"), 1, 576), (("--sketch-bytes", "64"), 1, 512), (("--bits", "2", "--slots", "400"), 2, 400),
         (("--bits", "8", "--sketch-bytes", "64"), 8, 64), (("--bits", "1/2"), 0.5, 256),
-        (("--bits", ".25", "--sketch-bytes", "16"), 0.25, 512),
+        (("--bits", ".25", "--sketch-bytes", "16"), 0.25, 512), (("--bits", "1.5", "--slots", "100"), 1.5, 100), (("--bits", "2/3"), 2 / 3, 256),
     ):  # fmt: skip
         path = tmp_path / f"{bits}-{slots}"
         run("index", "create", path, *options)
@@ -115,7 +115,7 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
         2, "error: an index of kind minhash has no parameter 'probes'; it has bands, bits, fold_case, normalization, recall, rows, "
         "seed, slots, threshold, unit, width\n",
     )  # fmt: skip
-    for bits in ("3", "1.5", "1/0", "a/2", "2/3"):
+    for bits in ("9", "8.5", "1/0", "a/2", "0", "1/257"):
         assert failure(capsys, "index", "create", tmp_path / "x", "--bits", bits)[0] == 2 and not (tmp_path / "x").exists()
 
 

@@ -84,6 +84,7 @@ def test_tables_are_those_that_arrow_makes(rng, n, longest, exact):
 KINDS = {
     "minhash": {"threshold": 0.5, "slots": 48},
     "packed": {"threshold": 0.5, "bits": 4, "slots": 36},
+    "mixed": {"threshold": 0.5, "bits": 3, "slots": 36},
     "simhash": {"kind": "simhash", "threshold": 0.7, "radius": 7, "unit": "word", "width": 1},
     "probed": {"kind": "simhash", "threshold": 0.8, "radius": 5, "probes": 40, "unit": "word", "width": 1},
 }
@@ -104,8 +105,11 @@ def some_texts(rng, n, base):
 
 def codes_of(kind, codes):
     """The codes of a document, one by one."""
-    lane = kind.lane
-    return [int(word) >> shift & (1 << lane) - 1 for word in codes for shift in range(0, 16, lane)]
+    first, words, rest = kind.lanes
+    lanes = [first] * words + [rest] * (len(codes) - words)
+    return [
+        int(word) >> shift & (1 << lane) - 1 for word, lane in zip(codes, lanes, strict=True) for shift in range(0, 16, lane)
+    ]
 
 
 def twin(index, segments, removed, queries, top, first_only):
@@ -126,15 +130,14 @@ def twin(index, segments, removed, queries, top, first_only):
                 if name in removed or stored.empty[r] or asked.empty[q]:
                     continue
                 theirs, mine = codes_of(kind, stored.codes[r]), codes_of(kind, asked.codes[q])
-                slots = getattr(kind, "slots", 64)
-                equal = sum(a == b for a, b in zip(theirs[:slots], mine[:slots], strict=True))
+                apart = sum(a != b for a, b in zip(theirs, mine, strict=True))
                 if kind.probes:
-                    met = int(stored.keys[r, 0]) >> (64 - bits) in tables[bits][q].tolist() and 64 - equal <= kind.radius
+                    met = int(stored.keys[r, 0]) >> (64 - bits) in tables[bits][q].tolist() and apart <= kind.radius
                 elif kind.name == "simhash":
-                    met = 64 - equal <= kind.radius
+                    met = apart <= kind.radius
                 else:
                     met = bool((stored.keys[r] == asked.keys[q]).any())
-                score = equal if kind.lane == 16 else equal - slots
+                score = len(mine) - apart if kind.lanes.first == 16 else -apart
                 if met and score >= kind.least:
                     estimate, error = (float(x) for x in kind.estimate(np.array(score)))
                     matches.append((-score, number, r, (q, name, estimate, error, alike(kind, query, text) if exact else None)))

@@ -108,7 +108,7 @@ def test_parameters_of_a_manifest_are_held_against_rules(path, field):
 def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
     for field in set(given) - {"kind"}:
         la.Index.create(tmp_path / "x", **given).close()
-        for value in [*WRONG, 10**9, 0, 3.0]:
+        for value in [x for x in (*WRONG, 10**9, 0, 3.0) if (field, x) != ("bits", 1.5)]:  # which is a mixture
             write_manifest(tmp_path / "x", lambda held, field=field, value=value: held["parameters"].update({field: value}))
             with pytest.raises(la.IndexFormatError):
                 la.Index.open(tmp_path / "x")

@@ -223,14 +223,15 @@ def test_fractions_of_a_bit_by_the_planner_and_what_is_refused():
     assert (kind.bits, kind.slots, kind.n_codes) == (1 / 3, 768, 16)
     assert kind.error_at_threshold < plan_kind("minhash", threshold=0.95, bits=1, sketch_bytes=32).error_at_threshold
     assert plan_kind("minhash", threshold=0.9, bits=0.25, standard_error=0.02).error_at_threshold <= 0.02
-    for bits, message in (
-        (1.5, "lookalike.Fractional mixes"),
-        (0.3, "1/2, 1/3, 1/4"),
-        (1 / 3, "must divide"),
-        (0, "one of 1, 2"),
-    ):
+    for bits, slots, message in (
+        (0, 256, "one of 1, 2"), (8.5, 256, "below 8"), (float("nan"), 256, "below 8"), (-1.5, 256, "below 8"), (2.0, 256, "an integer"), (3.0, 256, "an integer"),
+        (1 / 3, 2, "2 slots cannot be combined by 3 or 4"), (0.3, 5, "5 slots cannot be combined by 3 or 4"),
+    ):  # fmt: skip
         with pytest.raises(la.ParameterError, match=message):
-            make_kind("minhash", bits=bits)
+            make_kind("minhash", bits=bits, slots=slots)
+    for given in ({"standard_error": 0.05}, {"sketch_bytes": 64}):
+        with pytest.raises(la.ParameterError, match="1.5 bits are a mixture, for which give slots"):
+            plan_kind("minhash", threshold=0.8, bits=1.5, **given)
 
 
 @pytest.mark.parametrize("bits, slots", [(1, 512), (2, 300), (4, 130), (8, 65)])

@@ -1,5 +1,7 @@
 """One test body for every index of fingerprints, the exhaustive one as oracle, itself held to plain Python."""
 
+import itertools
+
 import numpy as np
 import pytest
 from fingerprint_words import as_ints, planted, triples
@@ -17,6 +19,8 @@ def exact_indexes(radius, bits):
             out += [
                 la.TableIndex(radius=radius, blocks=blocks, lead=lead, bits=bits, lookup=how) for how in ("prefix", "binary")
             ]
+    narrow = (3, 2, *[1] * (radius - 1)) if radius > 1 else (5,) * radius  # one more takes the rest
+    out += [la.TableIndex(radius=radius, blocks=(*narrow, bits - sum(narrow)), lead=len(narrow) + 1 - radius)] if radius else []
     out += [la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits, tables=tables) for tables in (1, 2, 3)]
     return out
 
@@ -209,7 +213,9 @@ def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
     [
         lambda: la.HammingIndex(radius=-1), lambda: la.HammingIndex(recall=0.0), lambda: la.TableIndex(radius=3, blocks=4, lead=2),
         lambda: la.TableIndex(radius=1, blocks=2, lead=0), lambda: la.TableIndex(lookup="maybe"), lambda: la.WeakBitIndex(probes=0),
-        lambda: la.WeakBitIndex(prefix_bits=40), lambda: la.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
+        lambda: la.TableIndex(blocks=(20, 20, 20, 3), bits=64), lambda: la.TableIndex(blocks=(60, 2, 2, 0)), lambda: la.TableIndex(blocks=()),
+        lambda: la.TableIndex(blocks=(16, 16, 32)), lambda: la.TableIndex(blocks=(16, 16, 16, 16.0)), lambda: la.TableIndex(blocks="1234"),
+        lambda: la.TableIndex(blocks=(10, 10, 10, 10)).add(np.full(3, 1 << 40, np.uint64)), lambda: la.WeakBitIndex(prefix_bits=40), lambda: la.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
         lambda: la.HammingIndex(radius=3).add(np.zeros(3, np.uint64)).query(np.zeros((3, 2), np.uint64)),
         lambda: la.HammingIndex(radius=3).add(np.zeros(3)), lambda: la.SimHash(bits=48), lambda: la.SimHash(bits=288),
         lambda: la.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32)),
@@ -219,6 +225,21 @@ def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
 def test_what_does_not_fit_is_refused(call):
     with pytest.raises((la.ParameterError, la.IncompatibleSketchError)):
         call()
+
+
+def test_blocks_of_given_widths_compare_what_agrees_in_one(rng):
+    """(6.1), (6.2): every pair within the radius is found; compared are the pairs that agree in a whole block."""
+    words = planted(rng, 400, 32, 3)
+    differ = words ^ words.T
+    expected = triples(la.ExhaustiveHammingIndex(radius=3, bits=32).add(words).query(words))
+    compared = {}
+    for blocks, bounds in (((2, 4, 6, 20), (0, 2, 6, 12, 32)), ([8, 8, 8, 8], range(0, 33, 8)), (4, range(0, 33, 8))):
+        index = la.TableIndex(radius=3, blocks=blocks, bits=32 if blocks == 4 else None).add(words)
+        assert triples(index.query(words)) == expected and index.bits == 32
+        agree = [(differ >> np.uint64(a)) % np.uint64(1 << b - a) == 0 for a, b in itertools.pairwise(bounds)]
+        assert index.compared == sum(int(same.sum()) for same in agree)
+        compared[str(blocks)] = index.compared
+    assert compared["[8, 8, 8, 8]"] == compared["4"] < compared["(2, 4, 6, 20)"], "equal blocks compare fewest"
 
 
 def test_empty_indexes_answer():

@@ -36,6 +36,20 @@ def test_upper_tail_is_a_sum():
         assert shares.upper_tail(k, n, p) == pytest.approx(sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1)))
 
 
+def test_upper_tail_of_a_sum_is_by_enumeration():
+    """Of two and three binomials, certain and impossible ones among them, and of many trials."""
+    for parts in (((3, 0.3), (4, 0.8)), ((2, 0.0), (3, 0.5), (1, 1.0)), ((5, 1.0),), ((1, 0.25), (1, 0.5))):
+        for least in range(-1, sum(n for n, _ in parts) + 2):
+            expected = sum(
+                np.prod([comb(n, x) * p**x * (1 - p) ** (n - x) for (n, p), x in zip(parts, counts, strict=True)])
+                for counts in product(*(range(n + 1) for n, _ in parts)) if sum(counts) >= least
+            )  # fmt: skip
+            assert shares.upper_tail_of_sum(least, *zip(*parts, strict=True)) == pytest.approx(expected, abs=1e-12)
+    assert shares.upper_tail_of_sum(1300, [2000], [0.64]) == pytest.approx(stats.binom.sf(1299, 2000, 0.64), rel=1e-9)
+    sides = [stats.binom.pmf(np.arange(1001), 1000, p) for p in (0.6, 0.7)]
+    assert shares.upper_tail_of_sum(1310, [1000, 1000], [0.6, 0.7]) == pytest.approx(np.convolve(*sides)[1310:].sum(), rel=1e-9)
+
+
 @pytest.mark.parametrize("r", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("sizes", [(300, 500), (40, 40)])
 def test_bias_and_variance_of_a_distance_from_slots(r, sizes):

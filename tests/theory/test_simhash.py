@@ -74,10 +74,16 @@ def test_numbers_of_the_thesis():
     assert blocks.combinations_within(26, 3) == 2952
     assert blocks.block_candidates(2.0**34, 64, 4, 1) == pytest.approx(4 * 2**18)
     assert blocks.block_candidates(2.0**34, 64, 5, 2) == pytest.approx(3584)
+    widths = (13, 12, 13, 13, 13)
+    assert blocks.block_candidates(2.0**34, 64, widths, 2) == pytest.approx(3584), "in any order"
+    assert blocks.block_candidates(2.0**34, 64, (34, 20, 10), 1) == 1 + 2**14 + 2**24
     assert weak_bits.table_equivalents(2.0**26, 26) == 2.0
     assert weak_bits.weak_bit_candidates(2.0**26, 26, 23) == 23
     with pytest.raises(la.ParameterError):
         blocks.block_tables(4, 2, 3)
+    for wrong in ((32, 31), (64, 0), (), (65, -1)):
+        with pytest.raises(la.ParameterError, match="add up to 64 bits"):
+            blocks.block_sizes(64, wrong)
 
 
 @pytest.mark.parametrize("tables", [((5, 1), (5, 1)), ((4, 0), (3, 1)), ((2, 0),), ()])

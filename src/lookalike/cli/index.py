@@ -50,7 +50,7 @@ def index() -> None:
               "[default: 1]")  # fmt: skip
 @click.option("--bits", type=options.Bits(), default=None,
               help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16, or a fraction: with 1/2 every two slots "
-              "share a bit, with 1/3 every three.  [default: 16]")  # fmt: skip
+              "share a bit, with 1/3 every three. Numbers between, such as 1.5, mix both.  [default: 16]")  # fmt: skip
 @click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
 @click.option("--standard-error", type=float, default=None,
               help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.lookup import Lanes
 from ..methods.comparable import compare_rows, numbered
 from ..methods.method import Method
 from ..planner import check_targets
@@ -100,7 +101,7 @@ class Kind(ABC):
 
     @property
     @abstractmethod
-    def lane(self) -> int:
+    def lanes(self) -> Lanes:
         """Bits of a code."""
 
     @property

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
+from ..kernels.lookup import Lanes
 from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
 from ..search.weak_bits import MAX_PREFIX, MOST_TABLES, WeakBits
 from ..sketches.minhash import FastSimilarity
-from ..sketches.packed import packing_of
 from ..sketches.simhash import SimHash
 from ..theory import banding, mixture, shares, simhash
 from ..theory.mixture import Part
@@ -38,7 +39,7 @@ class MinHashKind(Kind):
 
     bands: int | None = None  # these two in place of the planner's choice
     rows: int | None = None
-    # of a slot: the 16 are those of its value, fewer are taken from the value mixed with its place; 1 / m: XORs of m slots
+    # of a slot: the 16 are those of its value, fewer are of the value mixed with its place; 1 / m: XORs of m; between: mixtures
     bits: float = WORD
     slots: int = SLOTS
     name = "minhash"
@@ -48,18 +49,28 @@ class MinHashKind(Kind):
         """Check the parameters."""
         super().__post_init__()
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
-        if self.bits not in LANES and not 0.0 < self.bits < 1.0:
-            raise ParameterError(
-                f"bits must be one of {', '.join(map(str, LANES))}, or 1/2, 1/3 and so on; got {self.bits}: all slots of an "
-                "index are of one kind; lookalike.Fractional mixes kinds, and lookalike.pairs_above searches those"
-            )
-        _ = self._part
+        if self.bits not in LANES and not 0.0 < self.bits < LANES[-2]:
+            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}, or any number below 8; got {self.bits}")
+        if float(self.bits).is_integer():
+            whole("bits", self.bits, 1)
+        _ = self._parts
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
 
     @cached_property
-    def _part(self) -> Part:
-        """Stored slots."""
-        return packing_of([(self.bits, 1.0)]).parts(self.slots)[0]
+    def _parts(self) -> tuple[Part, ...]:
+        """Stored slots: of one kind, or of two whose bits are next to those asked for, the fewer bits first (XORs: more)."""
+        if self.bits >= 1.0:
+            low = max(lane for lane in LANES if lane <= self.bits)
+            more = round(self.slots * (self.bits / low - 1.0))
+            kinds = (self.slots - more, low, 1), (more, 2 * low, 1)
+        else:
+            low = int(1.0 / self.bits)
+            stored = min(max(round(self.bits * self.slots), -(-self.slots // (low + 1))), self.slots // low)
+            more = self.slots - low * stored
+            if more > stored:
+                raise ParameterError(f"{self.slots} slots cannot be combined by {low} or {low + 1}: {self.bits} bits take more")
+            kinds = (stored - more, 1, low), (more, 1, low + 1)
+        return tuple(Part(slots=n, bits=bits, combined=combined) for n, bits, combined in kinds if n)
 
     @cached_property
     def plan(self) -> Plan:
@@ -82,18 +93,27 @@ class MinHashKind(Kind):
     def n_keys(self) -> int:
         return self.plan.bands
 
-    @property
-    def lane(self) -> int:
-        return self._part.bits
+    @cached_property
+    def _words(self) -> list[int]:
+        """Of the codes of each part."""
+        return [-(-part.slots * part.bits // WORD) for part in self._parts]
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        return Lanes(self._parts[0].bits, self._words[0], self._parts[-1].bits)
 
     @property
     def n_codes(self) -> int:
-        return -(-self._part.slots * self.lane // WORD)
+        return sum(self._words)
+
+    @property
+    def _stored(self) -> int:
+        return sum(part.slots for part in self._parts)
 
     @property
     def lowest(self) -> int:
         """Whole codes are counted if they are equal, packed ones if they differ."""
-        return 0 if self.bits == WORD else -self._part.slots
+        return 0 if self.bits == WORD else -self._stored
 
     @cached_property
     def least(self) -> int:
@@ -102,27 +122,31 @@ class MinHashKind(Kind):
     @cached_property
     def _enough(self) -> int:
         """Least number of equal codes with which an estimate reaches the threshold."""
-        return int(np.ceil(self._part.slots * self._match - 1e-9))
+        return int(np.ceil(self._expected(self.threshold).sum() - 1e-9))
 
-    @property
-    def _match(self) -> float:
-        """Probability that two codes are equal, of documents at the threshold."""
-        return float(mixture.curve(self._part, self.threshold)[0])
+    def _expected(self, resemblance: ArrayLike) -> Float64Array:
+        """Return how many codes of each part are equal on average."""
+        return np.stack([part.slots * mixture.curve(part, resemblance)[0] for part in self._parts], -1)
 
     @property
     def recall_at_threshold(self) -> float:
         looked_at = float(banding.candidate_probability(self.threshold, self.plan.bands, self.plan.rows))
-        stored = self._part.slots
-        return looked_at * shares.reach_probability(self._match, min(1.0, self._enough / stored), stored)
+        slots = [part.slots for part in self._parts]
+        equal = self._expected(self.threshold) / slots
+        return looked_at * shares.upper_tail_of_sum(self._enough, slots, equal.tolist())
 
     @property
     def error_at_threshold(self) -> float:
-        return float(mixture.variance(self.threshold, [self._part]) ** 0.5)
+        return float(mixture.variance(self.threshold, self._parts) ** 0.5)
 
     @cached_property
     def estimates(self) -> tuple[Float64Array, Float64Array]:
-        found, error = mixture.estimate(np.arange(self._part.slots + 1)[:, None], [self._part])
-        return np.clip(found, 0, 1), np.asarray(error, np.float64)
+        """Of a mixture only the sum of equal codes is known: it is split as is to be expected, for the errors."""
+        equal = np.arange(self._stored + 1)
+        found = np.clip(mixture.resemblance(equal / self._stored, self._parts), 0, 1)
+        split = self._expected(found)
+        error = mixture.estimate(split * (equal / split.sum(-1))[:, None], self._parts)[1]
+        return found, np.asarray(error, np.float64)
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
         n = len(offsets) - 1
@@ -130,8 +154,11 @@ class MinHashKind(Kind):
         if self.bits == WORD:
             codes = made.estimates.astype(np.uint16)
         else:
-            codes = np.zeros((n, self.n_codes), np.uint16)
-            pack_lanes(made.estimates, self.lane, self._part.combined, codes)
+            codes, end, word = np.zeros((n, self.n_codes), np.uint16), 0, 0
+            for part, words in zip(self._parts, self._words, strict=True):
+                begin, end = end, end + part.slots * part.combined
+                pack_lanes(made.estimates, begin, end, part.bits, part.combined, codes, word)
+                word += words
         return Sketches(made.keys, codes, offsets[1:] == offsets[:-1], self)
 
 
@@ -146,7 +173,7 @@ class SimHashKind(Kind):
     probes: int | None = None
     tables: int = 1  # that are probed
     name = "simhash"
-    lane, n_codes, lowest = 1, BITS // WORD, -BITS
+    lanes, n_codes, lowest = Lanes(1, BITS // WORD, 1), BITS // WORD, -BITS
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -272,6 +299,8 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
     if size is not None:
         size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
     bits = rest.get("bits") or 0
+    if bits not in (0, *LANES) and abs(bits * round(1.0 / bits) - 1.0) > 1e-9:
+        raise ParameterError(f"{bits} bits are a mixture, for which give slots: one of its kinds errs less in as many bytes")
     kinds, xors = ((), (round(1.0 / bits),)) if 0 < bits < 1 else ((int(bits),) if bits else LANES, ())
     chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=xors)
     if chosen.permutations > MAX_PERMUTATIONS:

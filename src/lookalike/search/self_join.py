@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,7 @@ NS_PER_ENTRY, NS_PER_COMPARISON, NS_PER_SCANNED = 40.0, 12.0, 2.0
 ROOM = 1 << 16
 
 
-def block_masks(bits: int, blocks: int, choices: tuple[tuple[int, ...], ...]) -> UInt64Array:
+def block_masks(bits: int, blocks: int | Sequence[int], choices: tuple[tuple[int, ...], ...]) -> UInt64Array:
     """Return the bits of each choice of blocks, uint64 of shape (choices, words)."""
     starts = np.cumsum([0, *theory.block_sizes(bits, blocks)])
     masks = np.zeros((len(choices), (bits + 63) // 64), np.uint64)

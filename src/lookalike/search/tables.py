@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -30,8 +31,9 @@ class TableIndex(FingerprintIndex):
     Parameters
     ----------
     radius : int >= 0, default 3
-    blocks : int, default 4
-        z: blocks of bits, as equal as can be.
+    blocks : int, or sequence of int, default 4
+        z: blocks of bits, as equal as can be, or the width of each, from the lowest bit on. Equal ones compare the fewest
+        uniform fingerprints.
     lead : int, default 1
         x: blocks that must agree, with ``blocks - lead >= radius``.
     lookup : {"prefix", "binary"}, default "prefix"
@@ -41,7 +43,7 @@ class TableIndex(FingerprintIndex):
     Raises
     ------
     ParameterError
-        If the blocks cannot guarantee the radius, or fingerprints are incompatible.
+        If the blocks cannot guarantee the radius, their widths do not add up to the bits, or fingerprints are incompatible.
 
     Notes
     -----
@@ -53,20 +55,32 @@ class TableIndex(FingerprintIndex):
     """
 
     def __init__(
-        self, *, radius: int = 3, blocks: int = 4, lead: int = 1, lookup: str = "prefix", bits: int | None = None
+        self,
+        *,
+        radius: int = 3,
+        blocks: int | Sequence[int] = 4,
+        lead: int = 1,
+        lookup: str = "prefix",
+        bits: int | None = None,
     ) -> None:
+        if isinstance(blocks, Sequence):
+            blocks = tuple(whole("the width of a block", width, 1) for width in blocks)
+            bits = sum(theory.block_sizes(sum(blocks) if bits is None else whole("bits", bits, 1), blocks))
         super().__init__(radius=radius, bits=bits)
-        blocks, lead = whole("blocks", blocks, 1), whole("lead", lead, 1)
-        self.n_tables = theory.block_tables(blocks, lead, radius)
+        lead = whole("lead", lead, 1)
+        if not isinstance(blocks, tuple):
+            blocks = whole("blocks", blocks, 1)
+        self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
         if lookup not in ("prefix", "binary"):
             raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")
-        self.blocks, self.lead, self.lookup = blocks, lead, lookup
+        self.blocks: int | tuple[int, ...] = blocks
+        self.lead, self.lookup = lead, lookup
 
     def _build(self) -> None:
         """Sort the keys of each table."""
         words = self._stored
-        choices = tuple(combinations(range(self.blocks), self.lead))
-        masks = block_masks(self.bits or 64, self.blocks, choices)
+        sizes = theory.block_sizes(self.bits or 64, self.blocks)
+        masks = block_masks(sum(sizes), sizes, tuple(combinations(range(len(sizes)), self.lead)))
         n = len(words)
         prefix_bits = min(24, max(1, int(max(n, 2) - 1).bit_length()))
         shift = np.uint64(64 - prefix_bits)

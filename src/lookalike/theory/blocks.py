@@ -15,23 +15,29 @@ from ..errors import ParameterError
 from ._check import Float
 
 
-def block_sizes(bits: int, blocks: int) -> list[int]:
-    """Sizes of blocks as equal as can be, the larger ones first.
+def block_sizes(bits: int, blocks: int | Sequence[int]) -> list[int]:
+    """Sizes of blocks: those given, or as equal as can be, the larger ones first.
 
     Parameters
     ----------
     bits : int >= 1
-    blocks : int in [1, bits]
+    blocks : int in [1, bits], or their widths
 
     Raises
     ------
     ParameterError
-        If there are fewer bits than blocks, or no block.
+        If there are fewer bits than blocks, or no block; or widths below 1, or that do not add up to ``bits``.
 
     References
     ----------
-    Thesis on PSM, equation 6.3: blocks of similar size.
+    Thesis on PSM, equations 6.1 and 6.2: blocks of any size; 6.3: blocks of similar size.
     """
+    if isinstance(blocks, Sequence):
+        if min(blocks, default=0) < 1 or sum(blocks) != bits:
+            raise ParameterError(
+                f"widths of blocks must be at least 1 and add up to {bits} bits; got {', '.join(map(str, blocks))}"
+            )
+        return list(blocks)
     if not 1 <= blocks <= bits:
         raise ParameterError(f"blocks must be in 1..{bits}; got {blocks}")
     return [bits // blocks + (i < bits % blocks) for i in range(blocks)]
@@ -62,14 +68,14 @@ def block_tables(blocks: int, lead: int, radius: int) -> int:
     return comb(blocks, lead)
 
 
-def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> float:
+def block_candidates(fingerprints: float, bits: int, blocks: int | Sequence[int], lead: int) -> float:
     """Expected comparisons of a query over all tables, for uniform fingerprints: sum of n 2^-(bits led).
 
     Parameters
     ----------
     fingerprints : float
     bits : int >= 1
-    blocks : int in [1, bits]
+    blocks : int in [1, bits], or their widths
     lead : int in [1, blocks)
 
     References
@@ -77,7 +83,7 @@ def block_candidates(fingerprints: float, bits: int, blocks: int, lead: int) -> 
     Thesis on PSM, equation 6.6, summed over all tables with the sizes that their blocks have.
     """
     sizes = np.array(block_sizes(bits, blocks))
-    return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(blocks), lead)))
+    return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(len(sizes)), lead)))
 
 
 # The words of weight 4 of the extended Hamming code [8, 4, 4], a Steiner system S(3, 4, 8): any three of eight blocks lie in

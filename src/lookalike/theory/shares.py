@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -58,6 +60,36 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
     log_terms = log_terms + i * np.log(probability) + (n - i) * np.log1p(-probability)
     top = log_terms.max()
     return float(np.exp(top) * np.exp(log_terms - top).sum())
+
+
+def _chances(trials: int, probability: float) -> Float:
+    """Return the probabilities of 0 to ``trials`` successes."""
+    i = np.arange(trials + 1)
+    if probability in (0.0, 1.0):
+        return (i == trials * probability) * 1.0
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
+    return np.exp(logs[-1] - logs - logs[::-1] + i * np.log(probability) + (trials - i) * np.log1p(-probability))
+
+
+def upper_tail_of_sum(matches: int, trials: Sequence[int], probabilities: Sequence[float]) -> float:
+    """P(X1 + X2 + ... >= matches) of independent binomials: what matches in parts of several kinds.
+
+    Parameters
+    ----------
+    matches : int
+    trials : sequence of int
+        Of each part, 1 or more.
+    probabilities : sequence of float
+        As many, in [0, 1].
+
+    References
+    ----------
+    The convolution of binomial distributions.
+    """
+    law = np.ones(1)
+    for n, p in zip(trials, probabilities, strict=True):
+        law = np.convolve(law, _chances(int(count("trials", n)), float(within("probabilities", p, 0.0, 1.0))))
+    return float(law[max(0, matches) :].sum())
 
 
 def reach_probability(resemblance: float, threshold: float, slots: int) -> float:
