@@ -25,8 +25,8 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 4295, "kernels": 6335, "engines": 4725, "recipes": 5815, "results": 3090, "files": 4520, "formats": 6805, "inputs": 1895,
-    "steps": 3350, "index": 2265, "search": 2405, "serve": 2610, "report": 2300, "cli": 3065, "sketches": 1515, "values": 1800, "text": 1800,
+    "theory": 4380, "kernels": 6380, "engines": 4725, "recipes": 5815, "results": 3090, "files": 4520, "formats": 6805, "inputs": 1895,
+    "steps": 3350, "index": 2300, "search": 2420, "serve": 2610, "report": 2300, "cli": 3065, "sketches": 1610, "values": 1800, "text": 1800,
     "settings": 1030, "methods": 745, "extraction": 570, "datasketch": 590, "bridges": 470,
 }  # fmt: skip
 MOST = {
@@ -34,7 +34,7 @@ MOST = {
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 80,
+    "files imported by exactly one other": 82,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called.
