@@ -132,7 +132,7 @@ bench: $(WHEEL)
 	PYTHONPATH=$(CURDIR)/build/installed OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
 		$(BIN)/python benchmarks/end_to_end.py $(if $(QUICK),--quick)
 
-# Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 8 GB).
+# Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 20 GB).
 bench-hamming: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/hamming.py $(SIZE)

@@ -79,7 +79,8 @@ def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted:
                 f"its {compression} data takes more than {WINDOW >> 20} MB of memory to decompress; decompress it first, or "
                 "compress it with a smaller window (zstd --long=27, xz -9, or less)"
             )
-        raise (DamagedError(path, reason) if damaged else InputDataError(f"{shown(path)}: cannot be read: {reason}")) from None
+        said = f"cannot be read: {reason}"
+        raise (DamagedError(path, said) if damaged else InputDataError(f"{shown(path)}: {said}")) from None
 
 
 def open_stream(path: Path | Url, n_bytes: int | None = None, *, arrow: bool = False) -> Any:
