@@ -75,7 +75,9 @@ def test_damaged_compression_is_left_out(folder, caplog, name):
         caplog.clear()
         assert la.dedup(folder, on_error="skip").summary.documents_skipped == 2
         assert f"{folder}/{name} " in caplog.text and "data is damaged or cut short" in caplog.text
-        with pytest.raises(la.InputDataError, match=rf"/{name}: (cannot be read: )?the .*data is damaged or cut short .*--on-error skip"):
+        with pytest.raises(
+            la.InputDataError, match=rf"/{name}: (cannot be read: )?the .*data is damaged or cut short .*--on-error skip"
+        ):
             la.dedup(folder / name, on_error="stop")
 
 

@@ -14,7 +14,7 @@ from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
 from lookalike.kernels import packing as kernel
 from lookalike.sketches.minhash import FastSimilarity
-from lookalike.theory import bbit, shares, simhash, xor_bits
+from lookalike.theory import bbit, mixture, shares, simhash, xor_bits
 from lookalike.values import Shingles
 
 
@@ -43,6 +43,10 @@ def test_errors_of_estimates():
     estimated, error = make_kind("minhash").estimate(score)
     slope = 256 * (estimated[-1] - estimated[-2])
     np.testing.assert_allclose(error, shares.share_error(score, 256) * slope, rtol=1e-9)
+    for bits in (1, 4, 0.5):  # also of fewer equal codes than chance makes
+        kind = make_kind("minhash", bits=bits, slots=60)
+        counts = np.arange(kind._stored + 1)
+        np.testing.assert_allclose(kind.estimates[1], mixture.estimate(counts[:, None], kind._parts)[1], rtol=1e-9)
     estimated, error = make_kind("simhash").estimate(-np.arange(65))
     np.testing.assert_allclose(estimated, np.cos(np.pi * np.arange(65) / 64), atol=1e-12)
     np.testing.assert_allclose(error, simhash.cosine_error(np.arange(65)), rtol=1e-12)

@@ -66,7 +66,7 @@ def _chances(trials: int, probability: float) -> Float:
     """Return the probabilities of 0 to ``trials`` successes."""
     i = np.arange(trials + 1)
     if probability in (0.0, 1.0):
-        return (i == trials * probability) * 1.0
+        return (i == trials * probability).astype(np.float64)
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
     return np.exp(logs[-1] - logs - logs[::-1] + i * np.log(probability) + (trials - i) * np.log1p(-probability))
 
