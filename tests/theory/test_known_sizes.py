@@ -66,6 +66,56 @@ def test_intervals_reach_the_ends_that_fit(rng, bits, common):
     assert (np.abs(found - common) <= 1.96 * error + 1e-12).mean() > 0.93
 
 
+def by_hand(likelihood, top):
+    """Where a likelihood on [0, top] is highest, and the wider half of where it is within 1.96 squared over 2, over 1.96: by a grid."""
+    grid = np.linspace(0, top, 100_001)
+    values = likelihood(grid)
+    fit = grid[values.max() - values < 1.96**2 / 2]
+    found = grid[values.argmax()]
+    return found, max(found - fit[0], fit[-1] - found) / 1.96
+
+
+@pytest.mark.parametrize(
+    "counts", [(50, 100, 362), (3, 200, 309), (1, 20, 43), (0, 5, 3), (200, 0, 312), (30, 1, 97), (64, 1, 700), (40, 400, 0)]
+)
+def test_peaks_and_their_reach_are_those_of_a_grid(counts):
+    """Of three counts: peaks within and at both ends, near them, and intervals that reach an end or do not."""
+    equal, first, second = counts
+    left, right = 100, 300
+
+    def likelihood(a):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = [n * np.log(x) if n else 0.0 for n, x in ((equal, a), (first, left - a), (second, right - a))]
+        return sum(terms) - sum(counts) * np.log(left + right - a)
+
+    found = known_sizes.most_likely(*counts, left, right)
+    assert found == pytest.approx(by_hand(likelihood, left), abs=0.003)
+
+
+@pytest.mark.parametrize("common", [0, 3, 60, 97, 100])
+def test_peaks_of_codes_are_those_of_a_grid(rng, common):
+    """Of one row of codes, by the law of pairs of codes."""
+    left, right, bits = 100, 300, 2
+    x, y = (
+        minima(rng, 48, left, right, common)
+        if 0 < common < left
+        else (rng.exponential(1 / left, 48), rng.exponential(1 / right, 48))
+    )
+    y = np.minimum(x, rng.exponential(1 / (right - left), 48)) if common == left else y
+    one, other = (known_sizes.code_of(-np.expm1(-z), size, bits).astype(int) for z, size in ((x, left), (y, right)))
+    laws = [known_sizes.code_probabilities(a, left, right, bits)[one, other] for a in np.linspace(0, left, 1001)]
+
+    def likelihood(a):
+        return np.interp(a, np.linspace(0, left, 1001), np.log(np.maximum(laws, 1e-300)).sum(1))
+
+    found = known_sizes.most_likely_of_codes(one, other, left, right, bits)
+    assert np.shape(found) == (2,) and found == pytest.approx(by_hand(likelihood, left), abs=0.06)
+
+
+def test_the_largest_minimum_has_the_last_code():
+    assert known_sizes.code_of([0.0, 0.5, 1.0], [1, 1, 9], 3).tolist() == [0, 4, 7]
+
+
 def test_one_size_for_all_rows():
     codes = np.random.default_rng(1).integers(0, 16, (2, 5, 64))
     each = known_sizes.most_likely_of_codes(*codes, np.full(5, 100), np.full(5, 300), 4)

@@ -50,6 +50,7 @@ def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius,
 def test_edges_of_the_share():
     """Equal documents, and all probes there are: nothing is missed. More probes find more, longer prefixes less."""
     assert probed_share(1.0, 20, 1, 3) == 1.0
+    assert probed_share(0.95, 20, 5, 3) == probed_share(0.95, 20, 5, 3, bits=64, tables=1)
     every = sum(comb(9, i) for i in range(4))
     assert probed_share(0.9, 9, every, 3) == 1.0 > probed_share(0.9, 9, every - 1, 3) > 0.999
     by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 2, 5, 23, 100)]
