@@ -42,7 +42,7 @@ class CMinHash(PermutationMinHash):
 
     References
     ----------
-    Li & Li, "C-MinHash: Improving Minwise Hashing with Circulant Permutation", ICML 2022, algorithm 3.
+    Li & Li, "C-MinHash: Improving Minwise Hashing with Circulant Permutation", ICML 2022, the form with two permutations.
 
     Examples
     --------
