@@ -126,8 +126,8 @@ def circulant_variance(resemblance: ArrayLike, permutations: ArrayLike, union_si
     References
     ----------
     Li & Li, "C-MinHash: Improving Minwise Hashing with Circulant Permutation", ICML 2022; this form is derived here. Two slots
-    look at f + m places, any of which is as likely to have the least value: one that both look at (f - m) decides both slots, one
-    of the others (m each) its own. So both agree with probability R^2 - R (1 - R) / (f - 1) E[(f - m) / (f + m)].
+    look at f + m places, any of which is as likely to have the least value: one that both look at (f - m) decides both slots,
+    one of the others (m each) its own. So both agree with probability R^2 - R (1 - R) / (f - 1) E[(f - m) / (f + m)].
     """
     k, f, d = count("permutations", permutations), int(count("union_size", union_size)), int(count("universe", universe))
     if f > d or np.any(k > d):
