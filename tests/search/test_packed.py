@@ -82,6 +82,8 @@ def test_nearest_are_the_highest_estimates(rng, packing):
     ):
         packed = packing.pack(signatures)
         rows, values = la.nearest(packed, packed, top=40)
+        for all_of, first in zip((rows, values), la.nearest(packed, packed, top=1), strict=True):
+            np.testing.assert_array_equal(first, all_of[:, :1])
         estimates = packed.estimated_resemblance(*np.indices((40, 40))).tolist()
         for query, every in enumerate(estimates):
             order = sorted(
