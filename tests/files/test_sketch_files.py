@@ -140,6 +140,19 @@ def test_other_densities_are_damage(tmp_path, header, steps):
         la.load(tmp_path / "y.sig")
 
 
+@pytest.mark.parametrize("damage", ["layout", "has_empty"])
+def test_another_layout_is_damage(tmp_path, damage):
+    la.save(values()["bits"], tmp_path / "x.sig")
+    file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
+    arrays = {name: file[name] for name in ("words", "layout")}
+    header = {"has_empty": int(file.meta["has_empty"])} if damage == "has_empty" else {}
+    if damage == "layout":
+        arrays["layout"] = arrays["layout"] + np.array([0, 1, 0])  # a slot more, in as many words
+    write_arrays(tmp_path / "y.sig", arrays, file.meta | header, kind=SIGNATURES)
+    with pytest.raises(la.InputDataError, match="damaged"):
+        la.load(tmp_path / "y.sig")
+
+
 def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
     """Their sketches can be compared with each other, not with new ones."""
     new, new_bits = values()["fast"], values()["bits"]
