@@ -255,7 +255,7 @@ def test_tune_lists_searches(capfd):
     assert code == 0 and "WeakBitIndex(radius=3" in out and "HammingIndex(radius=3" in out
     assert re.search(r"  0\.9\d{3} ± 0\.00\d\d  +WeakBitIndex\(.*, probes=5, tables=2\)", out)
     assert re.search(r"  1\.0000  +HammingIndex", out), "what is exact has no error"
-    code, out, _ = run(capfd, "tune", "-n", "1000000", "--json")
+    code, out, _ = run(capfd, "tune", "-n", "1e6", "--json")
     assert {choice["error"] > 0 for choice in json.loads(out)["choices"] if "WeakBit" in choice["method"]} == {True}
     code, out, _ = run(capfd, "tune", "-n", "1000", "--recall", "1", "--memory", "10", "--json")
     assert code == 0 and json.loads(out)["choices"] == []

@@ -73,6 +73,13 @@ def test_tune_refuses_what_is_not_a_size(capfd, size):
     assert code == 2 and f"memory must be a number of bytes such as 4GB or 500MiB; got {size!r}" in err
 
 
+@pytest.mark.parametrize(("number", "message"), [("nan", "must be a whole number; got nan"), ("1.5", "whole number; got 1.5"),
+                                                 ("inf", "whole number; got inf"), ("0", "n must be in 1..")])  # fmt: skip
+def test_tune_refuses_what_is_not_a_number_of_fingerprints(capfd, number, message):
+    code, _, err = run(capfd, "tune", "-n", number)
+    assert code == 2 and message in err
+
+
 @pytest.mark.parametrize("size", ["0", "0.5"])
 def test_tune_refuses_less_than_a_byte(capfd, size):
     code, _, err = run(capfd, "tune", "-n", "1000", "--memory", size)

@@ -14,8 +14,8 @@ SHOWN = 12
 
 
 @click.command(short_help="List the fastest searches of fingerprints.")
-@click.option("-n", "--fingerprints", type=click.IntRange(1), required=True, metavar="N",
-              help="How many 64-bit fingerprints are searched.")  # fmt: skip
+@click.option("-n", "--fingerprints", type=float, required=True, metavar="N",
+              help="How many 64-bit fingerprints are searched, such as 1e7.")  # fmt: skip
 @click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="How many of the 64 bits can differ.")
 @click.option("--recall", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True,
               help="Share of pairs that must be found.")  # fmt: skip
@@ -23,7 +23,7 @@ SHOWN = 12
 @click.option("--sigma", type=click.FloatRange(0, min_open=True), default=0.2, show_default=True,
               help="Median difference of the sums behind the bits of near-duplicates, in standard deviations.")  # fmt: skip
 @options.as_json
-def tune(fingerprints: int, radius: int, recall: float, memory: str | None, sigma: float, as_json: bool) -> None:
+def tune(fingerprints: float, radius: int, recall: float, memory: str | None, sigma: float, as_json: bool) -> None:
     """List the searches of fingerprints that fit a memory and a recall, the fastest first, by a model of a 2.6 GHz core.
 
     The recall of WeakBitIndex is computed for queries that are drawn, and stated with its standard error; the probes are so
@@ -32,19 +32,23 @@ def tune(fingerprints: int, radius: int, recall: float, memory: str | None, sigm
     Examples:
 
     \b
-        lookalike tune -n 10000000 --recall 0.95 --memory 1GB
+        lookalike tune -n 1e7 --recall 0.95 --memory 1GB
     """
     from dataclasses import asdict
 
     from ..engines.memory import parse_bytes
+    from ..errors import ParameterError
     from ..search.tuning import choices
 
+    if fingerprints // 1 != fingerprints:  # nor are nan and infinity
+        raise ParameterError(f"--fingerprints must be a whole number; got {fingerprints}")
+    n = int(fingerprints)
     most = inf if memory is None else parse_bytes(memory)
-    found = choices(fingerprints, radius=radius, recall=recall, memory=most, sigma=sigma)
+    found = choices(n, radius=radius, recall=recall, memory=most, sigma=sigma)
     if as_json:
         click.echo(json.dumps({"choices": [asdict(choice) for choice in found]}))
         return
-    say(f"Searches of {fingerprints:,} fingerprints within {radius} bits, recall at least {recall}:")
+    say(f"Searches of {n:,} fingerprints within {radius} bits, recall at least {recall}:")
     if not found:
         say("  none: allow more memory or a lower recall")
         return
