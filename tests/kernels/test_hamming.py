@@ -91,6 +91,8 @@ def test_prefixes_come_in_order_of_cost(rng, first_bit, weighed, rows):
     given = margins if weighed else np.empty((0, 64), np.float32)
     n = weak_bits.weak_prefixes(query, given, 0, rows, first_bit, bits, radius, order, costs, heap, flips, out)
     assert n == probes
+    none = weak_bits.weak_prefixes(query, given, rows, rows, first_bit, bits, radius, order, costs, heap, flips, out)
+    assert none == 0, "of no queries"
     for row in range(rows):
         prefix = int(query[row, 0]) >> first_bit & (1 << bits) - 1
         price = np.abs(margins[row, first_bit : first_bit + bits]).astype(float) if weighed else np.ones(bits)

@@ -2,7 +2,6 @@
 
 import tracemalloc
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import pytest
 import lookalike as la
 from lookalike.search import exhaustive
 from lookalike.theory import packed_banding
-from lookalike.theory.mixture import Part
 
 PACKINGS = [
     la.BBit(bits=1), la.BBit(bits=3), la.XorBits(combined=2), la.XorBits(combined=3), la.XorBits(combined=4),
@@ -170,23 +168,6 @@ def test_recall_of_dense_sets_is_at_least_as_planned(rng):
     assert 0.8 <= planned < sparse and abs(share - planned) < 5 * (planned * (1 - planned) / n) ** 0.5
 
 
-def test_probabilities_of_bands_are_products():
-    parts = [Part(slots=3, bits=2), Part(slots=4, combined=2)]
-    p = [0.25 + 0.75 * 0.6] * 3 + [(1 + 0.6**2) / 2] * 4
-    expected = 1 - (1 - p[0] * p[1]) * (1 - p[2] * p[3]) * (1 - p[4] * p[5])
-    assert packed_banding.candidate_probability(0.6, 3, 2, parts) == pytest.approx(expected, rel=1e-14)
-    found = packed_banding.candidate_probability(np.array([[0.0, 0.6, 1.0]]), 3, 2, parts)
-    assert found.shape == (1, 3) and found[0, 1] == pytest.approx(expected) and found[0, 2] == 1.0
-    plain = la.theory.banding.candidate_probability(0.5 + 0.5 * 0.7, 9, 6)
-    assert packed_banding.candidate_probability(0.7, 9, 6, [Part(slots=60)]) == pytest.approx(float(plain), rel=1e-12)
-
-
-def test_more_documents_take_more_rows():
-    parts = la.BBit(bits=1).parts(256)
-    rows = [packed_banding.choose_bands(0.8, 0.9, parts, 10.0**e)[1] for e in range(1, 9)]
-    assert all(a <= b for a, b in pairwise(rows)) and rows[0] < rows[-1]
-
-
 def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
     """By bands: those candidates whose estimate reaches the threshold; of few documents all pairs are compared."""
     packed = la.BBit(bits=2).pack(planted(rng, 300, 256, 0.85, 400))
@@ -224,8 +205,6 @@ def test_what_bands_cannot_do_is_refused(rng):
         ),
         (lambda: la.pairs_above(packed, 0.8, recall=1.0), r"recall must be in \(0, 1\)"),
         (lambda: la.pairs_above(packed, 1.5), "threshold must be"),
-        (lambda: packed_banding.choose_bands(0.0, 0.99, [Part(slots=2, bits=8)]), "do not reach a recall"),
-        (lambda: packed_banding.candidate_probability(0.5, 9, 8, [Part(slots=64)]), "need 72 stored slots"),
     ):
         with pytest.raises(la.ParameterError, match=message):
             call()

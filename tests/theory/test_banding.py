@@ -94,6 +94,11 @@ def test_bands_of_least_errors_are_those_of_all_shapes(threshold, permutations, 
     assert banding.least_errors(threshold, permutations, weight) == min(shapes, key=error)
 
 
+def test_both_errors_weigh_the_same_unless_told():
+    chosen = [banding.least_errors(0.5, 64, weight) for weight in (0.45, 0.5, 0.55)]
+    assert banding.least_errors(0.5, 64) == chosen[1] and len({*chosen}) == 3
+
+
 @pytest.mark.parametrize("wrong", [{"threshold": 0}, {"threshold": 1.1}, {"recall": 0}, {"recall": 1}, {"permutations": 0},
                                    {"bands": 3}, {"rows": 3}, {"bands": 0, "rows": 1}, {"verify": "maybe"},
                                    {"documents": -1}, {"permutations": 3, "threshold": 0.1},

@@ -176,3 +176,9 @@ def test_mixtures_leave_no_slot_out(k):
     found = list(choose.mixtures(k, 4 * k))
     assert len(found) > 10
     assert all(sum(part.slots * part.combined for part in parts) == k for parts in found)
+
+
+def test_the_least_error_that_can_be_asked_for():
+    assert choose.for_error(0.999, 1e-4).standard_error <= 1e-4
+    with pytest.raises(la.ParameterError, match="must be a number of at least 0.0001; got 9.9e-05"):
+        choose.for_error(0.999, 0.99e-4)

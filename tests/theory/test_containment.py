@@ -35,11 +35,12 @@ def test_no_document_is_found_less_often_than_stated(threshold, recall):
     assert (exact >= theory.found(threshold, sample, least) - 1e-9).all()
 
 
-@pytest.mark.parametrize(("threshold", "recall"), CASES)
+@pytest.mark.parametrize(("threshold", "recall"), [*CASES, (0.28, 0.9), (0.56, 0.9)])  # 25 times these is rounded up
 def test_short_documents_need_the_threshold_itself(threshold, recall):
     sample, least = theory.plan_sample(threshold, recall)
     needed = theory.least_shared(threshold, sample, least)
     assert needed[sample] == least
+    assert needed.shape == (sample + 1,)
     for size in range(1, sample):
         assert needed[size] / size >= threshold - 1e-12 > (needed[size] - 1) / size - 1e-12
 
@@ -57,6 +58,16 @@ def test_shingles_that_tell_nothing_cost_no_more_than_stated(rng, threshold, rec
         assert abs(found - p) <= 5 * (p * (1 - p) / len(shared)) ** 0.5
     for size in range(1, sample):
         assert known[size].tolist() == [1.0 if u < needed[size] else 0.0 for u in range(sample + 1)]
+
+
+def test_a_recall_that_is_just_reached_is_enough():
+    """Rounded, what is stated is below or above what is computed."""
+    for t in (0.03, 0.05):
+        for sample in range(33, 128):
+            assert theory.plan_sample(t, 1.0 - (1.0 - t) ** sample) == (sample, 1)
+    for t in (0.5, 0.7, 0.9):
+        for least in range(int(32 * t) - 6, int(32 * t) + 1):
+            assert theory.plan_sample(t, float(stats.binom.sf(least - 1, 32, t))) == (32, least)
 
 
 def test_a_sample_cannot_be_too_large():

@@ -186,6 +186,7 @@ def test_bits_of_sparse_sets_tell_nothing_but_their_equality():
         grouped = bit_pairs.variance(r, 4, left, right, 1)
         every = bit_pairs.variance(r, 4, left, right, 1, grouped=False)
         assert every <= grouped * (1 + 1e-9) <= plain * (1 + 1e-9)
+        assert bit_pairs.variance(r, 4, left, right, 64) == pytest.approx(grouped / 64, rel=1e-12)
         gains.append(plain / every)
     assert gains[0] > 2 and gains[1] < 1.001
 
