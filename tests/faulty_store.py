@@ -128,7 +128,7 @@ def failing(**given):
     handler = type("Handler", (_Handler,), {"faults": faults})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         with object_store.environment(f"http://127.0.0.1:{server.server_address[1]}"):
             yield faults

@@ -148,7 +148,7 @@ def serving(**given):
     site = Site(**given)
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     site.address = f"http://127.0.0.1:{server.server_address[1]}"
     try:
         yield site

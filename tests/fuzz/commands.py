@@ -172,7 +172,7 @@ class Commands:
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
         if "--json" in line and code == 0:
-            for said in out.splitlines() if words in (["groups"], ["show"], ["seen", "list"]) else [out]:
+            for said in out.splitlines() if words in (["groups"], ["show"], ["seen", "list"], ["seen", "counts"]) else [out]:
                 json.loads(said)
         outputs = {folder / word for word in line} | {folder / f"{word}_lookalike.json" for word in line}
         for path, data in sound.items():

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 import unicodedata
 import zlib
@@ -67,7 +68,8 @@ def read_jsonl(path, settings):
             text = value["text"]
             if text is not None and not isinstance(text, str):
                 raise UnreadableError("no text")
-            data = (text or "").encode("utf-8", "strict" if errors == "strict" else "surrogatepass")
+            lone = "[\ud800-\udfff]"  # of escapes: a character that is replaced, as invalid bytes are
+            data = (re.sub(lone, "\ufffd", text or "") if errors == "replace" else text or "").encode()
             known = value["id"] if "id" in settings else None
             str(known).encode()  # bytes that are not UTF-8 are of matter where they are asked for
             yield Row(data, known, value.get("n"), line, value)

@@ -13,7 +13,7 @@ from object_store import environment, held, new_bucket, put_folder
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.files import remote, urls
+from lookalike.files import filesystems, remote, urls
 from lookalike.files.disk import SIDECAR
 from lookalike.files.urls import as_url
 
@@ -99,7 +99,8 @@ def test_what_fails_for_good_publishes_nothing(corpus):
 
 
 @pytest.mark.parametrize("name", ["1.parquet", "2.jsonl"])
-def test_what_cannot_be_read_is_named(corpus, name, tmp_path):
+def test_what_cannot_be_read_is_named(corpus, name, tmp_path, monkeypatch):
+    monkeypatch.setattr(filesystems, "ATTEMPTS", 2)  # between which Arrow waits
     with failing(every=1, only=f"/in/{name}"), pytest.raises(la.InputDataError) as told:
         decided(f"{corpus[1]}in", tmp_path / "clean")
     assert f"in/{name}: cannot be read" in str(told.value) and "run the job again later" in str(told.value)

@@ -80,6 +80,7 @@ def dedup(
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory
+    from ..errors import ParameterError
     from ..files.urls import as_url
     from ..files.workspace import written_before
     from ..formats.sources import open_sources
@@ -103,6 +104,9 @@ def dedup(
     check_where: Callable[[str, bool], object]
     if engine == "spark":
         from ..recipes.spark.files import check_where
+
+        if attributes:
+            raise ParameterError("attributes are written on one machine; on Spark, --annotate writes them with the rows")
     else:
         from ..formats.writers import check_output as check_where
     outputs = Outputs(
