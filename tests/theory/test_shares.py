@@ -36,6 +36,30 @@ def test_upper_tail_is_a_sum():
         assert shares.upper_tail(k, n, p) == pytest.approx(sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1)))
 
 
+@pytest.mark.parametrize("n", [1, 2, 7, 100, 10**4, 10**6, 10**8])
+def test_tails_and_their_inverse_are_those_of_scipy(n):
+    """From one match to all of them, on either side of the mean."""
+    for k in sorted({1, 2, n // 10, n // 2, n - 1, n} - {0}):
+        if k > n:
+            continue
+        for share in (0.3, 0.9, 1.0, 1.1, 3.0):
+            p = k / (n + 1) * share
+            if p < 1.0:
+                assert shares.upper_tail(k, n, p) == pytest.approx(stats.binom.sf(k - 1, n, p), rel=1e-6, abs=1e-300)
+        for tail in (0.4, 0.025, 0.0005, 1e-9):
+            found = shares.tail_probability(k, n, tail)
+            assert found == pytest.approx(stats.beta.ppf(tail, k, n - k + 1), rel=1e-7)
+            if found < 1.0 - 1e-9:
+                assert shares.upper_tail(k, n, found) == pytest.approx(tail, rel=1e-6)
+
+
+def test_small_tails_are_exact():
+    for k, n, p in ((3, 7, 0.01), (5, 9, 0.4), (9, 9, 0.2), (1, 9, 1e-6), (2, 30, 0.9)):
+        exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+        assert shares.upper_tail(k, n, p) == pytest.approx(exact, rel=1e-12)
+        assert shares.tail_probability(k, n, exact) == pytest.approx(p, rel=1e-12) if exact < 0.5 else exact > 0.9
+
+
 def test_upper_tail_of_a_sum_is_by_enumeration():
     """Of two and three binomials, certain and impossible ones among them, and of many trials."""
     for parts in (((3, 0.3), (4, 0.8)), ((2, 0.0), (3, 0.5), (1, 1.0)), ((5, 1.0),), ((1, 0.25), (1, 0.5))):

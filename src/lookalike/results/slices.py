@@ -51,7 +51,8 @@ def _told(documents: Counter[str | None], removed: Counter[str | None]) -> list[
         n, gone = documents[value], removed[value]
         low, high = interval(gone, n)
         rest = (all_removed - gone) / max(1, all_documents - n)
-        more = n < all_documents and interval(gone, n, 0.999)[0] > max(TIMES * rest, rest + BEYOND)
+        far = max(TIMES * rest, rest + BEYOND)
+        more = n < all_documents and low > far and interval(gone, n, 0.999)[0] > far
         rows.append(
             {"value": value, "documents": n, "removed": gone, "share": gone / n, "low": low, "high": high, "more": more}
         )

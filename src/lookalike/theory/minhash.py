@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from ._check import Float, count, within
-from .shares import upper_tail
+from .shares import tail_probability
 
 
 def resemblance(common: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
@@ -189,15 +189,8 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
     if not 0.0 < confidence < 1.0:
         raise ParameterError(f"confidence must be strictly between 0 and 1; got {confidence}")
     tail = (1.0 - confidence) / 2.0
-
-    def solve(successes: int) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if upper_tail(successes, trials, middle) < tail else (low, middle)
-        return (low + high) / 2
-
-    return (solve(matches) if matches else 0.0), (1.0 - solve(trials - matches) if matches < trials else 1.0)
+    low = tail_probability(matches, trials, tail) if matches else 0.0
+    return low, (1.0 - tail_probability(trials - matches, trials, tail) if matches < trials else 1.0)
 
 
 def _check_feasible(resemblance: Float, left: Float, right: Float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp, lgamma, log, log1p
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +40,7 @@ def share_error(matches: ArrayLike, trials: ArrayLike) -> Float:
 
 
 def upper_tail(matches: int, trials: int, probability: float) -> float:
-    """P(X >= matches) of a binomial, summed in logarithms.
+    """P(X >= matches) of a binomial, in a time that grows with the root of the number of trials.
 
     Parameters
     ----------
@@ -49,17 +50,64 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
 
     References
     ----------
-    The binomial distribution.
+    The binomial distribution; I_p(matches, trials - matches + 1), the incomplete beta function.
     """
     k, n = int(count("matches", matches)), int(count("trials", trials))
     within("matches / trials", k / n, 0.0, 1.0)
-    within("probability", probability, 0.0, 1.0, above=True, below=True)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-    i = np.arange(k, n + 1)
-    log_terms = log_factorial[n] - log_factorial[i] - log_factorial[n - i]
-    log_terms = log_terms + i * np.log(probability) + (n - i) * np.log1p(-probability)
-    top = log_terms.max()
-    return float(np.exp(top) * np.exp(log_terms - top).sum())
+    p = float(within("probability", probability, 0.0, 1.0, above=True, below=True))
+    if p > (k + 1) / (n + 3):  # the fraction converges fast on one side: the other is the tail of what does not match
+        return 1.0 - exp(_log_tail(n - k + 1, n, 1.0 - p)[0])
+    return exp(_log_tail(k, n, p)[0])
+
+
+def tail_probability(matches: int, trials: int, tail: float) -> float:
+    """Success probability at which ``matches`` or more successes are as likely as ``tail``: ``upper_tail`` inverted.
+
+    Parameters
+    ----------
+    matches : int in [1, trials]
+    trials : int >= 1
+    tail : float in (0, 0.5)
+
+    Returns
+    -------
+    float in (0, 1)
+
+    References
+    ----------
+    Newton's method for logarithms: that of the tail rises with that of p, ever less steeply, so that no step leads beyond
+    the root.
+    """
+    k, n = int(count("matches", matches)), int(count("trials", trials))
+    within("matches / trials", k / n, 0.0, 1.0)
+    wanted = log(within("tail", tail, 0.0, 0.5, above=True, below=True))
+    if k == n:
+        return exp(wanted / n)
+
+    def step(p: float) -> float:
+        log_tail, log_slope = _log_tail(k, n, p)
+        return (wanted - log_tail) * exp(log_tail - log_slope)
+
+    p = k / (n + 3)
+    p *= exp(step(p))
+    while (further := step(p)) > 1e-13:  # from below the root, until rounding leads back
+        p *= exp(further)
+    return p
+
+
+def _log_tail(k: int, n: int, p: float) -> tuple[float, float]:
+    """Return the logarithm of P(X >= k), by its continued fraction, and that of its derivative by log p."""
+    b = n - k + 1
+    log_slope = lgamma(n + 1) - lgamma(k) - lgamma(b) + k * log(p) + (n - k) * log1p(-p)
+    above, below = 1.0, 1.0 / (1.0 - (n + 1) * p / (k + 1))
+    fraction, m = below, 0
+    while abs(above * below - 1.0) > 1e-14:
+        m += 1
+        for term in (m * (b - m) / (k + 2 * m - 1), -(k + m) * (n + 1 + m) / (k + 2 * m + 1)):
+            part = term * p / (k + 2 * m)
+            below, above = 1.0 / (1.0 + part * below), 1.0 + part / above
+            fraction *= above * below
+    return log_slope + log1p(-p) + log(fraction / k), log_slope
 
 
 def _chances(trials: int, probability: float) -> Float:
