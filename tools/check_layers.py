@@ -25,7 +25,7 @@ DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Lines of each room, and places of each habit; raised only in a commit that says why.
 BUDGETS = {
-    "theory": 4420, "kernels": 6380, "engines": 4725, "recipes": 5815, "results": 3090, "files": 4520, "formats": 6805, "inputs": 1895,
+    "theory": 4435, "kernels": 6380, "engines": 4725, "recipes": 5815, "results": 3090, "files": 4520, "formats": 6805, "inputs": 1895,
     "steps": 3350, "index": 2300, "search": 2420, "serve": 2610, "report": 2300, "cli": 3075, "sketches": 1610, "values": 1800, "text": 1800,
     "settings": 1030, "methods": 745, "extraction": 570, "datasketch": 590, "bridges": 470,
 }  # fmt: skip

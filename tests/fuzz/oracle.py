@@ -68,7 +68,7 @@ def read_jsonl(path, settings):
             text = value["text"]
             if text is not None and not isinstance(text, str):
                 raise UnreadableError("no text")
-            lone = "[\ud800-\udfff]"  # of escapes: a character that is replaced, as invalid bytes are
+            lone = "[\ud800-\udfff]"  # a surrogate that was escaped: one replaced character
             data = (re.sub(lone, "\ufffd", text or "") if errors == "replace" else text or "").encode()
             known = value["id"] if "id" in settings else None
             str(known).encode()  # bytes that are not UTF-8 are of matter where they are asked for

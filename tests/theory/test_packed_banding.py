@@ -50,7 +50,7 @@ def test_cost_counts_keys_and_candidates():
     [([Part(slots=48)], 0.0), ([Part(slots=30, bits=2)], 0.3), ([Part(slots=9, combined=2), Part(slots=22, bits=3)], 0.0)],
 )
 def test_chosen_bands_cost_least_of_all_shapes(threshold, recall, documents, parts, density):
-    """Of as many rows the fewest bands that reach the recall; of unrelated documents, which are looked at by chance, the fewest."""
+    """For each number of rows, the fewest bands that reach the recall; of these shapes, the one of least cost."""
 
     def slots(resemblance, density):
         curves = [(part.slots, float(curve(part, resemblance, density, density)[0])) for part in parts]

@@ -56,7 +56,7 @@ def test_variance_of_equal_slots_is_binomial():
 
 
 @pytest.mark.parametrize(("matches", "trials"), [(0, 9), (1, 9), (5, 9), (8, 9), (9, 9), (300, 400)])
-@pytest.mark.parametrize("confidence", [0.9, 0.99])
+@pytest.mark.parametrize("confidence", [1e-17, 0.9, 0.99])
 def test_intervals_are_those_of_scipy(matches, trials, confidence):
     exact = stats.binomtest(matches, trials).proportion_ci(confidence, "exact")
     assert minhash.exact_interval(matches, trials, confidence) == pytest.approx((exact.low, exact.high), abs=1e-9)

@@ -40,7 +40,7 @@ def tune(fingerprints: float, radius: int, recall: float, memory: str | None, si
     from ..errors import ParameterError
     from ..search.tuning import choices
 
-    if fingerprints // 1 != fingerprints:  # nor are nan and infinity
+    if not fingerprints.is_integer():  # nor are nan and infinity
         raise ParameterError(f"--fingerprints must be a whole number; got {fingerprints}")
     n = int(fingerprints)
     most = inf if memory is None else parse_bytes(memory)

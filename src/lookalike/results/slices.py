@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -44,15 +43,14 @@ def _told(documents: Counter[str | None], removed: Counter[str | None]) -> list[
     """Return the values of a column with most documents, then those that lose the largest share, and how much."""
     order = sorted(documents, key=lambda value: (-documents[value], value is None, value or ""))
     others = sorted(order[LISTED:], key=lambda value: -removed[value] / documents[value])
-    interval = lru_cache(None)(exact_interval)  # very many values have as few documents
     all_documents, all_removed = documents.total(), removed.total()
     rows = []
     for value in [*order[:LISTED], *others[:LISTED]]:
         n, gone = documents[value], removed[value]
-        low, high = interval(gone, n)
+        low, high = exact_interval(gone, n)
         rest = (all_removed - gone) / max(1, all_documents - n)
         far = max(TIMES * rest, rest + BEYOND)
-        more = n < all_documents and low > far and interval(gone, n, 0.999)[0] > far
+        more = n < all_documents and low > far and exact_interval(gone, n, 0.999)[0] > far
         rows.append(
             {"value": value, "documents": n, "removed": gone, "share": gone / n, "low": low, "high": high, "more": more}
         )

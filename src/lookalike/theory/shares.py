@@ -48,9 +48,19 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
     trials : int >= 1
     probability : float in (0, 1)
 
+    Returns
+    -------
+    float in [0, 1]
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range.
+
     References
     ----------
-    The binomial distribution; I_p(matches, trials - matches + 1), the incomplete beta function.
+    I_p(matches, trials - matches + 1), the regularized incomplete beta function: NIST Digital Library of Mathematical
+    Functions, 8.17.5, and 8.17.22 for its continued fraction.
     """
     k, n = int(count("matches", matches)), int(count("trials", trials))
     within("matches / trials", k / n, 0.0, 1.0)
@@ -67,20 +77,24 @@ def tail_probability(matches: int, trials: int, tail: float) -> float:
     ----------
     matches : int in [1, trials]
     trials : int >= 1
-    tail : float in (0, 0.5)
+    tail : float in (0, 0.5]
 
     Returns
     -------
     float in (0, 1)
 
+    Raises
+    ------
+    ParameterError
+        If a number is out of range.
+
     References
     ----------
-    Newton's method for logarithms: that of the tail rises with that of p, ever less steeply, so that no step leads beyond
-    the root.
+    Newton's method for log(tail) as a function of log(p): it is increasing and concave, so that no step passes the root.
     """
     k, n = int(count("matches", matches)), int(count("trials", trials))
     within("matches / trials", k / n, 0.0, 1.0)
-    wanted = log(within("tail", tail, 0.0, 0.5, above=True, below=True))
+    wanted = log(within("tail", tail, 0.0, 0.5, above=True))
     if k == n:
         return exp(wanted / n)
 
@@ -88,15 +102,15 @@ def tail_probability(matches: int, trials: int, tail: float) -> float:
         log_tail, log_slope = _log_tail(k, n, p)
         return (wanted - log_tail) * exp(log_tail - log_slope)
 
-    p = k / (n + 3)
+    p = k / (n + 3)  # with k / n, the fraction would divide by 0 where both are large
     p *= exp(step(p))
-    while (further := step(p)) > 1e-13:  # from below the root, until rounding leads back
+    while (further := step(p)) > 1e-13:  # from below the root, until only rounding is left
         p *= exp(further)
     return p
 
 
 def _log_tail(k: int, n: int, p: float) -> tuple[float, float]:
-    """Return the logarithm of P(X >= k), by its continued fraction, and that of its derivative by log p."""
+    """Return the logarithms of P(X >= k) and of its derivative with respect to log p; the fraction is evaluated as by Lentz."""
     b = n - k + 1
     log_slope = lgamma(n + 1) - lgamma(k) - lgamma(b) + k * log(p) + (n - k) * log1p(-p)
     above, below = 1.0, 1.0 / (1.0 - (n + 1) * p / (k + 1))
