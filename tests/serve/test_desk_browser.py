@@ -66,8 +66,8 @@ def choose(tab, name, value):
 
 
 def shows(tab, name):
-    """Wait until a removal is shown."""
-    playwright.expect(tab.locator("#view .top")).to_contain_text(f"removed: {name}")
+    """Wait until a removal is shown: while the next is read, keys judge nothing, and the one before stays in view."""
+    playwright.expect(tab.locator("#view:not([aria-busy]) .top")).to_contain_text(f"removed: {name}")
 
 
 def fits(tab):
