@@ -205,10 +205,10 @@ def rooms(some: list[Module]) -> Counter[str]:
     return counts
 
 
-def size(folder: Path) -> str:
-    """Return the lines and files of Python of a folder."""
-    files = sorted(folder.rglob("*.py"))
-    return f"{sum(file.read_text(encoding='utf-8').count(chr(10)) for file in files):,} in {len(files)} files"
+def totals(folder: Path) -> tuple[int, int]:
+    """Return the nodes of the syntax tree and the bytes of all Python of a folder."""
+    texts = [file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py"))]
+    return sum(sum(1 for _ in ast.walk(ast.parse(text))) for text in texts), sum(len(text.encode()) for text in texts)
 
 
 def main() -> None:
@@ -217,7 +217,8 @@ def main() -> None:
     root = top / "src/lookalike"
     some = modules(root)
     for name in ("src", "tests", "tools"):
-        print(f"{name + ', lines':48}{size(top / name)}")
+        nodes, size = totals(top / name)
+        print(f"{name:48}{nodes:,} nodes, {size:,} bytes")
     print(f"{'share of lines that are code':48}{sum(one.code_lines for one in some) / rooms(some).total():.0%}")
     print(f"{'lines of docstrings on internals':48}{internal_docstrings(some, homes(root)):,}")
     for name, places in habits(some, root).items():

@@ -49,7 +49,6 @@ def test_a_sound_tree_passes(tmp_path):
         ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_jit.py"),
         ("errors", "from . import packages\n", "errors.py: lookalike.packages", "errors (rank 1) imports packages (rank 1)"),
         ("bucket", "from ..search.tables import _inner\n", "steps/bucket.py: lookalike.search.tables._inner", "private to search"),
-        ("bucket", "x = 1\n" * 351, "steps/bucket.py: lines", "351 lines; at most 350"),
         ("bucket", "def f(a, b, c, d, e, f, g, h, i, j, *, k): pass\n", "steps/bucket.py: f", "f has 11 parameters; at most 10"),
         ("bucket", "class A:\n    def m(self, a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: A.m", "A.m has 11"),
         ("bucket", "def f():\n    def g(a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: f.g", "f.g has 11"),
@@ -85,16 +84,20 @@ def test_theory_needs_numpy_only(tmp_path):
 
 
 def test_what_is_allowed_for_nothing_is_said(tmp_path):
-    assert check_layers.report(tree(tmp_path), {"steps/bucket.py: lines"}) == [
-        "steps/bucket.py: lines: allowed, and not needed any more"
+    assert check_layers.report(tree(tmp_path), {"steps/bucket.py: step"}) == [
+        "steps/bucket.py: step: allowed, and not needed any more"
     ]
 
 
-def test_files_of_tests_and_tools_are_short_too(tmp_path):
-    (tmp_path / "tests/deep").mkdir(parents=True)
-    for name, lines in (("tests/deep/a.py", 350), ("tests/deep/b.py", 351), ("tests/c.json", 900)):
-        (tmp_path / name).write_text("1\n" * lines)
-    assert check_layers.too_long([tmp_path / "tests"]) == [f"{tmp_path}/tests/deep/b.py: 351 lines; at most 350"]
+def test_nodes_and_bytes_of_folders_are_limited(tmp_path, monkeypatch):
+    for name in ("src/deep/a.py", "src/b.py", "src/c.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("é = 1\n")
+    four = 4  # the module, the assignment, the name, the constant
+    assert house.totals(tmp_path / "src") == (2 * (four + 1), 2 * 7)
+    for most, said in (((10, 14), []), ((9, 14), ["9 and 14"]), ((10, 13), ["10 and 13"])):
+        monkeypatch.setattr(check_layers, "TOTALS", {"src": most})
+        assert check_layers.too_large(tmp_path) == [f"src: 10 nodes, 14 bytes; at most {one}" for one in said]
 
 
 def test_places_of_each_habit_are_counted(tmp_path, monkeypatch):
@@ -114,10 +117,9 @@ def test_places_of_each_habit_are_counted(tmp_path, monkeypatch):
     assert house.internal_docstrings(some, {}) == 0
     monkeypatch.setattr(check_layers, "MOST", dict.fromkeys(check_layers.MOST, 9))
     assert check_layers.above(root) == []
-    monkeypatch.setitem(check_layers.BUDGETS, "steps", 1)
     monkeypatch.setitem(check_layers.MOST, "imports by string", 0)
     assert check_layers.above(root) == [
-        "steps: 2 lines; at most 1", "imports by string: 1; at most 0", "    recipes/dedup.py:3: lookalike.cli.main",
+        "imports by string: 1; at most 0", "    recipes/dedup.py:3: lookalike.cli.main",
     ]  # fmt: skip
 
 
