@@ -15,7 +15,7 @@ JOBS   := $(or $(JOBS),2)
 OTHER_MODES := tests/kernels tests/golden --ignore=tests/kernels/test_modes.py
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: install demo test test-parts test-library test-extras test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -74,19 +74,25 @@ test-spark: install
 	$(BIN)/python tools/java_home.py
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
-# Everything, with the time it took, installation apart.
+# All parts, also after one that fails; the end says which failed, and the time it took, installation apart.
+PARTS := lint docs test-core test-plain test-checked test-library test-extras-serve test-spark-few
 test: install
-	@began=$$(date +%s); $(MAKE) test-parts && \
-		took=$$(($$(date +%s) - began)) && echo "make test: $$((took / 60)) min $$((took % 60)) s, installation apart"
+	@began=$$(date +%s); failed=; rm -rf $(CACHE)*; \
+	for part in $(PARTS); do $(MAKE) $$part || failed="$$failed $$part"; done; \
+	took=$$(($$(date +%s) - began)); echo "make test: $$((took / 60)) min $$((took % 60)) s, installation apart"; \
+	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
-test-parts: lint docs
-	rm -rf $(CACHE)*
+test-core: install
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD)
+
+test-plain: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
+
+test-checked: install
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
-	$(MAKE) test-library
+
+test-extras-serve:
 	$(MAKE) test-extras EXTRAS=serve
-	$(MAKE) test-spark-few
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow

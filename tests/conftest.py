@@ -5,12 +5,17 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-from lookalike.kernels.compiler import MODE
+# What tests draw at random is the same in each run. Another seed draws otherwise, and runs them in another order.
+SEED = os.environ.get("LOOKALIKE_TEST_SEED", "0")
+os.urandom = Random(SEED).randbytes
+
+from lookalike.kernels.compiler import MODE  # noqa: E402, as it draws
 
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="lookalike-tests-")  # nor tests the state of who runs them
@@ -27,10 +32,18 @@ JIT_OFF = MODE == "python"
 
 def pytest_collection_modifyitems(config, items):
     """Tests on a cluster are run apart from the others, as they take their time: ``make test-spark``."""
+    if SEED != "0":
+        items.sort(key=lambda item: (Random(f"{SEED} {item.path}").random(), Random(f"{SEED} {item.nodeid}").random()))
     if "spark" not in config.option.markexpr:
         left_out = [item for item in items if item.get_closest_marker("spark")]
         items[:] = [item for item in items if not item.get_closest_marker("spark")]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(autouse=True)
+def _same_secrets(request, monkeypatch):
+    """Secrets that a test draws in this process do not depend on the tests before it."""
+    monkeypatch.setattr(os, "urandom", Random(f"{SEED} {request.node.nodeid}").randbytes)
 
 
 @pytest.fixture(autouse=True)

@@ -72,14 +72,14 @@ def test_what_is_cut_before_it_is_compared_is_told_too(searched):
 
 
 def test_with_recall_1_the_first_of_all_pairs_are_listed():
-    """Candidates hang on the secret of the job, and most of these match nothing: a list cut by them would, too."""
+    """How many candidates match nothing depends on the secret of the job, from none to most; the list does not."""
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice([f"w{i}" for i in range(40)], 20)) for _ in range(60)]
     texts += [f"{text} z" for text in texts[:30]]
     settings = {"threshold": 0.4, "recall": 1, "width": 1}
     whole = find_pairs(texts, **settings)
     n = len(whole.table)
-    assert whole.summary["candidate_pairs"] > n >= 30
+    assert whole.summary["candidate_pairs"] >= n >= 30
     for most in (1, 7, n - 1, n, n + 1):
         cut = find_pairs(texts, max_pairs=most, **settings)
         assert cut.table.equals(whole.table.slice(0, most)) and cut.summary["pairs"] == min(most, n)
