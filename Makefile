@@ -15,7 +15,7 @@ JOBS   := $(or $(JOBS),2)
 OTHER_MODES := tests/kernels tests/golden --ignore=tests/kernels/test_modes.py
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-spark-old install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -68,6 +68,12 @@ test-extras: $(WHEEL)
 test-spark-few: install
 	$(BIN)/python tools/java_home.py
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
+
+# The same with the oldest Spark, in an environment of its own.
+test-spark-old: install
+	test -x build/spark-old/bin/python || $(PYTHON) -m venv build/spark-old
+	build/spark-old/bin/python -m pip install --quiet --editable '.[jit,spark]' 'pyspark>=3.5,<4' 'pandas<3' hypothesis polars pytest scipy
+	build/spark-old/bin/python -m pytest -q -W ignore -m "spark and not slow" tests/spark
 
 # All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
 test-spark: install

@@ -127,7 +127,9 @@ def watched(session, folder, monkeypatch):
     sizes = sent(logged)
     assert len(sizes) > 50 and b"mapInArrow" in logged.replace(b"MapInArrow", b"mapInArrow"), "the log says what was run"
     assert sum(sizes) <= MOST_BYTES and max(sizes) <= MOST_OF_TASK, (sum(sizes), max(sizes))
-    settings = repr([session.sparkContext.getConf().getAll(), session.conf.getAll]).encode()
+    settings = repr(
+        [session.sparkContext.getConf().getAll(), getattr(session.conf, "getAll", None)]
+    ).encode()  # since Spark 4.0
     files = {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
     logs = Path(os.environ["SPARK_WORKER_DIR"]).rglob("std*")
     for name, held in ({"events": logged, "settings": settings} | files | {path: path.read_bytes() for path in logs}).items():

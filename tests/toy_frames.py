@@ -2,6 +2,7 @@
 
 import re
 import traceback
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -148,10 +149,14 @@ class ToySession:
     """What gives such frames."""
 
     def __init__(self, n_tasks=3, batch_rows=7, fails_first=False, is_old=False):
+        self.version = version("pyspark")
         self.batch_rows, self.fails_first, self.is_old, self.collected = batch_rows, fails_first, is_old, 0
         settings = {"spark.sql.shuffle.partitions": str(n_tasks)}
         self.conf = SimpleNamespace(get=lambda name, *default: settings.get(name, *default), set=settings.__setitem__,
                                     unset=lambda name: settings.pop(name, None))  # fmt: skip
+
+    def newSession(self):  # noqa: N802
+        return self
 
     def range(self, begin, end, step, n):
         schema = pa.schema([("id", pa.int64())])

@@ -193,7 +193,7 @@ def test_a_job_is_resumed_with_its_secret(folder, caplog):
     again.close()
     assert held(folder.parent.parent) == {} and caplog.messages == []
     assert StoreWorkspace(folder, JOB, resume=True).secret != space.secret
-    assert caplog.messages == [f"{folder}: no job to resume; starting one"]
+    assert caplog.messages == [f"{folder}: no job to resume (one that was finished leaves none); starting one"]
 
 
 def test_what_belongs_to_others_is_refused(folder):

@@ -40,7 +40,7 @@ def test_a_job_that_is_not_there_to_be_resumed_is_noted(inputs, tmp_path, caplog
         return [message for message in caplog.messages if "resume" in message]
 
     work = tmp_path / "wo\nrk"
-    said = [f"{tmp_path}/wo\\nrk: no job to resume; starting one"]
+    said = [f"{tmp_path}/wo\\nrk: no job to resume (one that was finished leaves none); starting one"]
     assert noted(work) == said, "no such folder"
     assert noted(work) == [], "an unfinished job"
     la.dedup(inputs, work=work, resume=True).close()

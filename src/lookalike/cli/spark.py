@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..engines.spark.session import PANDAS_3, spark_sql, start_session
+from ..engines.spark.session import PANDAS_3, first_line, spark_sql, start_session
 from ..errors import LookalikeError, ParameterError
 from ..recipes.spark.job import THREADS
 
-_LONGEST = 500  # characters of what Spark says
 _QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 
@@ -40,14 +39,13 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[
         there = spark_sql().SparkSession.getActiveSession()
         if there is not None:
             return there
-        with _told(f"Spark cannot be started{f' with --master {master}' if master else ''}"):
-            started.append(start_session(master, conf=settings))
+        started.append(start_session(master, conf=settings))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own talks to the JVM, which is busy
         logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())  # its traceback
         return started[0]
 
     try:
-        with _told("Spark gave up"), warnings.catch_warnings():
+        with _told(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=PANDAS_3)
             yield start
     except KeyboardInterrupt:
@@ -59,13 +57,11 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _told() -> Iterator[None]:
     """Say in one line what Spark says in hundreds; what Python raised in a task is shown as it is."""
     try:
         yield
     except Exception as error:
         if type(error).__name__ == "PythonException" or not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
-        java = getattr(error, "java_exception", None)
-        said = str(error if java is None else java.toString()).strip().splitlines()
-        raise LookalikeError(f"{what}: {(said or [type(error).__name__])[0][:_LONGEST]}") from None
+        raise LookalikeError(f"Spark gave up: {first_line(error)}") from None

@@ -49,10 +49,12 @@ def check_same(name: str, held: Any, job: Any, resume: bool) -> None:
 
 
 def note_none(name: str) -> None:
-    """Log that a folder holds no job that could be resumed."""
+    """Warn that a folder holds no job that could be resumed: it may have ended, or the name may be wrong."""
     import logging  # here, for what is not needed to start
 
-    logging.getLogger("lookalike").info(printable(f"{name}: no job to resume; starting one"))
+    logging.getLogger("lookalike").warning(
+        printable(f"{name}: no job to resume (one that was finished leaves none); starting one")
+    )
 
 
 def no_job(folder: Path | Url, names: Iterable[str]) -> ParameterError:

@@ -62,7 +62,7 @@ def test_files(files, bucket):
     with closing(la.dedup(str(bucket / "in/sub"), **given)) as result:
         assert told(result) == wanted
         assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
-        rows = result._job.decisions.for_callers().collect()
+        rows = result._job.decisions.frame_in(result._job.engine.session).collect()
         assert sorted((row.position, row.kept) for row in rows) == sorted(kept)
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches
 
 _PLAIN = {pa.int64(): "bigint", pa.int32(): "int", pa.int8(): "tinyint", pa.bool_(): "boolean", pa.float64(): "double"}
@@ -61,6 +63,10 @@ def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
         return column
     if pa.types.is_large_binary(column.type) and pa.types.is_fixed_size_binary(kind):
         column = column.cast(pa.binary())
+    if pa.types.is_fixed_size_list(column.type) and column.null_count and pa.types.is_list(kind):
+        valid = to_numpy(column.is_valid())  # before Arrow 26 casts keep values of nulls, with which no file is written
+        offsets = np.concatenate([[0], np.cumsum(valid * column.type.list_size)])
+        column = pa.ListArray.from_arrays(to_arrow(offsets.astype(np.int32)), column.flatten(), mask=to_arrow(~valid))
     if pa.types.is_fixed_size_list(kind) and column.null_count == len(column):
         return pa.nulls(len(column), kind)  # Spark sends no buffer for values where there are none, and casts read one
     return column.cast(kind)
@@ -84,6 +90,12 @@ def encoded(batches: Batches, wire: pa.Schema) -> Iterator[Any]:
     for batch in batches:
         if len(batch):
             yield changed(batch, wire)
+
+
+def stored_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the columns of a file of Parquet: Arrow before 26 does not read nulls among lists of a fixed size."""
+    kinds = [pa.list_(one.type.value_type) if pa.types.is_fixed_size_list(one.type) else one.type for one in schema]
+    return pa.schema([field.with_type(kind) for field, kind in zip(schema, kinds, strict=True)])
 
 
 def wire_schema(schema: pa.Schema) -> pa.Schema:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial, reduce
 from itertools import chain, count
 from typing import Any
@@ -31,7 +32,7 @@ from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
 from .order import Inputs, Sizes, between, ordered_by_place, position_of, ranked_by_sorting
 from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
-from .session import settings_for, usual_tasks
+from .session import own_session, planned_once, release, usual_tasks
 from .tables import (
     Closed,
     SparkTable,
@@ -60,6 +61,7 @@ class SparkEngine:
     """Runs steps on a cluster; stored tables are Parquet in ``folder``.
 
     Driver and workers share it; it is made, and removed by ``close``. ``progress`` is told each table before it is made, and 0.
+    Work is done in a session of its own; frames of callers, and what they get, are of ``session``, whose settings stay.
     """
 
     joins_in_place = False
@@ -67,7 +69,7 @@ class SparkEngine:
     few_bytes = 32 << 20  # of rows that the driver works on itself: a stage of Spark takes some tenths of a second to begin
 
     def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:
-        self.session, self.folder = session, path_of(folder)
+        self.session, self.own_session, self.folder = session, own_session(session), path_of(folder)
         self.n_tasks = usual_tasks(session)
         self._progress = progress
         self._source: SparkTable | None = None
@@ -81,16 +83,17 @@ class SparkEngine:
 
     def act(self, action: Callable[[], Any], adaptive: bool = False) -> Any:
         """Let Spark work; what a task of ours refuses is raised as it was there."""
-        with settings_for(self.session, adaptive), raised_again():
+        with nullcontext() if adaptive else planned_once(self.own_session), raised_again():
             return action()
 
     def run_on(self, frame: Any, task: Task, schema: pa.Schema) -> Any:
         """Return what a task makes of the parts of a data frame; each worker is checked before it runs one."""
-        checked = partial(on_checked, task=task, version=__version__, marker=self.marker)
+        versions = (__version__, release(self.session.version))
+        checked = partial(on_checked, task=task, versions=versions, marker=self.marker)
         return frame.mapInArrow(checked, spark_schema(schema))
 
     def numbers(self, n: int) -> Any:
-        return self.session.range(0, n, 1, max(1, n))
+        return self.own_session.range(0, n, 1, max(1, n))
 
     def tasks_for(self, rows: int | None, rows_each: int) -> int:
         """Return how many tasks are worth their while; more than is usual only where they would get too much."""

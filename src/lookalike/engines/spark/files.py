@@ -18,7 +18,7 @@ from ...files.urls import AnyPath
 from ...values.arrays import runs
 from ...values.arrow import to_numpy
 from ..engine import Batches
-from .columns import changed
+from .columns import changed, stored_schema
 
 WRITTEN = pa.schema([("name", pa.large_string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 GROUP_BYTES = 16 << 20
@@ -84,7 +84,7 @@ def write_rows(batches: Batches, folder: AnyPath, schema: pa.Schema) -> Batches:
 def write_file(batches: Batches, folder: AnyPath, number: int, schema: pa.Schema) -> Batches:
     """Write rows to a file whose name begins with a number, and ends as no other's does; say its name, if there are rows."""
     path = folder / f"{number:08}-{os.urandom(8).hex()}.parquet"
-    n_rows = 0
+    n_rows, schema = 0, stored_schema(schema)
     with ExitStack() as stack:
         writer: pq.ParquetWriter | None = None
         for group in _groups(batches, schema):

@@ -39,6 +39,7 @@ class Cluster(Protocol):
     """What tables ask of their engine: to run steps, and to bring rows together."""
 
     session: Any
+    own_session: Any
     folder: AnyPath
     few_bytes: int  # of rows that the driver works on itself
 
@@ -223,14 +224,15 @@ class StoredTable(SparkTable):
         reading = partial(read_rows, files=self.files, shares=shares, schema=self.schema)
         return of_numbers(self.engine, len(shares), reading, self.schema).stages
 
-    def for_callers(self) -> Any:
-        """Return the rows as a data frame that Spark reads, with the types that it gives them."""
+    def frame_in(self, session: Any) -> Any:
+        """Return the rows as a data frame of a session, with the types that Spark gives them."""
         if isinstance(self.files.folder, Url):  # Spark's own reader may not reach the store: it needs other packages
-            return self.frame
+            (stage,) = self.stages
+            return self._frame_of(replace(stage, frame=session.range(0, stage.frame, 1, max(1, stage.frame))))
         ddl = spark_schema(self.schema)
         if not self.files.names:
-            return self.engine.session.createDataFrame([], ddl)
-        return self.engine.session.read.schema(ddl).parquet(*map(pattern_of, self.files.paths))
+            return session.createDataFrame([], ddl)
+        return session.read.schema(ddl).parquet(*map(pattern_of, self.files.paths))
 
     def batches(self) -> Batches:
         for path in self.files.paths:

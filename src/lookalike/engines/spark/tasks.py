@@ -24,6 +24,7 @@ from ...inputs.read import read_split
 from ...values.arrow import to_numpy
 from ..engine import Batches, Fold, Step
 from .columns import decoded, encoded, wire_schema
+from .session import release
 from .texts import InputTexts
 
 NUMBERS = pa.schema([("id", pa.int64())])
@@ -31,6 +32,7 @@ FOLDED = pa.schema([("total", pa.large_binary())])
 MANY_OBJECTS = 20_000
 """Objects that a worker collects among after a task; more of them are told to stay."""
 _NO_SPACE = os.strerror(errno.ENOSPC)
+_LOST = re.compile(r"Python worker (?:exited|failed)|ExecutorLostFailure|worker lost|EOFException|Worker unexpectedly")
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _KINDS: dict[str, type[LookalikeError]] = {kind.__name__: kind for kind in (InputDataError, ParameterError)}
@@ -76,6 +78,11 @@ def raised_again() -> Iterator[None]:
                     f"Spark's workers lack the Python package {name}: install {wanted} in the Python that they use "
                     "(PYSPARK_PYTHON)"
                 ) from None
+            if _LOST.search(message):
+                raise LookalikeError(
+                    "Spark lost workers, and tried in vain to do their tasks again: they were killed, or had too little memory "
+                    "beside the heap of Java (spark.executor.memoryOverhead); resume the job: tables that are whole are kept"
+                ) from error
             if _NO_SPACE not in message:
                 raise
             host = _HOST.search(message)
@@ -101,18 +108,23 @@ Task = Callable[[Iterator[Any]], Iterator[Any]]
 """What Spark's ``mapInArrow`` takes."""
 
 
-def on_checked(batches: Iterator[Any], task: Task, version: str, marker: AnyPath | None) -> Iterator[Any]:
+def on_checked(batches: Iterator[Any], task: Task, versions: tuple[str, str], marker: AnyPath | None) -> Iterator[Any]:
     """Run a task if its worker is as it must be."""
     with explained():
-        check_worker(version, marker)
+        check_worker(*versions, marker)
     yield from task(batches)
 
 
 @cache
-def check_worker(version: str, marker: AnyPath | None) -> None:
-    """Check, once in each process, that this worker has a version of lookalike, and sees a file of the work folder."""
+def check_worker(version: str, spark: str, marker: AnyPath | None) -> None:
+    """Check, once in each process, that this worker has these versions of lookalike and Spark, and sees the work folder."""
     if version != __version__:
         raise LookalikeError(f"one of Spark's workers has lookalike {__version__}, the driver {version}: install the same")
+    package = getattr(sys.modules.get("pyspark"), "__version__", spark)
+    if release(package) != spark:
+        raise LookalikeError(
+            f"one of Spark's workers has pyspark {package}, and the cluster runs Spark {spark}: install {spark}"
+        )
     if marker is not None and not marker.exists():
         raise ParameterError(
             f"one of Spark's workers does not see {os.fspath(marker.parent)}: work must name a folder on an object store that "

@@ -126,9 +126,10 @@ class Finished:
         column, first = functions.col, self.n_references
         wanted = column("reason") != "skipped" if annotate else column("kept")
         source = functions.shiftright("position", SOURCE_BITS)
-        own = self.decisions.for_callers().filter(column("position") >= first << SOURCE_BITS)
+        session = self.engine.own_session
+        own = self.decisions.frame_in(session).filter(column("position") >= first << SOURCE_BITS)
         rows = own.select(source.alias("source"), "position", wanted.alias("wanted"), *added)
-        heads = self.engine.session.range(first, len(self.splits)).withColumnRenamed("id", "source")  # inputs without rows, too
+        heads = session.range(first, len(self.splits)).withColumnRenamed("id", "source")  # inputs without rows, too
         together = rows.unionByName(heads, allowMissingColumns=True)
         n = min(len(self.splits) - first, MOST_TASKS)
         schema = pa.schema([*TOLD, *(self.decisions.schema.field(name) for name in added)])

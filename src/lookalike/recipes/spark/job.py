@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -11,7 +12,7 @@ from ...engines.memory import Memory
 from ...engines.progress import Clock
 from ...engines.spark.engine import SparkEngine
 from ...engines.spark.frames import FrameInput, Frames
-from ...engines.spark.session import is_local, session_of, spark_sql
+from ...engines.spark.session import check_versions, is_local, memory_lacking, session_of, spark_sql
 from ...engines.spark.tasks import NUMBERS, run_step
 from ...errors import InputDataError, ParameterError
 from ...files.folder import put
@@ -84,6 +85,9 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
     settings, secret = agreed(settings, splits)
     clock.lap("opening")
     session = session_of(None if given == "spark" else given, frames, tell)
+    check_versions(session)
+    if lacking := memory_lacking(session, Memory.wanted(settings.memory).cap):
+        logging.getLogger("lookalike").warning(lacking)
     clock.lap("starting Spark")
     workspace = _workspace(splits, n_references, settings, session)
     with workspace.left_on_error():
@@ -101,6 +105,7 @@ def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEn
     """Return an engine on Spark for a job whose tables are on this machine, its workers tried."""
     spark_sql()
     session = session_of(None if given == "spark" else given, [], tell)
+    check_versions(session)
     if not is_local(session):
         raise ParameterError(_NOT_SHARED)
     workspace.move_to_disk()

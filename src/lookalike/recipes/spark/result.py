@@ -103,7 +103,9 @@ class SparkResult(Result):
     def decisions(self) -> Any:
         """Data frame of all decisions, a row for each document, references too: see the reference of files."""
         self._check_open()
-        return self._with_ids(self._finished.decisions.for_callers(), ("id", "duplicate_of", "cluster"))
+        return self._with_ids(
+            self._finished.decisions.frame_in(self._finished.engine.session), ("id", "duplicate_of", "cluster")
+        )
 
     def _with_ids(self, frame: Any, names: Sequence[str]) -> Any:
         """Give ids the type that they have in the input."""
@@ -156,7 +158,7 @@ class SparkResult(Result):
         With reference documents ``left_is_reference`` (bool) follows ``right_id``.
         """
         self._check_open()
-        frame = self._with_ids(self._finished.pairs.for_callers(), ("left_id", "right_id"))
+        frame = self._with_ids(self._finished.pairs.frame_in(self._finished.engine.session), ("left_id", "right_id"))
         return self._named(frame, ["left_id", "right_id", *(["left_is_reference"] if self.against else []), *self.score_names])
 
     def clean(self, frame: Any) -> Any:  # type: ignore[override]
@@ -174,7 +176,7 @@ class SparkResult(Result):
         """
         if self.settings.id is None:
             raise ParameterError("clean is for data frames that were deduplicated by their ids; write() writes files")
-        return frame.join(self.kept.select(self.kept["id"].alias(self.settings.id)), self.settings.id, "left_semi")
+        return frame.join(self.kept.withColumnRenamed("id", self.settings.id), self.settings.id, "left_semi")
 
     def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
         """Write the kept rows of files as ``lookalike.Result.write`` does on one machine, byte for byte: the tasks write.
