@@ -10,7 +10,7 @@ LookalikeError
 └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 """
 
-from .wording import printable
+from .wording import printable, spoken
 
 
 class LookalikeError(Exception):
@@ -18,7 +18,7 @@ class LookalikeError(Exception):
 
     def __str__(self) -> str:
         """Return the message, in which names, values and texts of others have escapes for what is not printable."""
-        return printable(super().__str__())
+        return printable(spoken(super().__str__()))
 
 
 class ParameterError(LookalikeError, ValueError):
@@ -50,7 +50,8 @@ class EncodingError(InputDataError):
 
     def __str__(self) -> str:
         """Say where."""
-        return f'row {self.row}: invalid UTF-8 at byte {self.place} of the text; pass encoding_errors="replace" to go on'
+        way_out = spoken("pass --encoding-errors replace (encoding_errors='replace') to continue")
+        return f"row {self.row}: invalid UTF-8 at byte {self.place} of the text; {way_out}"
 
 
 class RowError(InputDataError):
@@ -74,7 +75,7 @@ class RowError(InputDataError):
 
     def __str__(self) -> str:
         """Return "row 12: what"."""
-        return printable(f"row {self.number}: {self.what}")
+        return printable(spoken(f"row {self.number}: {self.what}"))
 
 
 class IndexFormatError(LookalikeError, ValueError):

@@ -93,7 +93,7 @@ class Seen:
         check_on_disk(
             folder,
             "where nothing is renamed, so that outputs and generations cannot appear together: name a folder on this machine, "
-            "or use --against and --save-sketches (against=, save_sketches)",
+            "or save sketches of each job, and name them with --against (against=)",
         )
         self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
         self.recovered: bool | None = None

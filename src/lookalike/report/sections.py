@@ -12,7 +12,7 @@ import numpy as np
 from ..files.names import describe_reasons
 from ..results.summary import Summary, describe_audit
 from ..settings.settings import Settings
-from ..wording import counted
+from ..wording import counted, spoken
 from .charts import curve, histogram, shares
 from .diff import visible
 from .facts import BINS, OUTCOMES, REMOVED, Facts
@@ -20,7 +20,7 @@ from .samples import Nearest, Samples, short
 
 _BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
 and of those that match a reference, all. A removal that no longer matches the document it names can match another one.
-evidence="all" makes the numbers exact."""
+--evidence all (evidence='all') makes the numbers exact."""
 OPENED = 3  # pairs of section 2 that are open at first
 WARNED = 0.001  # of recall: what is less is not worth a warning
 
@@ -188,7 +188,9 @@ def scores(told: Contents) -> dict[str, Any]:
         lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
         levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit, s.score)))
     else:
-        levels.append(("measured", "-", "not measured: --audit N compares N kept documents with all others"))
+        levels.append(
+            ("measured", "-", "not measured: an audit (--audit N, Result.audit) compares N kept documents with all others")
+        )
     return {
         "histogram": histogram(f"Removed near-duplicates by {s.score}", parts, facts.threshold, s.score),
         "curve": curve(f"Probability of finding a pair, by {s.score}", told.found, facts.threshold, s.score, lines),
@@ -214,7 +216,7 @@ def thresholds(told: Contents) -> dict[str, Any]:
     ]
     if told.exact is None:  # at the threshold itself it is known
         rows[0] = (*rows[0][:2], f"{told.near_duplicates:,}")
-        column, note = "near-duplicates removed (a bound)", _BOUND
+        column, note = "near-duplicates removed (a bound)", spoken(_BOUND)
     else:
         column, note = "near-duplicates removed (exact)", "The walk in keep order was repeated at each threshold."
     return {

@@ -97,7 +97,7 @@ class Result(Tables):
         if self._job is None:
             raise ParameterError(
                 "rethreshold needs all verified pairs, and this result has those with kept documents only: run dedup with "
-                'evidence="all" and save that, or ask before the job is closed'
+                "--evidence all (evidence='all') and save that, or ask before the job is closed"
             )
         return self._job.again(threshold)
 

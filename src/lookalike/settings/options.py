@@ -29,7 +29,7 @@ from .option import (
 
 MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
-OPENING = ("glob", "format", "delimiter", "query")
+OPENING = ("glob", "exclude", "format", "delimiter", "query")
 """The options that say which files are opened, and as what."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
@@ -51,6 +51,12 @@ class InputOptions:
     glob: Annotated[Words, Option(
         doc="Read only files in a folder that match this pattern, or one of these.",
         help="Read only matching files in a folder, such as '*.{md,txt}'. Can be repeated.",
+        group=READ, metavar="PATTERN", repeated=True,
+    )] = None  # fmt: skip
+    exclude: Annotated[Words, Option(
+        doc="Leave out files, and all that is in folders, whose names match this pattern, or one of these; they are counted and "
+        "named. It may name a part of the path, as ``glob`` does, or all of it.",
+        help="Leave out files and folders of matching names, such as '*.json' or 'old/'. Can be repeated.",
         group=READ, metavar="PATTERN", repeated=True,
     )] = None  # fmt: skip
     format: Annotated[MaybeWord, Option(

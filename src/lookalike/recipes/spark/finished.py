@@ -71,7 +71,8 @@ class Finished:
     def again(self, threshold: float) -> Result:
         """Refuse it: candidates are not compared again."""
         raise ParameterError(
-            'rethreshold on Spark needs all verified pairs: run dedup with evidence="all", or again at the threshold'
+            "rethreshold on Spark needs all verified pairs: run dedup with --evidence all (evidence='all'), or again at the "
+            "threshold"
         )
 
     def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
