@@ -120,8 +120,11 @@ class Result(Tables):
             against=self.against, job=self._job, inputs=self._noted,
         )  # fmt: skip
 
-    def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
-        """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
+    def write(
+        self, output: str | Path, *, annotate: bool = False, removed: bool = False, attributes: bool = False,
+        force: bool = False,
+    ) -> None:  # fmt: skip
+        """Write the kept rows, or with ``annotate`` all rows, or those removed, with what was decided about them.
 
         Documents left out as too large or unreadable are not written. With ``counts`` rows have its columns, too.
 
@@ -133,6 +136,8 @@ class Result(Tables):
             standard output, which gets JSON lines.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
+        removed : bool
+            Write the removed rows only, with the same columns, which say why.
         attributes : bool
             Write to a folder, in place of rows, a line ``{"id": ..., "attributes": {...}}`` of JSON about each, in files of the
             inputs' names, as Dolma does: ``near_duplicate`` (bool: removed) and the other columns of ``annotations``.
@@ -146,7 +151,7 @@ class Result(Tables):
         InputDataError, ParameterError
             If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
         """
-        selections = self._selections(annotate or attributes, attributes)
+        selections = self._selections(annotate or removed or attributes, attributes, removed)
         assert self._job is not None
         write = write_attributes if attributes else write_rows
         write(output, selections, self.provenance, sources=self._job.sources, force=force)

@@ -277,8 +277,8 @@ class Tables:
         removed = pc.invert(told["keep"])
         return told.drop_columns(["keep"]).add_column(0, "id", ids).add_column(1, "near_duplicate", removed)
 
-    def _selections(self, annotate: bool, attributes: bool = False) -> list[Selection]:
-        """Return the rows of each input that are to be written: those kept, or all, with what annotation adds."""
+    def _selections(self, annotate: bool, attributes: bool = False, removed: bool = False) -> list[Selection]:
+        """Return the rows of each input that are to be written: those kept, or all or those removed, with annotations."""
         self._check_open()
         job = self._job
         if job is None:
@@ -292,7 +292,8 @@ class Tables:
         selections, end = [], 0
         for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
             begin, end = end, end + n_rows
-            mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
+            kept = self.keep[begin:end]
+            mask = there_of(self._own(["reason"], begin, end)) & ~(kept & removed) if annotate else kept
             if annotate and not attributes and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self.against, annotated=True))
             added = partial(self._attributes, begin) if attributes else None

@@ -54,8 +54,8 @@ class InputOptions:
         group=READ, metavar="PATTERN", repeated=True,
     )] = None  # fmt: skip
     exclude: Annotated[Words, Option(
-        doc="Leave out files, and all that is in folders, whose names match this pattern, or one of these; they are counted and "
-        "named. It may name a part of the path, as ``glob`` does, or all of it.",
+        doc="Leave out files, and all that is in folders, whose names match this pattern, or one of these; "
+        "they are counted and named. It may name a part of the path, as ``glob`` does, or all of it.",
         help="Leave out files and folders of matching names, such as '*.json' or 'old/'. Can be repeated.",
         group=READ, metavar="PATTERN", repeated=True,
     )] = None  # fmt: skip

@@ -176,7 +176,10 @@ class SparkResult(Result):
             raise ParameterError("clean is for data frames that were deduplicated by their ids; write() writes files")
         return frame.join(self.kept.select(self.kept["id"].alias(self.settings.id)), self.settings.id, "left_semi")
 
-    def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
+    def write(
+        self, output: str | Path, *, annotate: bool = False, removed: bool = False, attributes: bool = False,
+        force: bool = False,
+    ) -> None:  # fmt: skip
         """Write the kept rows of files as ``lookalike.Result.write`` does on one machine, byte for byte: the tasks write.
 
         The files appear together, when all are complete, whichever workers fail meanwhile.
@@ -186,7 +189,7 @@ class SparkResult(Result):
         output : str or path
             A folder, on an object store or on storage that the driver and all workers have mounted. It receives one file per
             input, of the same relative name and format.
-        annotate, force : bool
+        annotate, removed, force : bool
             As there.
         attributes : bool
             Not here.
@@ -205,7 +208,7 @@ class SparkResult(Result):
         if attributes:
             raise ParameterError("attributes are written on one machine; here annotate=True writes them with the rows")
         with self._timed("writing"):
-            self._finished.write(output, self.score_names, annotate=annotate, force=force)
+            self._finished.write(output, self.score_names, annotate=annotate, removed=removed, force=force)
 
     def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
         """Save the sketches of the kept documents as ``lookalike.Result.save_sketches`` does; texts of data frames are saved.
