@@ -67,15 +67,19 @@ def _parameters(function: object) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'first'?", if one of some words is like another; else nothing."""
+    from difflib import get_close_matches  # here, for what is not needed to start
+
+    found = get_close_matches(name, list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def check_spelling(function: str, named: Iterable[str], known: Collection[str]) -> None:
     """Refuse a parameter that a function does not have, and name the one that was probably meant."""
     for name in named:
         if name not in known:
-            from difflib import get_close_matches  # here, for what is not needed to start
-
-            meant = get_close_matches(name, known, 1)
-            hint = f"; did you mean {meant[0]!r}?" if meant else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{meant(name, known)}")
 
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ..settings.group_options import GroupOptions
 from ..settings.option import READ, RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
-from .messages import say, say_all, say_seed
+from .messages import say, say_all, say_seed, whole_time
 
 if TYPE_CHECKING:
     from ..files.publication import Publication
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @options.of_job(GroupOptions)
 @options.writing
 @options.own("--removed", default=None, metavar="PATH",
-             help="Write the removed documents, as -o writes: with keep, duplicate_of, resemblance, cluster added.")  # fmt: skip
+             help="Write the removed documents, with keep, duplicate_of, resemblance, cluster added.")  # fmt: skip
 @options.own("--save-sketches", default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 @options.own("--seen", default=None, metavar="DIR",
@@ -81,7 +82,7 @@ def dedup(
         lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
-    from ..engines.memory import Memory
+    from ..engines.memory import Memory, peak_memory
     from ..errors import ParameterError
     from ..files.urls import as_url
     from ..files.workspace import written_before
@@ -177,8 +178,9 @@ def dedup(
             return outputs.write(result, command, said, leaves, guard, together)
 
         write() if seeing is None else seeing.publish(result, write, leaves)
-        summary, settings = result.summary, result.settings
         result.close()
+        settings, seconds = result.settings, whole_time(result.summary.seconds)
+        summary = replace(result.summary, seconds=seconds, peak_memory=peak_memory())
     beside = outputs.prints  # documents go to standard output
     if as_json:
         added = {} if seeing is None else seeing.to_dict()

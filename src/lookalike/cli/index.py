@@ -39,7 +39,7 @@ def index() -> None:
 @index.command(short_help="Make an empty index in a new folder.")
 @path
 @options.index_targets
-@click.option("--kind", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
+@click.option("--kind", type=options.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
 @click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
 @click.option("--probes", type=int, default=None,

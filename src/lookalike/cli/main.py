@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from io import StringIO
+from time import perf_counter, process_time
 from typing import Any
 
 import click
@@ -153,11 +154,12 @@ def _stopping() -> dict[int, Any]:
 
 def main(arguments: list[str] | None = None, **extra: Any) -> None:
     """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 70 on a bug, 128 + n on a signal n."""
+    began = perf_counter() - (process_time() if arguments is None else 0.0)  # of a process it has all to itself
     _fill_closed_streams()
     before = _stopping()
     with for_command_line():
         try:
-            code = program.main(arguments, standalone_mode=False, prog_name="lookalike", **extra)
+            code = program.main(arguments, standalone_mode=False, prog_name="lookalike", obj=began, **extra)
         except (Exception, KeyboardInterrupt) as error:
             _end(error)
         finally:

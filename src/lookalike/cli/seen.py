@@ -257,5 +257,7 @@ def check(folder: str, trust: tuple[str, ...]) -> None:
     for problem in problems:
         say(problem)
     if problems:
-        raise LookalikeError(f"{counted(len(problems), 'generation')} of {len(found.generations):,} cannot be used as they are")
+        them = "it is" if len(problems) == 1 else "they are"
+        total = counted(len(found.generations), "generation")
+        raise LookalikeError(f"{len(problems):,} of {total} cannot be used as {them}")
     say(f"{counted(len(found.generations), 'generation')}, no damage found")

@@ -28,7 +28,7 @@ from ..settings.limits import limit_of
 from ..settings.options import OPENING, EngineOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
-from ..wording import printable
+from ..wording import printable, spoken
 from .common import ignoring_common
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
@@ -206,7 +206,8 @@ def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None
     n, size = expected_of(splits, settings.text)
     method = settings.finder
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
-    if settings.work is None and size + n * record <= memory.held:
+    small = size + n * record <= memory.held
+    if settings.work is None and small:
         return
     import logging  # here, for what is not needed to start
     import shutil
@@ -232,4 +233,5 @@ def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None
     if room < surely and known:
         raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
     doubt = "" if room >= surely else "; if this estimate is right, the disk is too small: --work (work=) names another one"
-    logging.getLogger("lookalike").info(printable(said + doubt))
+    if doubt or not small:
+        logging.getLogger("lookalike").info(printable(spoken(said + doubt)))

@@ -254,9 +254,9 @@ def cost(told: Contents) -> dict[str, Any]:
     """Section 10."""
     s, total = told.summary, sum(told.summary.seconds.values())
     rows = [
-        ("time", f"{total:,.2f} s"),
+        ("time before this page", f"{total:,.2f} s"),
         ("text read", size(s.text_bytes)),
-        ("peak memory of the process", size(s.peak_memory)),
+        ("peak memory before this page", size(s.peak_memory)),
         ("candidate pairs", f"{s.candidate_pairs:,}"),
         ("verified pairs", f"{s.verified_pairs:,}"),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -65,6 +67,15 @@ class Result(Tables):
         if self._job is not None and not self._job.closed:
             _ = self.keep
             self._job.close()
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        """Add the seconds of a stage to the summary, and the memory that it took."""
+        began = perf_counter()
+        yield
+        seconds = self.summary.seconds
+        added = {stage: seconds.get(stage, 0.0) + perf_counter() - began}
+        self.summary = replace(self.summary, peak_memory=peak_memory(), seconds=seconds | added)
 
     def rethreshold(self, threshold: float) -> Result:
         """Decide again at a higher threshold, without reading the inputs again.
@@ -154,8 +165,8 @@ class Result(Tables):
         selections = self._selections(annotate or removed or attributes, attributes, removed)
         assert self._job is not None
         write = write_attributes if attributes else write_rows
-        write(output, selections, self.provenance, sources=self._job.sources, force=force)
-        self.summary = replace(self.summary, peak_memory=peak_memory())
+        with self._timed("writing"):
+            write(output, selections, self.provenance, sources=self._job.sources, force=force)
 
     def clean(self, data: Any = None, *, annotate: bool = False) -> Any:
         """Return the kept rows, or with ``annotate`` all rows with what was decided about them, as an Arrow table.
@@ -211,7 +222,8 @@ class Result(Tables):
         inputs = self.inputs
         tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.noted.table)}
         facts["provenance"] = self.provenance
-        save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)
+        with self._timed("saving"):
+            save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)
 
     @classmethod
     def load(cls, folder: str | Path, *, trust: Trusted = ()) -> Result:
@@ -275,7 +287,8 @@ class Result(Tables):
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
         check_saving(self.settings)
-        self._job.save_sketches(self, folder, force)
+        with self._timed("saving sketches"):
+            self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
         """Measure the recall: compare some kept documents with all others, exactly.
@@ -313,7 +326,8 @@ class Result(Tables):
         self._check_open()
         if self._job is None:
             raise ParameterError("an audit reads the inputs again, which a loaded or unpickled result does not have")
-        found = self._job.audit(self, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED))
+        with self._timed("auditing"):
+            found = self._job.audit(self, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED))
         self.summary = replace(self.summary, audit=found)
         return found
 
@@ -352,4 +366,5 @@ class Result(Tables):
         """
         from ..report.page import write_report  # a layer above: methods of results are where users look for it
 
-        write_report(self, output, texts=texts, force=force, title=title, command=command)
+        with self._timed("writing the report"):
+            write_report(self, output, texts=texts, force=force, title=title, command=command)

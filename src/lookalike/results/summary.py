@@ -21,7 +21,6 @@ from .rows import Rows, collect
 from .slices import Slices, lines_of_slices
 
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
-CROWDS = "docs/how-to/checking.md, What the summary says"
 
 
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
@@ -61,9 +60,9 @@ class Summary:
     found_by : str
         How candidates were found.
     seconds : dict of str to float
-        By stage.
+        By stage, writing, audits and reports too as soon as they are done; of a command also what it takes to start.
     peak_memory : int
-        Bytes: largest resident size of the process.
+        Bytes: largest resident size of the process so far, or of a parser that it started, whichever is more.
     plan : dict
         Empty with "simhash", which needs none.
     skipped : dict
@@ -209,7 +208,8 @@ class Summary:
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
             f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
             f"  {counted(self.crowded, 'document')} {where}: they share so much text with many others, usually",
-            f"  boilerplate, that they were compared with some of these only ({CROWDS})",
+            "  boilerplate, that they were compared with some of these only",
+            "  (to compare more, raise --max-bucket (max_bucket=), or leave boilerplate out with --ignore (ignore=))",
         ]
 
 

@@ -239,7 +239,7 @@ class SearchOptions(TextOptions):
         doc="A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with "
         "documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and states "
         "the recall. ``pairs`` has no crowds: there, pairs of larger buckets that cannot match are left out.",
-        least=2,
+        help="Buckets of more documents are crowded: each document is compared with some of the others only.", least=2,
     )] = MAX_BUCKET  # fmt: skip
     seed: Annotated[Seed, Option(
         doc='The only source of randomness. "random" draws one that nobody can know beforehand (with ``resume``, it takes that '
@@ -274,6 +274,7 @@ class DedupOptions:
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
+        help="Which verified pairs --save saves: those of kept documents, or all, as other thresholds need; all takes longer.",
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...engines.memory import peak_memory
-from ...engines.progress import Clock
 from ...errors import ParameterError
 from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
@@ -220,16 +216,4 @@ class SparkResult(Result):
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
         """
-        self._check_open()
-        with self._timed("saving sketches"):
-            super().save_sketches(folder, force=force)
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        """Add the seconds of a stage to the summary, and the memory that it took."""
-        clock = Clock()
-        yield
-        clock.lap(stage)
-        seconds = self.summary.seconds
-        added = {stage: seconds.get(stage, 0.0) + clock.seconds[stage]}
-        self.summary = replace(self.summary, peak_memory=peak_memory(), seconds=seconds | added)
+        super().save_sketches(folder, force=force)
