@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import theory
-from .errors import ParameterError
+from .errors import ParameterError, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
 from .wording import html_table, spelled
@@ -220,6 +220,7 @@ def choose_sketch(
     return theory.choose.for_error(at, standard_error, density, bits=bits, combined=combined)
 
 
+@from_caller
 @spelled
 def plan(
     *,

@@ -74,7 +74,14 @@ def create(
         slots=slots, standard_error=standard_error, sketch_bytes=sketch_bytes, keep_text=keep_text, unit=unit, width=width,
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip
-        found = f"{made.info['recall_at_threshold']:.2f}, since estimates decide; a lower threshold finds more"
+        info = made.info
+        found = f"{info['recall_at_threshold']:.4f}, higher above it"
+        if kind == "minhash":
+            found += (
+                f" ({info['recall_of_candidates']:.4f} are compared; estimates from {info['least_estimate']:.3f} are answers)"
+            )
+        else:
+            found += "; a larger --radius or a lower threshold finds more"
         say(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 

@@ -231,9 +231,9 @@ plan_targets = apply(
     of_jobs("recall", help=f"{_RECALL}; with --verify sketch it is about half of this."),
 )
 index_targets = apply(
-    of_jobs("threshold", help="Minimum estimate of a match: of the resemblance or, with simhash, the cosine."),
-    of_jobs("recall", help="Probability of comparing a query with a document exactly at the threshold; about half of these "
-            "documents are found, since matches rest on estimates ('index info' states it)."),
+    of_jobs("threshold", help="Resemblance from which documents are found; with simhash, minimum estimate of the cosine."),
+    of_jobs("recall", help="Probability of finding a document exactly at the threshold; estimates somewhat below it are "
+            "answers, too. With simhash it follows from --radius; 'index info' states it."),
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
 planning = of_jobs("permutations", "bands", "rows")

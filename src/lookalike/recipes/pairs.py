@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
-from ..errors import ParameterError
+from ..errors import ParameterError, all_from_caller
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
 from ..results.scored_pairs import ScoredPairs
@@ -115,6 +115,7 @@ class Listing:
             begin = end
 
 
+@all_from_caller
 class PairsResult(Brief):
     """The pairs found, and how.
 

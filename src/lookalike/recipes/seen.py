@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from ..errors import InputDataError, LookalikeError, OutputError, ParameterError
+from ..errors import InputDataError, LookalikeError, OutputError, ParameterError, all_from_caller
 from ..files.atomic import lock_at_once, make_folders, reporting
 from ..files.descriptions import places_named
 from ..files.disk import atomic_directory
@@ -43,6 +43,7 @@ from .turns import turn_of, write_accounts
 LOCK = ".lookalike_lock"
 
 
+@all_from_caller
 class Seen:
     """Everything that earlier jobs kept, in a folder of generations, which one process at a time can add to.
 

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from ..engines.memory import peak_memory
-from ..errors import ParameterError
+from ..errors import ParameterError, all_from_caller
 from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
@@ -43,6 +43,7 @@ class Job(Open, Protocol):
         """Remove what the job keeps on the disk."""
 
 
+@all_from_caller
 class Result(Tables):
     """The result of ``lookalike.dedup``. Rows are the rows of the input, without reference documents.
 
@@ -175,8 +176,8 @@ class Result(Tables):
 
         Parameters
         ----------
-        data : datasets.Dataset, DatasetDict or IterableDataset, optional
-            The data set of Hugging Face that was the input: the kept rows of it are returned, as one of the same kind.
+        data : pyarrow.Table, pandas or polars frame, datasets.Dataset, DatasetDict or IterableDataset, optional
+            What was the input: the kept rows of it are returned, as one of the same kind.
         annotate : bool
             Return every row, with the columns of ``annotations`` added. Documents that were left out are missing.
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import ParameterError, all_from_caller
 from ..formats.split import Split
 from ..formats.writers import Selection
 from ..settings.settings import Settings, added_columns, count_columns
@@ -45,6 +45,7 @@ class Open(Protocol):
         """All that was read, references first; positions in decisions count them."""
 
 
+@all_from_caller
 class Tables:
     """The tables of a result; those that are not asked for are not made."""
 

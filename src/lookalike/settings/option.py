@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from textwrap import TextWrapper
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast, get_args
 
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..wording import check_spelling, meant
 
 P = ParamSpec("P")
@@ -179,6 +179,7 @@ def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Ca
     def decorate(function: Callable[[Any, S], R]) -> Callable[Concatenate[Any, P], R]:
         known = entries(options)
 
+        @from_caller
         @wraps(function)
         def door(data: Any = MISSING, *args: P.args, **given: P.kwargs) -> R:
             check_spelling(function.__name__, given, known)

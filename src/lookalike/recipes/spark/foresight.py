@@ -15,6 +15,7 @@ from ...engines.memory import parse_bytes
 from ...engines.spark.engine import SparkEngine
 from ...engines.spark.tables import connectable
 from ...engines.spark.texts import UNIT_BYTES
+from ...errors import from_caller
 from ...settings.settings import Settings
 from ...wording import counted, spelled
 from ..sizes import REFERENCE, Corpus
@@ -136,6 +137,7 @@ class ClusterForesight:
         return "\n".join(lines)
 
 
+@from_caller
 @spelled
 def foresee(
     *, documents: int, bytes: int, on_disk: int, settings: Settings, duplicates: float = 0.3, family: float = 3.0,

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...errors import ParameterError
+from ...errors import ParameterError, all_from_caller
 from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
 from ...results.result import Result
@@ -18,6 +18,7 @@ from ...values import Int64Array
 from .finished import Finished
 
 
+@all_from_caller
 class SparkResult(Result):
     """The result of ``lookalike.dedup`` on Spark.
 
