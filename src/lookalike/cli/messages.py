@@ -23,7 +23,7 @@ def say_all(text: str, err: bool = False) -> None:
 
 def whole_time(seconds: Mapping[str, float]) -> dict[str, float]:
     """Return the seconds of stages with those that the command has taken besides: together they are what a clock says."""
-    began = click.get_current_context().find_root().obj
+    began = click.get_current_context().find_root().obj or perf_counter()
     return {"starting": max(0.0, perf_counter() - began - sum(seconds.values())), **seconds}
 
 

@@ -18,9 +18,8 @@ from .diff import visible
 from .facts import BINS, OUTCOMES, REMOVED, Facts
 from .samples import Nearest, Samples, short
 
-_BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
-and of those that match a reference, all. A removal that no longer matches the document it names can match another one.
---evidence all (evidence='all') makes the numbers exact."""
+_BOUND = """Only a lower bound: a document that no longer matches the one that it was removed for may match another, and would be
+removed all the same. --evidence all (evidence='all') makes the numbers exact."""
 OPENED = 3  # pairs of section 2 that are open at first
 WARNED = 0.001  # of recall: what is less is not worth a warning
 
@@ -86,7 +85,7 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
         (f"{s.near_duplicates:,}", "near-duplicates removed"),
         (f"{s.kept:,}", "kept"),
         (size(saved), f"of {size(int(facts.n_bytes.sum()))} saved"),
-        (f"{s.recall_vouched:.4f}", "recall at the threshold, on average"),
+        (f"{s.recall_vouched:.4f}", f"recall at the threshold{', on average' if s.crowded else ''}"),
     ]
     if s.removed_by_override:
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))

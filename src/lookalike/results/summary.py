@@ -220,8 +220,10 @@ def as_html(s: Summary) -> str:
         ("exact duplicates removed", f"{s.exact_duplicates:,}"),
         ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
         *([("removed by key", f"{s.by_key:,}")] if s.by_key else []),
+        *([("empty documents", f"{s.empty:,} ({'dropped' if s.empty_dropped else 'kept'})")] if s.empty else []),
         ("kept", f"<b>{s.kept:,}</b>"),
-        ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
+        (f"recall at the threshold{', on average' if s.crowded else ''}", f"{s.recall_vouched:.4f}"),
+        *([("least similar removals", "removed &rarr; kept")] if s.least_alike else []),
     ]
     rows += [
         (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
