@@ -18,8 +18,8 @@ from .diff import visible
 from .facts import BINS, OUTCOMES, REMOVED, Facts
 from .samples import Nearest, Samples, short
 
-_BOUND = """Only a lower bound: a document that no longer matches the one that it was removed for may match another, and would be
-removed all the same. --evidence all (evidence='all') makes the numbers exact."""
+_BOUND = """Only a lower bound: a document that no longer matches the one that it was removed for may match another, and would
+be removed all the same. --evidence all (evidence='all') makes the numbers exact."""
 OPENED = 3  # pairs of section 2 that are open at first
 WARNED = 0.001  # of recall: what is less is not worth a warning
 

@@ -43,6 +43,16 @@ class Job(Open, Protocol):
         """Remove what the job keeps on the disk."""
 
 
+@contextmanager
+def timed(result: Tables, stage: str) -> Iterator[None]:
+    """Add the seconds of a stage to the summary of a result, and the memory that it took."""
+    began = perf_counter()
+    yield
+    seconds = result.summary.seconds
+    added = {stage: seconds.get(stage, 0.0) + perf_counter() - began}
+    result.summary = replace(result.summary, peak_memory=peak_memory(), seconds=seconds | added)
+
+
 @all_from_caller
 class Result(Tables):
     """The result of ``lookalike.dedup``. Rows are the rows of the input, without reference documents.
@@ -68,15 +78,6 @@ class Result(Tables):
         if self._job is not None and not self._job.closed:
             _ = self.keep
             self._job.close()
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        """Add the seconds of a stage to the summary, and the memory that it took."""
-        began = perf_counter()
-        yield
-        seconds = self.summary.seconds
-        added = {stage: seconds.get(stage, 0.0) + perf_counter() - began}
-        self.summary = replace(self.summary, peak_memory=peak_memory(), seconds=seconds | added)
 
     def rethreshold(self, threshold: float) -> Result:
         """Decide again at a higher threshold, without reading the inputs again.
@@ -166,7 +167,7 @@ class Result(Tables):
         selections = self._selections(annotate or removed or attributes, attributes, removed)
         assert self._job is not None
         write = write_attributes if attributes else write_rows
-        with self._timed("writing"):
+        with timed(self, "writing"):
             write(output, selections, self.provenance, sources=self._job.sources, force=force)
 
     def clean(self, data: Any = None, *, annotate: bool = False) -> Any:
@@ -223,7 +224,7 @@ class Result(Tables):
         inputs = self.inputs
         tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.noted.table)}
         facts["provenance"] = self.provenance
-        with self._timed("saving"):
+        with timed(self, "saving"):
             save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)
 
     @classmethod
@@ -288,7 +289,7 @@ class Result(Tables):
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
         check_saving(self.settings)
-        with self._timed("saving sketches"):
+        with timed(self, "saving sketches"):
             self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
@@ -327,7 +328,7 @@ class Result(Tables):
         self._check_open()
         if self._job is None:
             raise ParameterError("an audit reads the inputs again, which a loaded or unpickled result does not have")
-        with self._timed("auditing"):
+        with timed(self, "auditing"):
             found = self._job.audit(self, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED))
         self.summary = replace(self.summary, audit=found)
         return found
@@ -367,5 +368,5 @@ class Result(Tables):
         """
         from ..report.page import write_report  # a layer above: methods of results are where users look for it
 
-        with self._timed("writing the report"):
+        with timed(self, "writing the report"):
             write_report(self, output, texts=texts, force=force, title=title, command=command)

@@ -10,7 +10,7 @@ from typing import Any
 from ...errors import ParameterError, all_from_caller
 from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
-from ...results.result import Result
+from ...results.result import Result, timed
 from ...results.rows import LaterRows
 from ...settings.settings import count_columns
 from ...steps.totals import of_inputs
@@ -204,7 +204,7 @@ class SparkResult(Result):
             )
         if attributes:
             raise ParameterError("attributes are written on one machine; here annotate=True writes them with the rows")
-        with self._timed("writing"):
+        with timed(self, "writing"):
             self._finished.write(output, self.score_names, annotate=annotate, removed=removed, force=force)
 
     def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
