@@ -85,7 +85,7 @@ def test_the_prefix_is_one(tmp_path, capsys):
         (["-t", "80%"], "'80%' is not a number: write 0.8"),
         (["--recall", "99"], "for 99% write 0.99"),
         (["--keep", "longst"], "did you mean 'longest'?"),
-        (["--keep", "first; shortst"], "did you mean 'shortest'?"),
+        (["--keep", "longest; shortst"], "did you mean 'shortest'?"),
         (["--verify", "exat"], "did you mean 'exact'?"),
         (["--preset", "cod"], "did you mean 'code'?"),
         (["--format", "jsnl"], "did you mean 'jsonl'?"),

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 from collections import Counter
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
@@ -29,13 +30,13 @@ def counts(result):
 @pytest.mark.parametrize("settings", VARIANTS + OF_GROUPS, ids=str)
 def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
     result = la.dedup(corpus(rng), id="id", threshold=0.6, **settings)
+    copied = pickle.loads(pickle.dumps(result))
     result.save(tmp_path / "x=1" / "saved")  # no partition of a data set
     loaded = la.Result.load(str(tmp_path / "x=1" / "saved"))
-    copied = pickle.loads(pickle.dumps(result))
     loaded.save(tmp_path / "again")
     result.close()
     for other in (copied, loaded, la.Result.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
-        assert other.summary == copied.summary and other.settings == copied.settings
+        assert replace(other.summary, seconds={}) == replace(copied.summary, seconds={}) and other.settings == copied.settings
         assert other.provenance == json.loads(json.dumps(copied.provenance)) and other.evidence == "keepers"
         assert same(other, copied)
     assert loaded.keep.tolist() == result.keep.tolist()

@@ -58,7 +58,7 @@ class KeepOrder:
                 raise ParameterError(
                     f"keep must be one of {', '.join(_FORMS)}, or several of them, separated by ';'; got {policy!r}"
                     + (f" in {keep!r}" if policy != keep else "")
-                    + meant(word + colon, [form.partition(":")[0] + (":" if ":" in form else "") for form in _FORMS])
+                    + ("" if colon or word in _SIGNS else meant(word, [*_WITHOUT_COLUMN, *_SIGNS]))
                 )
             else:
                 by.append(_SIGNS.get(word, "") + priority_name(len(priorities)))

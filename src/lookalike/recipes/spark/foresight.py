@@ -17,7 +17,7 @@ from ...engines.spark.tables import connectable
 from ...engines.spark.texts import UNIT_BYTES
 from ...errors import from_caller
 from ...settings.settings import Settings
-from ...wording import counted, spelled
+from ...wording import counted, spelled, spoken
 from ..sizes import REFERENCE, Corpus
 from .job import TASK_MEMORY
 
@@ -134,7 +134,7 @@ class ClusterForesight:
             f"{SHUFFLED_BYTE:g} ns per byte",
             "    shuffled, all else on a reference core; writing the cleaned files is not counted",
         ]
-        return "\n".join(lines)
+        return spoken("\n".join(lines))
 
 
 @from_caller
