@@ -45,9 +45,11 @@ class Job(Open, Protocol):
 
 @contextmanager
 def timed(result: Tables, stage: str) -> Iterator[None]:
-    """Add the seconds of a stage to the summary of a result, and the memory that it took."""
+    """Add the seconds of a stage to the summary of an open result, and the memory that it took."""
     began = perf_counter()
     yield
+    if not result.is_open:
+        return
     seconds = result.summary.seconds
     added = {stage: seconds.get(stage, 0.0) + perf_counter() - began}
     result.summary = replace(result.summary, peak_memory=peak_memory(), seconds=seconds | added)
