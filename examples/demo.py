@@ -15,8 +15,7 @@ THRESHOLD = 0.7
 
 
 def main() -> None:
-    """Compile once, run the job on the command line, and look at what was found."""
-    run(["warmup"])  # in a source checkout it compiles the kernels, and says so; no later command does
+    """Run the job on the command line, and look at what was found."""
     library = sysconfig.get_paths()["stdlib"]
     with tempfile.TemporaryDirectory() as folder:
         # A copy without installed packages and caches, so that the demo shows the library alone.

@@ -10,7 +10,17 @@ LookalikeError
 └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 """
 
-from .wording import printable
+import os
+from collections.abc import Callable
+from functools import cached_property, wraps
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+from .wording import printable, spoken
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
 
 
 class LookalikeError(Exception):
@@ -18,7 +28,42 @@ class LookalikeError(Exception):
 
     def __str__(self) -> str:
         """Return the message, in which names, values and texts of others have escapes for what is not printable."""
-        return printable(super().__str__())
+        return printable(spoken(super().__str__()))
+
+
+def from_caller(function: Callable[P, R]) -> Callable[P, R]:
+    """Let errors raised on purpose lead to the line that called a public function, and not through ours.
+
+    With LOOKALIKE_TRACEBACK=full in the environment they have all lines.
+    """
+
+    @wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*args, **named)
+        except LookalikeError as error:
+            if os.environ.get("LOOKALIKE_TRACEBACK") == "full":
+                raise
+            raise error.with_traceback(None) from error.__cause__
+
+    return called
+
+
+def all_from_caller(public: type[T]) -> type[T]:
+    """Let the errors of all public methods and attributes of a class lead to their callers."""
+    for name, value in list(vars(public).items()):
+        found: Any = value
+        if name.startswith("_"):
+            continue
+        if isinstance(value, FunctionType):
+            setattr(public, name, from_caller(value))
+        elif isinstance(value, classmethod):
+            setattr(public, name, classmethod(from_caller(found.__func__)))
+        elif isinstance(value, cached_property):
+            found.func = from_caller(found.func)
+        elif isinstance(value, property):
+            setattr(public, name, property(from_caller(found.fget), doc=found.__doc__))
+    return public
 
 
 class ParameterError(LookalikeError, ValueError):
@@ -50,7 +95,8 @@ class EncodingError(InputDataError):
 
     def __str__(self) -> str:
         """Say where."""
-        return f'row {self.row}: invalid UTF-8 at byte {self.place} of the text; pass encoding_errors="replace" to go on'
+        way_out = spoken("pass --encoding-errors replace (encoding_errors='replace') to continue")
+        return f"row {self.row}: invalid UTF-8 at byte {self.place} of the text; {way_out}"
 
 
 class RowError(InputDataError):
@@ -74,7 +120,7 @@ class RowError(InputDataError):
 
     def __str__(self) -> str:
         """Return "row 12: what"."""
-        return printable(f"row {self.number}: {self.what}")
+        return printable(spoken(f"row {self.number}: {self.what}"))
 
 
 class IndexFormatError(LookalikeError, ValueError):

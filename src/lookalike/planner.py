@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import theory
-from .errors import ParameterError
+from .errors import ParameterError, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
 from .wording import html_table, spelled
@@ -148,17 +148,25 @@ class Plan:
         }
 
 
+def _of_percent(given: float) -> str:
+    return f"; for {given:g}% write {given / 100:g}" if 1 < given <= 100 else ""
+
+
 def check_targets(threshold: float, recall: float, certain: bool = False) -> None:
     """Raise ParameterError unless threshold and recall are ones that can be planned for; ``certain``: a recall of 1, too."""
     if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
-        raise ParameterError(f"threshold must be in (0, 1]: it is the minimum resemblance of near-duplicates; got {threshold}")
+        raise ParameterError(
+            "threshold must be in (0, 1]: it is the minimum resemblance of near-duplicates; got "
+            f"{threshold}{_of_percent(threshold)}"
+        )
     most = "1]" if certain else "1)"
     if not 0.0 < number("recall", recall, f"a number in (0, {most}") < 1.0 and not (certain and recall == 1.0):
         more = "" if certain else (
             ", and no sketch finds all for certain (0.999 costs about half as much again as 0.99; dedup and pairs take 1)"
         )  # fmt: skip
         raise ParameterError(
-            f"recall must be in (0, {most}: it is the probability of finding a pair at the threshold{more}; got {recall}"
+            f"recall must be in (0, {most}: it is the probability of finding a pair at the threshold{more}; got "
+            f"{recall}{_of_percent(recall)}"
         )
 
 
@@ -212,6 +220,7 @@ def choose_sketch(
     return theory.choose.for_error(at, standard_error, density, bits=bits, combined=combined)
 
 
+@from_caller
 @spelled
 def plan(
     *,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
@@ -10,6 +12,27 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_SHOWN = 300  # characters of a fact in a notebook
+_BOTH = re.compile(r"(--[a-z][a-z-]*(?: (?!--)[^\s();,:]+)?) \(([a-z_]+(?:=[^()]*)?)\)")
+_on_command_line = False
+
+
+@contextmanager
+def for_command_line() -> Iterator[None]:
+    """Speak of options while a command runs, not of keywords of Python."""
+    global _on_command_line
+    before, _on_command_line = _on_command_line, True
+    try:
+        yield
+    finally:
+        _on_command_line = before
+
+
+def spoken(text: str) -> str:
+    """Return a message as its reader knows options: "--force (force=True)" is ``--force`` in a shell, ``force=True`` in Python.
+
+    Messages name an option by both, the keyword in brackets, or they name it in words.
+    """
+    return _BOTH.sub(r"\1" if _on_command_line else r"\2", text)
 
 
 def counted(n: int, thing: str, things: str = "") -> str:
@@ -44,15 +67,19 @@ def _parameters(function: object) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'first'?", if one of some words is like another; else nothing."""
+    from difflib import get_close_matches  # here, for what is not needed to start
+
+    found = get_close_matches(name, list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def check_spelling(function: str, named: Iterable[str], known: Collection[str]) -> None:
     """Refuse a parameter that a function does not have, and name the one that was probably meant."""
     for name in named:
         if name not in known:
-            from difflib import get_close_matches  # here, for what is not needed to start
-
-            meant = get_close_matches(name, known, 1)
-            hint = f"; did you mean {meant[0]!r}?" if meant else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{meant(name, known)}")
 
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:

@@ -127,7 +127,7 @@ def test_a_dry_run_says_what_one_machine_does_and_takes(capfd, corpus, tmp_path)
     assert [line.split("  ")[1] for line in lines[1:9]] == [
         "read and sketch", "order", "exact duplicates", "candidates", "crowds", "cut", "verify", "decisions"]  # fmt: skip
     assert "by the policy longest" in lines[2] and "by 16 keys" in lines[4]
-    assert lines[9].startswith("6 documents") and "50% have a near-duplicate" in lines[9]
+    assert lines[9].startswith("about 6 documents") and "50% have a near-duplicate" in lines[9]
     assert "  memory: about" in out and "assumed: 50% of documents have a near-duplicate (--duplicates), 3 resemble" in out
 
 
@@ -146,7 +146,7 @@ def test_a_dry_run_of_containment_says_what_is_read_again(capfd, corpus):
 def test_a_dry_run_for_spark_says_what_a_cluster_does_and_takes(capfd, corpus):
     code, out, err = run(capfd, "dedup", corpus, "--engine", "spark", "--dry-run", "--memory", "2GB", "--family", "4")
     assert code == 0 and err == ""
-    assert "6 documents" in out and "texts " in out and "2.0 GB for Python (--memory)" in out
+    assert "about 6 documents" in out and "texts " in out and "2.0 GB for Python (--memory)" in out
     assert "--conf spark.executor.memoryOverhead=1908m" in out and "4 resemble" in out
 
 

@@ -185,7 +185,7 @@ def test_what_is_not_there_is_an_error(job, tmp_path, capsys):
     for name in ("job.json", "finished.json"):
         (tmp_path / "work" / name).write_text("{}")
         assert status("groups", "work") == 1
-        assert "a work folder (--work) is not a saved result" in capsys.readouterr().err
+        assert "a work folder is not a saved result" in capsys.readouterr().err
         (tmp_path / "work" / name).unlink()
 
 

@@ -49,7 +49,7 @@ def test_week_after_week(crawl, capsys):
     )
     code, out, _ = week(capsys, 1, "--json")
     assert code == 0 and json.loads(out) == {
-        "output": "fresh/w1/", "report": None, "saved": None, "sketches": None, "generation": "2024-10", "added": False,
+        "output": "fresh/w1/", "report": None, "saved": None, "sketches": None, "removed": None, "generation": "2024-10", "added": False,
     }  # fmt: skip
     assert week(capsys, 1, "--quiet") == (0, "", "")
     shutil.rmtree(crawl / "fresh" / "w1")
@@ -161,7 +161,7 @@ def test_list_check_forget_and_compact(crawl, capsys):
     assert run(capsys, "seen", "compact", "seen") == (0, "nothing to merge\n", "")
     (crawl / "w0" / "p-0.parquet").unlink()
     code, out, err = run(capsys, "seen", "check", "seen")
-    assert code == 1 and "p-0.parquet: cannot be read" in out and err.startswith("error: 1 generation of 1 cannot be used")
+    assert code == 1 and "p-0.parquet: cannot be read" in out and err.startswith("error: 1 of 1 generation cannot be used")
     for words in (["list", "nope"], ["forget", "seen", "nope"], ["compact", "w0/p-1.parquet"]):
         assert run(capsys, "seen", *words)[0] == 2
 

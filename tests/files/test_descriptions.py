@@ -170,7 +170,7 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
     for name in (link, beside, f"{tmp_path}/in/../secret", f"{tmp_path}/in/\0", "s3://b/x"):
         with pytest.raises(
             la.InputDataError,
-            match=r"k: you did not save it on this machine, or your state folder .XDG_STATE_HOME.*--trust PATH",
+            match=r"k: you did not save it on this machine, or your state folder .XDG_STATE_HOME.*trust=",
         ):
             check_trusted(Path("k"), [name], trusted)
     assert check_trusted(Path("k"), [inside], places_named([tmp_path / "other", inside])) == [inside], "a file is a place"

@@ -85,7 +85,7 @@ def test_what_tasks_wrote_is_published(root):
         assert names(root) == ["_lookalike.json"] * 0 + sorted([*wanted, "_lookalike.json"])
         assert [(root / name).read_bytes() for name in wanted] == attempts
         assert names(root.parent) in ([], ["root"])
-    with pytest.raises(OutputError, match="root exists; pass --force"):
+    with pytest.raises(OutputError, match="root exists; pass force=True"):
         folder_of(root).check(False)
 
 

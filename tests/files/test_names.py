@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import lookalike as la
-from lookalike.files.names import expanded, is_glob, is_marker, left_out, listed, packed, shown, suffix_of, walk
+from lookalike.files.names import Patterns, expanded, is_glob, is_marker, left_out, listed, packed, shown, suffix_of, walk
 
 KNOWN = (".csv", ".gz", ".csv.gz", ".txt")
 
@@ -81,7 +81,7 @@ def test_very_many_alternatives_are_refused():
     ],
 )  # fmt: skip
 def test_which_files_of_a_folder_are_read(name, patterns, reason):
-    assert left_out(name.split("/"), patterns, KNOWN) == reason
+    assert left_out(name.split("/"), Patterns(patterns), KNOWN) == reason
 
 
 def test_only_names_of_accounts_are_markers():

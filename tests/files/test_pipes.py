@@ -111,7 +111,10 @@ def test_the_copy_is_removed(tmp_path, monkeypatch):
 def test_a_pipe_without_a_suffix_needs_a_format(tmp_path):
     """And is not read before that is known: it could not be read again."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(la.ParameterError, match="pipe has no suffix: pass --format parquet, jsonl, json, csv, tsv, txt, .* or"):
+    with pytest.raises(
+        la.ParameterError,
+        match="pipe has no suffix: say with .* what it holds: format= parquet, jsonl, json, csv, tsv, txt, .* or",
+    ):
         open_sources([tmp_path / "pipe"])
 
 

@@ -215,7 +215,7 @@ def test_nothing_is_written_there(tmp_path):
     for name in ("https://example.org/out/", "http://example.org/out.jsonl", "hf://datasets/o/n/out/"):
         with pytest.raises(ParameterError, match="nothing is written there"):
             result.write(name)
-        with pytest.raises(ParameterError, match="on the web, where only --engine spark|nothing is written there"):
+        with pytest.raises(ParameterError, match="on the web, where only engine=|nothing is written there"):
             la.dedup(tmp_path / "in.jsonl", work=name)
 
 

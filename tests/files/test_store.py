@@ -34,7 +34,7 @@ def test_a_folder_is_replaced_on_demand_alone(bucket):
     write(folder, {"a": b"1", "sub/b": b"22"})
     assert set(held(folder)) == {"a", "sub/b", SIDECAR}
     assert json.loads(held(folder)[SIDECAR]) == {"lookalike": "x", "files": ["a", "sub/b"]}
-    with pytest.raises(OutputError, match=r"clean exists; pass --force"):
+    with pytest.raises(OutputError, match=r"clean exists; pass force=True"):
         check_output(folder, force=False)
     write(folder, {"c": b"3"}, force=True)
     assert {name: data for name, data in held(folder).items() if name != SIDECAR} == {"c": b"3"}
@@ -131,10 +131,10 @@ def test_the_last_file_counts(bucket):
             with new.file(name) as stream:
                 stream.write(b'{"files": ["last"]}')
     assert new.files == [SIDECAR, "last"] and set(held(folder)) == {SIDECAR, "last"}
-    with pytest.raises(OutputError, match="w0 exists; pass --force"):
+    with pytest.raises(OutputError, match="w0 exists; pass force=True"):
         check_output(folder, False, "last")
     (folder / "last").unlink()
-    with pytest.raises(OutputError, match="w0 exists; pass --force"):  # an output of another kind, which is whole
+    with pytest.raises(OutputError, match="w0 exists; pass force=True"):  # an output of another kind, which is whole
         check_output(folder, False, "last")
 
 
@@ -183,7 +183,7 @@ def test_a_job_is_resumed_with_its_secret(folder, caplog):
     space = StoreWorkspace(folder, JOB, resume=False)
     assert set(held(folder)) == {"job.json", "secret"} and len(space.secret) == 16
     (space.folder / "tables/x.done").write_bytes(b"x")
-    with pytest.raises(ParameterError, match="jobs/one: holds an unfinished job; pass --resume"):
+    with pytest.raises(ParameterError, match="jobs/one: holds an unfinished job; pass resume=True"):
         StoreWorkspace(folder, JOB, resume=False)
     with pytest.raises(ParameterError, match=r"holds a job with other parameters or inputs: threshold was 0\.8, is 0\.7"):
         StoreWorkspace(folder, JOB | {"threshold": 0.7}, resume=True)

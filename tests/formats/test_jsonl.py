@@ -94,7 +94,7 @@ def test_lone_surrogates_are_named_or_replaced(tmp_path, value):
     line = b'{"text":"%s","id":"a","x":%s}\n' % (A.encode(), value)
     source = write(tmp_path / "in.jsonl", line)
     with pytest.raises(
-        la.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*--encoding-errors replace"
+        la.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*encoding_errors='replace'"
     ):
         la.dedup(source)
     result = la.dedup(source, encoding_errors="replace", id="id")

@@ -173,7 +173,7 @@ def test_what_the_table_needs_is_missing(tables, tmp_path):
         path.rename(tmp_path / "aside")
         with pytest.raises(la.InputDataError, match="No such file"):
             result.write(tmp_path / "out/")
-    with pytest.raises(la.InputDataError, match=r"needs this file, and it is not there .*--format (delta|iceberg):VERSION"):
+    with pytest.raises(la.InputDataError, match=r"needs this file, and it is not there .*format= (delta|iceberg):VERSION"):
         la.dedup(table)
     (tmp_path / "aside").rename(path)
     log = [*sorted(table.glob("_delta_log/*0.json")), *sorted(table.glob("metadata/*.metadata.json"))][-1]

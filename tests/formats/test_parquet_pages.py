@@ -184,7 +184,7 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
     for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
-    with pytest.raises(la.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise --memory"):
+    with pytest.raises(la.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise memory="):
         rows_of(path, Limit(1000))
 
 
@@ -284,7 +284,7 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
         return
     check_room(tmp_path / "out.parquet", [split], split.limit)
     for output in ("out.parquet", "out.jsonl", "out"):
-        with pytest.raises(la.InputDataError, match=what if output != "out.jsonl" else r"raise --memory \(memory=\) by \d+ MB"):
+        with pytest.raises(la.InputDataError, match=what if output != "out.jsonl" else r"raise memory= by \d+ MB"):
             check_room(tmp_path / output, [split], small.limit)
     with pytest.raises(la.InputDataError, match=rf"in\.parquet, row group 1: writing its rows takes about \d+ MB \({what}"):
         next(small.form.tables(small))

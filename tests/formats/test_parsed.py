@@ -61,7 +61,7 @@ def test_the_same_from_the_command_line(folder, tmp_path):
 
 
 def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
-    with pytest.raises(la.InputDataError, match=r"h\.pdf: is no PDF that can be read: [^;]*[^.;]; repair.*--on-error skip"):
+    with pytest.raises(la.InputDataError, match=r"h\.pdf: is no PDF that can be read: [^;]*[^.;]; repair.*on_error='skip'"):
         la.dedup(folder, on_error="stop")
 
 
@@ -76,7 +76,7 @@ def test_damaged_compression_is_left_out(folder, caplog, name):
         assert la.dedup(folder, on_error="skip").summary.documents_skipped == 2
         assert f"{folder}/{name} " in caplog.text and "data is damaged or cut short" in caplog.text
         with pytest.raises(
-            la.InputDataError, match=rf"/{name}: (cannot be read: )?the .*data is damaged or cut short .*--on-error skip"
+            la.InputDataError, match=rf"/{name}: (cannot be read: )?the .*data is damaged or cut short .*on_error='skip'"
         ):
             la.dedup(folder / name, on_error="stop")
 

@@ -307,7 +307,7 @@ def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, 
     monkeypatch.setattr(streams, "BLOCK", block)
     assert texts(limited(path, 2100)) == values(LARGE)
     with pytest.raises(
-        la.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise --memory|the file: "
+        la.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise memory=|the file: "
     ) as error:
         texts(limited(path, 1000))
     assert str(error.value).startswith(str(path))
@@ -343,7 +343,7 @@ def test_no_more_is_held_of_a_document_than_it_may_have(tmp_path, monkeypatch, n
     monkeypatch.setattr(streams, "BLOCK", 100_000)
     split, *_ = limited(path, 200_000)
     tracemalloc.start()
-    with pytest.raises(la.InputDataError, match="raise --memory"):
+    with pytest.raises(la.InputDataError, match="raise memory="):
         list(split.batches(Columns()))
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -97,7 +97,7 @@ def test_columns_order_and_top(tmp_path):
         assert table["query"].to_pylist() == [0] * (len(table) - 1) + [2]
         assert table["id"].to_pylist()[0] == "id0" and table["id"].to_pylist()[-1] == "short"
         estimates = table["estimated_resemblance"].to_pylist()[:-1]
-        assert estimates == sorted(estimates, reverse=True) and min(estimates) >= 0.8
+        assert estimates == sorted(estimates, reverse=True) and min(estimates) >= index.info["least_estimate"]
         for row in table.slice(0, len(table) - 1).to_pylist():
             i = int(row["id"][2:])
             assert row["resemblance"] == la.shingle([variants[0], variants[i]]).resemblance(0, 1)
@@ -121,7 +121,7 @@ def test_simhash_measures_cosines(tmp_path):
 def test_ids(tmp_path):
     with la.Index.create(tmp_path / "x") as index:
         index.add(["a", "b"], ["one two", "three four"])
-        with pytest.raises(la.ParameterError, match=r"the id 'b' is in the index already; pass --replace \(replace=True\)"):
+        with pytest.raises(la.ParameterError, match="the id 'b' is in the index already; pass replace=True"):
             index.add(["c", "b"], ["five", "six"])
         assert len(index) == 2 and index.query(["five"]).num_rows == 0, "nothing of it was added"
         index.add(["c", "b"], ["five", "six"], replace=True)
@@ -224,7 +224,7 @@ def test_parameters_are_written_out(tmp_path, monkeypatch):
         index.add([1], ["one two three four five six"])
     stored = read_manifest(tmp_path / "x").parameters
     assert None not in stored.values()
-    assert (stored["bands"], stored["rows"], stored["width"], stored["shingling"]["unicode"]) == (16, 6, 5, "14.0.0")
+    assert (stored["bands"], stored["rows"], stored["width"], stored["shingling"]["unicode"]) == (18, 6, 5, "14.0.0")
     monkeypatch.setattr("lookalike.index.kinds.plan", lambda **given: la.plan(**{"threshold": 0.5} | given))
     with la.Index.open(tmp_path / "x") as index:
         assert index.query(["One two three four five six."])["id"].to_pylist() == [1]
@@ -311,3 +311,20 @@ def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen(tmp_pat
         (found,) = index.query(["ca2036 he8et6 bi6jxy jo12n8 friend"]).to_pylist()
         assert (found["estimated_resemblance"], found["resemblance"]) == (1.0, 0.0)
         assert index.query(["vote FOR the mayor"])["resemblance"].to_pylist() == [1.0]
+
+
+@pytest.mark.parametrize(("threshold", "changed"), [(0.5, 62), (0.8, 18), (0.9, 7)])
+@pytest.mark.parametrize("how", [{}, {"bits": 1, "slots": 512}, {"sketch_bytes": 32}])
+def test_a_document_at_the_threshold_is_found_with_the_promised_probability(tmp_path, rng, threshold, changed, how):
+    """Texts of 200 words, of which some in a row are others: at the threshold, or a little below it."""
+    n, words = 1500, rng.integers(0, 1 << 60, (1500, 200)).astype(str)
+    others = words.copy()
+    others[:, 50 : 50 + changed] = rng.integers(0, 1 << 60, (n, changed)).astype(str)
+    kept, lost = 196 - changed - 4, changed + 4
+    assert threshold - 0.01 < kept / (196 + lost) <= threshold
+    with la.Index.create(tmp_path / "x", threshold=threshold, recall=0.95, **how) as index:
+        index.add(range(n), [" ".join(row) for row in words])
+        found = index.query([" ".join(row) for row in others])
+        stated = index.info["recall_at_threshold"]
+    share = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True)) / n
+    assert stated >= 0.95 and share > 0.95 - 4 * (0.05 * 0.95 / n) ** 0.5

@@ -25,10 +25,18 @@ def test_estimates_leave_out_what_chance_makes_equal():
     np.testing.assert_allclose(estimated[1:] + (1 - estimated[1:]) / 2**16, np.arange(1, 257) / 256, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("threshold", "least"), [(0.8, 205), (0.75, 193), (1.0, 256)])
-def test_least_score_of_a_signature(threshold, least):
-    """The threshold and what chance adds, in 256ths, rounded up."""
-    assert make_kind("minhash", threshold=threshold).least == least
+@pytest.mark.parametrize("recall", [0.3, 0.9, 0.99, 0.9999])
+@pytest.mark.parametrize("threshold", [0.5, 0.75, 0.8, 0.95, 1.0])
+def test_least_score_of_a_signature(threshold, recall):
+    """The highest with which what is compared and estimated is the recall, and never above the threshold itself."""
+    kind = make_kind("minhash", threshold=threshold, recall=recall)
+    equal = threshold + (1 - threshold) / 2**16
+    compared = stats.binom.sf(0, kind.plan.bands, threshold**kind.plan.rows)
+    assert compared >= recall**0.5 and kind.candidate_recall == pytest.approx(compared)
+    assert compared * stats.binom.sf(kind.least - 1, 256, equal) >= recall
+    highest = int(np.ceil(256 * equal - 1e-9))
+    assert kind.least == highest or compared * stats.binom.sf(kind.least, 256, equal) < recall
+    assert kind.least_estimate == pytest.approx((kind.least / 256 - 2**-16) / (1 - 2**-16))
 
 
 @pytest.mark.parametrize(("threshold", "least"), [(0.8, -3), (0.99, -2), (1.0, 0)])
@@ -76,12 +84,13 @@ def test_measures_are_those_of_sets_and_of_counts(left, right):
 @pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95, 1.0])
 @pytest.mark.parametrize(("bits", "slots"), [(16, 256), (2, 300), (1, 64)])
 def test_recall_is_that_of_bands_and_of_estimates(threshold, bits, slots):
-    """Two binomials: bands of which one agrees, and slots whose codes are equal, for an estimate of the threshold at least."""
+    """Two binomials: bands of which one agrees, and slots whose codes are equal, so many that the root of the recall has them."""
     kind = make_kind("minhash", threshold=threshold, bits=bits, slots=slots, bands=7, rows=4)
     scores = np.arange(slots + 1) - (0 if bits == 16 else slots)
-    few = int((kind.estimate(scores)[0] < threshold - 1e-9).sum())
-    assert kind.least == scores[few]
+    few = int(np.flatnonzero(scores == kind.least)[0])
     equal = threshold + (1 - threshold) / 2**bits
+    wanted = min(0.99**0.5, 0.99 / stats.binom.sf(0, 7, threshold**4))
+    assert stats.binom.sf(few - 1, slots, equal) >= wanted and (few == slots or stats.binom.sf(few, slots, equal) < wanted)
     expected = stats.binom.sf(0, 7, threshold**4) * stats.binom.sf(few - 1, slots, equal)
     assert kind.recall_at_threshold == pytest.approx(expected, rel=1e-9)
 
@@ -240,7 +249,7 @@ def test_fractions_of_a_bit_by_the_planner_and_what_is_refused():
 
 @pytest.mark.parametrize("bits, slots", [(1, 512), (2, 300), (4, 130), (8, 65)])
 def test_a_query_counts_what_is_equal(tmp_path, rng, bits, slots):
-    """Scores against slots that are compared one by one; matches are those whose estimate reaches the threshold."""
+    """Scores against slots that are compared one by one; matches are those whose estimate is high enough."""
     words = [f"v{i}" for i in range(5000)]
     base = [rng.permutation(5000)[:250] for _ in range(60)]
     left = [" ".join(words[w] for w in b[:200]) for b in base]
@@ -255,7 +264,7 @@ def test_a_query_counts_what_is_equal(tmp_path, rng, bits, slots):
     equal, chance, expected = equal_slots(kind, asked, stored), 2.0**-bits, {}
     for i in np.flatnonzero((asked.keys == stored.keys).any(1)).tolist():
         estimated = (equal[i] / slots - chance) / (1 - chance)
-        if estimated >= 0.7 - 1e-12:
+        if estimated >= kind.least_estimate - 1e-12:
             expected[i] = (min(estimated, 1.0), float(shares.share_error(equal[i], slots)) / (1 - chance))
     assert len(expected) > 20 and set(said) == set(expected)
     for i, pair in expected.items():

@@ -23,6 +23,7 @@ REFUSED = {
     "longest;": "got '' in 'longest;'$",
     "best": "largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE,..., or several of them, separated by ';'; got 'best'$",
     "largest": "got 'largest'$",
+    "largst": "got 'largst'; did you mean 'largest'\\?$",
     "largest:": "got 'largest:'$",
     "longest:a": "got 'longest:a'$",
     ":a": "got ':a'$",

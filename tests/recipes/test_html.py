@@ -140,7 +140,7 @@ def test_hostile_pages_are_left_out(little_time, tmp_path, caplog):
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "exact", "kept"]
     why = f"{path}:2 takes more than 0.5 seconds of processor time to be parsed"
     assert [record.getMessage() for record in caplog.records] == [f"left out: {why}"]
-    with pytest.raises(la.InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*--on-error skip"):
+    with pytest.raises(la.InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*on_error='skip'"):
         la.dedup(path, html=True, on_error="stop")
     assert [len(text) > 0 for text in result.inputs.texts(np.arange(4), result.settings).values()] == [True, False, True, True]
 

@@ -114,7 +114,7 @@ def test_what_fits_the_memory_needs_no_disk(monkeypatch):
     text = memory.held - 10 * RECORD
     preparation._check_room(splits(1, 10, text), la.Settings(), memory)
     assert not disk.asked
-    with pytest.raises(la.OutputError, match="pass --work"):
+    with pytest.raises(la.OutputError, match="pass work="):
         preparation._check_room(splits(1, 10, text + 1), la.Settings(), memory)
     assert [str(path) for path in disk.asked] == [tempfile.gettempdir()]
     preparation._check_room([], la.Settings(), memory)

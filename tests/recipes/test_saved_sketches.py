@@ -213,7 +213,7 @@ def test_folders_that_cannot_be_used_together(files, tmp_path):
     with pytest.raises(la.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
         run(files[2], against=tmp_path / "seen")
     run(files[1], save=tmp_path / "c", id=None)
-    with pytest.raises(la.ParameterError, match="sketches of documents without ids: run without --id"):
+    with pytest.raises(la.ParameterError, match="sketches of documents without ids: run without id="):
         run(files[2], against=tmp_path / "c")
 
 
@@ -270,7 +270,7 @@ def test_damaged_folders(what, files, tmp_path):
 
 def test_where_sketches_may_go(files, tmp_path):
     run(files[0], save=tmp_path / "seen" / "w0")
-    with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
+    with pytest.raises(la.OutputError, match="w0 exists; pass force=True"):
         run(files[1], save=tmp_path / "seen" / "w0")
     with closing(la.dedup(files[1], against=tmp_path / "seen", **HOW, **THREAD)) as result:
         with pytest.raises(la.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
@@ -330,7 +330,7 @@ def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_p
     run(pq.read_table(files[0][0]), save=tmp_path / "with texts", id="id")
     mine = run(files[1], against=tmp_path / "seen")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with pytest.raises(la.InputDataError, match=r"seen: you did not save it on this machine.*--trust PATH \(trust=\)"):
+    with pytest.raises(la.InputDataError, match=r"seen: you did not save it on this machine.*trust="):
         run(files[1], against=tmp_path / "seen")
     assert run(files[1], against=tmp_path / "seen", trust=[files[0][0].parent]) == mine
     assert la.pairs(

@@ -262,7 +262,7 @@ def test_where_sketches_may_go(files, bucket):
     saved(files[0], seen / "w0")
     before = held(bucket)
     with job(files[1]) as result:
-        with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
+        with pytest.raises(la.OutputError, match="w0 exists; pass force=True"):
             result.save_sketches(str(seen / "w0"))
         with pytest.raises(la.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
             result.save_sketches(str(bucket / "in"), force=True)

@@ -55,7 +55,7 @@ def test_a_resumed_job_keeps_its_seed(path, tmp_path):
     first = la.dedup(path, work=work, seed="random")
     seed = first.settings.seed
     del first
-    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass --resume"):
+    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
         la.dedup(path, work=work, seed="random")
     with pytest.raises(la.ParameterError, match=f"parameters.seed was {seed}, is 1"):
         la.dedup(path, work=work, resume=True)

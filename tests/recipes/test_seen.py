@@ -86,7 +86,7 @@ def test_an_output_that_is_another_one_stays(crawl):
         add("w0", "clean.jsonl")
     assert (crawl / "clean.jsonl").read_text() == "mine"
     assert add("w0", "clean.jsonl", force=True) and not add("w0", "clean.jsonl")
-    with pytest.raises(la.OutputError, match=r"clean\.jsonl exists; pass --force"):
+    with pytest.raises(la.OutputError, match=r"clean\.jsonl exists; pass force=True"):
         add("w1", "clean.jsonl")
     assert names() == ["000001"]
 
@@ -313,7 +313,7 @@ def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, mon
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     for trust in ((), crawl / "seen"):
         with pytest.raises(
-            la.InputDataError, match="another user, or you on another machine, .* trust them: --trust .*clean/w1"
+            la.InputDataError, match="another user, or you on another machine, .* trust them: trust= .*clean/w1"
         ):
             la.Seen("seen", trust=trust)
     assert not (crawl / "clean" / "w1").exists()

@@ -22,7 +22,7 @@ def turned(data, bit):
 def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     work = tmp_path / "work"
     la.dedup(inputs, work=work)
-    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass --resume"):
+    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
         la.dedup(inputs, work=work)
     with pytest.raises(la.ParameterError, match=r"parameters.threshold was 0.8, is 0.9"):
         la.dedup(inputs, work=work, resume=True, threshold=0.9)

@@ -263,7 +263,7 @@ def test_the_worst_page_fits(tmp_path, monkeypatch):
 def test_outputs_are_guarded(run, corpus, tmp_path):
     result = run()
     (tmp_path / "there.html").write_text("mine")
-    with pytest.raises(la.OutputError, match="exists; pass --force"):
+    with pytest.raises(la.OutputError, match="exists; pass force=True"):
         result.report(tmp_path / "there.html")
     with pytest.raises(la.OutputError, match="would replace the input"):
         result.report(corpus / "a.jsonl", force=True)

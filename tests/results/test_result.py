@@ -223,7 +223,7 @@ def test_rethreshold_says_what_it_needs(tmp_path):
     result = la.dedup([A, A2, B], threshold=0.5)
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(la.ParameterError, match='run dedup with evidence="all"'):
+        with pytest.raises(la.ParameterError, match="run dedup with evidence='all'"):
             other.rethreshold(0.9)
     assert result.rethreshold(0.9).rethreshold(0.6).threshold == 0.6, "an open job goes back to its own threshold"
     with pytest.raises(la.ParameterError, match="evidence must be one of keepers, all"):

@@ -29,9 +29,9 @@ def counts(result):
 @pytest.mark.parametrize("settings", VARIANTS + OF_GROUPS, ids=str)
 def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
     result = la.dedup(corpus(rng), id="id", threshold=0.6, **settings)
+    copied = pickle.loads(pickle.dumps(result))
     result.save(tmp_path / "x=1" / "saved")  # no partition of a data set
     loaded = la.Result.load(str(tmp_path / "x=1" / "saved"))
-    copied = pickle.loads(pickle.dumps(result))
     loaded.save(tmp_path / "again")
     result.close()
     for other in (copied, loaded, la.Result.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ..settings.group_options import GroupOptions
 from ..settings.option import READ, RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
-from .messages import say, say_all, say_seed
+from .messages import say, say_all, say_seed, whole_time
 
 if TYPE_CHECKING:
     from ..files.publication import Publication
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 @options.of_job(DedupOptions)
 @options.of_job(GroupOptions)
 @options.writing
+@options.own("--removed", default=None, metavar="PATH",
+             help="Write the removed documents, with keep, duplicate_of, resemblance, cluster added.")  # fmt: skip
 @options.own("--save-sketches", default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 @options.own("--seen", default=None, metavar="DIR",
@@ -41,8 +44,8 @@ if TYPE_CHECKING:
              help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
              help="If more than this share of the documents would be removed, or of those with any one value of COLUMN, or all "
-             "documents of an input, exit with status 1 and write neither documents nor sketches; --report and --save are "
-             "written. Can be repeated.")  # fmt: skip
+             "documents of an input, exit with status 1 and write neither documents nor sketches; --report, --save and "
+             "--removed are written. Can be repeated.")  # fmt: skip
 @options.reporting
 @options.own("--audit", type=click.IntRange(1), default=None, metavar="N",
              help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
              help="Read metadata and the beginnings of files only, and print the steps and what they will take.")  # fmt: skip
 @options.foreseeing
 def dedup(
-    inputs: tuple[str, ...], output: str | None, force: bool, save_sketches: str | None, save: str | None,
+    inputs: tuple[str, ...], output: str | None, force: bool, removed: str | None, save_sketches: str | None, save: str | None,
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
     as_json: bool, master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
     against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None, window: str | None,
@@ -79,12 +82,12 @@ def dedup(
         lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
-    from ..engines.memory import Memory
+    from ..engines.memory import Memory, peak_memory
     from ..errors import ParameterError
     from ..files.urls import as_url
     from ..files.workspace import written_before
     from ..formats.sources import open_sources
-    from ..formats.writers import check_room, is_stdout, means_folder
+    from ..formats.writers import check_room, means_folder
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
     from ..recipes.saved_sketches import check_common
@@ -110,16 +113,19 @@ def dedup(
     else:
         from ..formats.writers import check_output as check_where
     outputs = Outputs(
-        output=output, report=report, save=save, save_sketches=save_sketches, force=force, annotate=given["annotate"],
+        output=output, report=report, save=save, save_sketches=save_sketches, removed=removed, force=force,
+        annotate=given["annotate"],
         attributes=attributes,
         texts=report_texts,
-        done=written_before(work, (output, report, save, save_sketches)) if work and given["resume"] else (),
+        done=written_before(work, (output, report, save, removed, save_sketches)) if work and given["resume"] else (),
     )  # fmt: skip
+    annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
     if work and given["resume"] and seen is None and as_url(work) is None:
         outputs.check_left(work)
     seeing = open_seeing(seen, generation, window, outputs, given, engine)
-    if output is not None and seeing is None:
-        check_where(output, outputs.may_replace(output))
+    for path in (output, removed):
+        if path is not None and seeing is None:
+            check_where(path, outputs.may_replace(path))
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
@@ -137,8 +143,9 @@ def dedup(
                 say(f"{output} is what this job wrote; {seeing}")
             return
     outputs.check(sources, references or [], [work, given["overrides"], seen, *ignored], given["html"])
-    if output is not None and engine != "spark":
-        check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
+    for path in (output, removed) if engine != "spark" else ():
+        if path is not None:
+            check_room(path, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if dry_run:
         from .dry_run import show
 
@@ -156,10 +163,11 @@ def dedup(
             def guard() -> None:
                 if not limits:
                     return
-                before = [path for path in (outputs.report, outputs.save) if path is not None]
                 over = over_limits(result.summary.slices, limits)
                 try:
-                    check_removed(result.by_input(), limits.get("", 1.0), work is not None, outputs.feeding, before, over)
+                    check_removed(
+                        result.by_input(), limits.get("", 1.0), work is not None, outputs.feeding, outputs.judged, over
+                    )
                 except LookalikeError:
                     if together is not None:  # what people judge the job by
                         together.publish()
@@ -170,9 +178,10 @@ def dedup(
             return outputs.write(result, command, said, leaves, guard, together)
 
         write() if seeing is None else seeing.publish(result, write, leaves)
-        summary, settings = result.summary, result.settings
         result.close()
-    beside = is_stdout(output)  # documents are printed there
+        settings, seconds = result.settings, whole_time(result.summary.seconds)
+        summary = replace(result.summary, seconds=seconds, peak_memory=peak_memory())
+    beside = outputs.prints  # documents go to standard output
     if as_json:
         added = {} if seeing is None else seeing.to_dict()
         click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict() | added), err=beside)
@@ -181,11 +190,11 @@ def dedup(
     say_all(str(summary), err=beside)
     say_seed(given["seed"], settings.seed, err=beside)
     for path in outputs.paths:
-        unread = summary.skipped["files"] if path == output and means_folder(path) else 0
+        unread = summary.skipped["files"] if path in (output, removed) and means_folder(path) else 0
         say(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
     if seeing is not None:
         say(str(seeing), err=beside)
-    if not outputs.paths and output is None:
-        way = "--annotate writes only with -o: add -o annotated.jsonl" if given["annotate"] else (
+    if output is None and removed is None and not outputs.paths:
+        way = "--annotate writes only with -o: add -o annotated.jsonl" if annotate else (
             "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
         say(f"nothing was written (no -o); {way}", err=True)

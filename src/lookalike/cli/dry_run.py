@@ -58,7 +58,7 @@ def show(
         if as_json:
             click.echo(json.dumps(found.to_dict()))
         else:
-            say_all(str(found))
+            say_all(f"about {found}")
         return
     from ..recipes.foresight import foresee
 
@@ -81,7 +81,7 @@ def show(
         click.echo(json.dumps(found.to_dict() | {"steps": said}))
         return
     say("the steps:", *(f"  {step}" for step in said))
-    say_all(str(found))
+    say_all(f"about {found}")
     say(
         f"assumed: {duplicates:.0%} of documents have a near-duplicate (--duplicates), {family:g} resemble each other on "
         "average (--family); numbers of documents as the metadata and the beginnings of files suggest"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ def index() -> None:
 @index.command(short_help="Make an empty index in a new folder.")
 @path
 @options.index_targets
-@click.option("--kind", type=click.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
+@click.option("--kind", type=options.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
 @click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
 @click.option("--probes", type=int, default=None,
@@ -73,7 +74,14 @@ def create(
         slots=slots, standard_error=standard_error, sketch_bytes=sketch_bytes, keep_text=keep_text, unit=unit, width=width,
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip
-        found = f"{made.info['recall_at_threshold']:.2f}, since estimates decide; a lower threshold finds more"
+        info = made.info
+        found = f"{info['recall_at_threshold']:.4f}, higher above it"
+        if kind == "minhash":
+            found += (
+                f" ({info['recall_of_candidates']:.4f} are compared; estimates from {info['least_estimate']:.3f} are answers)"
+            )
+        else:
+            found += "; a larger --radius or a lower threshold finds more"
         say(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 
@@ -126,9 +134,8 @@ def _threads(wanted: int | None) -> int:
 @threads
 @options.memory
 def add(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
-    delimiter: str | None, query: str | None, encoding_errors: str,
-    replace: bool, max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, encoding_errors: str, replace: bool,
+    max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None, **how: Any,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
 
@@ -146,7 +153,6 @@ def add(
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0
         limits = limit_of(max_document, on_error, cap), cap.reading(any(map(is_url, inputs))).batch(BATCH_BYTES)
-        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
         try:
             for ids, texts in _documents(inputs, (text, id, encoding_errors), how, limits=limits):
                 if memory is not None:
@@ -177,15 +183,16 @@ def add(
 @salvage
 @threads
 def query(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
-    delimiter: str | None, query: str | None, encoding_errors: str,
-    top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None, inside: float | None,
+    path: str, inputs: tuple[str, ...], text: str, id: str | None, encoding_errors: str, top: int, first: bool,
+    output: str | None, force: bool, salvage: bool, threads: int | None, inside: float | None, **how: Any,
 ) -> None:  # fmt: skip
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first. With
     --measure containment: query, id, containment of the documents that have enough of a document's shingles."""
     import pyarrow as pa
 
+    from ..formats.frames import Streamed
     from ..formats.writers import check_table, is_stdout, write_table
+    from ..results.rows import spooled
     from ..wording import counted
 
     if output is not None:
@@ -193,30 +200,44 @@ def query(
     with _open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
         use = _threads(threads)
+        integers, asked, matches = True, 0, 0
 
         def look_up(texts: Any) -> pa.Table:
             if inside is not None:
                 return opened.containing(texts, threshold=inside, top=top, threads=use)
             return opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
 
-        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
-        tables, labels, integers, asked = [look_up([])], [], True, 0  # columns and their types, whatever is found
-        for ids, texts in _documents(inputs, (text, id, encoding_errors), how, output):
-            found = look_up(texts)
-            told = [ids[i] for i in found["query"].to_pylist()]
-            if output is None:
-                for label, row in zip(told, found.to_pylist(), strict=True):
-                    click.echo(json.dumps(row | {"query": label}))
-            tables.append(found)
-            labels += told
-            integers = integers and all(isinstance(id, int) for id in ids)
-            asked += len(texts)
-        if output is not None:
-            column = pa.array(labels, pa.int64()) if integers and asked else pa.array(map(str, labels), pa.string())
-            write_table(output, pa.concat_tables(tables).set_column(0, "query", column), {"index": opened.info}, force=force)
+        def answers() -> Iterator[pa.RecordBatch]:
+            """Yield what is found, a batch of documents after the other, with their ids, and where in the input each is."""
+            nonlocal integers, asked, matches
+            for ids, texts in _documents(inputs, (text, id, encoding_errors), how, output):
+                found = look_up(texts)
+                labels = pa.array([str(ids[i]) for i in found["query"].to_pylist()], pa.string())
+                places = pa.array([asked + i for i in found["query"].to_pylist()], pa.int64())
+                integers = integers and all(isinstance(id, int) for id in ids)
+                asked, matches = asked + len(texts), matches + len(found)
+                if output is None:
+                    for label, row in zip(found["query"].to_pylist(), found.to_pylist(), strict=True):
+                        click.echo(json.dumps(row | {"query": ids[label]}))
+                else:
+                    yield from found.set_column(0, "query", labels).append_column("place", places).to_batches()
+
+        schema = look_up([]).schema.set(0, pa.field("query", pa.string())).append(pa.field("place", pa.int64()))
+        if output is None:
+            deque(answers(), 0)
+        else:
+            rows = spooled(answers(), schema, "place")
+            kind = pa.int64() if integers and asked else pa.string()
+            schema = schema.remove(len(schema) - 1).set(0, pa.field("query", kind))
+
+            def told(_: object) -> Iterator[pa.RecordBatch]:
+                for batch in rows.select(schema.names).batches():
+                    yield batch.set_column(0, schema[0], batch.column(0).cast(kind))
+
+            write_table(output, Streamed(schema, rows.n_rows, told), {"index": opened.info}, force=force)
             if not is_stdout(output):
                 say(f"written: {output}")
-    say(f"{counted(asked, 'document')} looked up, {counted(sum(map(len, tables)), 'match', 'matches')}", err=True)
+    say(f"{counted(asked, 'document')} looked up, {counted(matches, 'match', 'matches')}", err=True)
 
 
 @index.command()
@@ -334,16 +355,19 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     """Write the ids of all documents, and their texts if they are kept."""
     import pyarrow as pa
 
+    from ..formats.frames import Streamed
     from ..formats.writers import check_table, is_stdout, write_table
     from ..wording import counted
 
     check_table(output, force)
     with _open(path, "read", salvage=salvage) as opened:
         _warn(opened.damaged)
-        columns = {"id": pa.array([], pa.int64() if opened.id_type == "int" else pa.string())}
-        if opened.info["keep_text"]:
-            columns["text"] = pa.array([], pa.large_string())
-        table = pa.concat_tables([pa.table(columns), *opened.export()])
-        write_table(output, table, {"index": opened.info}, force=force)
-        said = f"{counted(len(table), 'document')} written"
+        fields = [pa.field("id", pa.int64() if opened.id_type == "int" else pa.string())]
+        fields += [pa.field("text", pa.large_string())] if opened.info["keep_text"] else []
+
+        def documents(_: object) -> Iterator[pa.RecordBatch]:
+            return (batch for table in opened.export() for batch in table.to_batches())
+
+        write_table(output, Streamed(pa.schema(fields), len(opened), documents), {"index": opened.info}, force=force)
+        said = f"{counted(len(opened), 'document')} written"
         say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))

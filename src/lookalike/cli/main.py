@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from io import StringIO
+from time import perf_counter, process_time
 from typing import Any
 
 import click
 
 from .. import __version__
 from ..errors import LookalikeError, ParameterError
-from ..wording import printable
+from ..wording import for_command_line, printable
 from .compare import compare
 from .dedup import dedup
 from .diff import diff
@@ -57,6 +60,20 @@ for command in (
 _REFUSALS = ("can't start new thread", "can't allocate lock", "Cannot allocate memory", "failed to map segment")
 
 
+def _of_option(message: str) -> str:
+    """Name the option where a message begins with the keyword: "threshold must be" says ``--threshold`` here."""
+    word = re.match("([a-z_]+) must ", message)
+    options = {
+        param.name: name for one in _commands(program) for param in one.params for name in param.opts if name[:2] == "--"
+    }
+    return message if word is None or word[1] not in options else options[word[1]] + message[word.end(1) :]
+
+
+def _commands(group: click.Group) -> Iterator[click.Command]:
+    for one in group.commands.values():
+        yield from _commands(one) if isinstance(one, click.Group) else [one]
+
+
 def _fail(message: str, code: int) -> None:
     say(f"error: {message}", err=True)
     sys.exit(code)
@@ -96,7 +113,8 @@ def _end(error: BaseException) -> None:
     if isinstance(error, click.ClickException):
         shown = StringIO()
         error.show(shown)
-        say_all(shown.getvalue().replace(error.message, printable(error.message)), err=True)
+        said = shown.getvalue().replace(error.message, printable(error.message))
+        say_all(re.sub("^Error:", "error:", said, flags=re.MULTILINE), err=True)
         sys.exit(error.exit_code)
     if isinstance(error, click.Abort) and error.__cause__ is not None:
         error = error.__cause__
@@ -104,7 +122,7 @@ def _end(error: BaseException) -> None:
         say("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
         sys.exit(130)
     if isinstance(error, ParameterError):
-        _fail(str(error), 2)
+        _fail(_of_option(str(error)), 2)
     if isinstance(error, LookalikeError):
         _fail(str(error), 1)
     if _out_of_memory(error):
@@ -136,13 +154,15 @@ def _stopping() -> dict[int, Any]:
 
 def main(arguments: list[str] | None = None, **extra: Any) -> None:
     """Run the program: exit 0 when done, 1 on a known failure, 2 on wrong usage, 70 on a bug, 128 + n on a signal n."""
+    began = perf_counter() - (process_time() if arguments is None else 0.0)  # of a process it has all to itself
     _fill_closed_streams()
     before = _stopping()
-    try:
-        code = program.main(arguments, standalone_mode=False, prog_name="lookalike", **extra)
-    except (Exception, KeyboardInterrupt) as error:
-        _end(error)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with for_command_line():
+        try:
+            code = program.main(arguments, standalone_mode=False, prog_name="lookalike", obj=began, **extra)
+        except (Exception, KeyboardInterrupt) as error:
+            _end(error)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
     sys.exit(code if isinstance(code, int) else 0)

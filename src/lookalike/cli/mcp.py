@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ..errors import MissingExtraError
@@ -18,9 +20,8 @@ from .messages import say
 @options.of_jobs("text", "id", *OPENING, "unit", "width", "encoding_errors")
 @options.trust
 def mcp(
-    paths: tuple[str, ...], threshold: float, recall: float, text: str, id: str | None, glob: tuple[str, ...] | None,
-    format: str | None, delimiter: str | None, query: str | None, unit: str, width: int | None, encoding_errors: str,
-    trust: tuple[str, ...],
+    paths: tuple[str, ...], threshold: float, recall: float, text: str, id: str | None, unit: str, width: int | None,
+    encoding_errors: str, trust: tuple[str, ...], **reading: Any,
 ) -> None:  # fmt: skip
     """Answer a program that speaks the Model Context Protocol, on standard input and output: for assistants and editors.
 
@@ -41,7 +42,6 @@ def mcp(
     from ..formats.split import Columns
 
     finding = {"threshold": threshold, "recall": recall, "unit": unit, "width": width}
-    reading = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
     shelf = Shelf(paths, reading, Columns(text, id, encoding_errors=encoding_errors), finding, trust)
     say(f"answering on standard input and output: {', '.join([*shelf.indexes, *shelf.results]) or 'two texts'}", err=True)
     shelf.server().run()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from time import perf_counter
+
 import click
 
 from ..wording import printable
@@ -16,6 +19,12 @@ def say(*lines: str, err: bool = False) -> None:
 def say_all(text: str, err: bool = False) -> None:
     """Print a text whose ends of lines are its own."""
     say(*text.rstrip("\n").split("\n"), err=err)
+
+
+def whole_time(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the seconds of stages with those that the command has taken besides: together they are what a clock says."""
+    began = click.get_current_context().find_root().obj or perf_counter()
+    return {"starting": max(0.0, perf_counter() - began - sum(seconds.values())), **seconds}
 
 
 def fitted(value: object, most: int | None, at_end: bool = False) -> tuple[str, int]:

@@ -14,6 +14,7 @@ import click
 from ..errors import ParameterError
 from ..settings.option import FIND, GROUPS, RUN, WRITE, Entry, entries
 from ..settings.options import OPENING, SearchOptions
+from ..wording import meant
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -27,10 +28,10 @@ class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.
     name = "format"
 
     @property
-    def _choice(self) -> click.Choice[str]:
+    def _choice(self) -> Choice:
         from ..formats.registry import names
 
-        return click.Choice(names())
+        return Choice(names())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse a format that is not known; what follows a colon, such as a version, the format checks."""
@@ -54,6 +55,31 @@ class _Seed(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return a number as int."""
         return value if value == "random" else click.INT.convert(value, param, ctx)
+
+
+class _Number(click.types.FloatParamType):
+    """A number, which a per cent sign does not make."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Say how a percentage is written."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            text = str(value).removesuffix("%")
+            if text != value and re.fullmatch(r"\d+(\.\d*)?", text):
+                self.fail(f"{value!r} is not a number: write {float(text) / 100:g}", param, ctx)
+            raise error
+
+
+class Choice(click.Choice[str]):
+    """One of some words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Say which word was probably meant."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message.removesuffix('.')}{meant(value, self.choices)}", param, ctx)
 
 
 class Bits(click.ParamType):  # type: ignore[type-arg]
@@ -146,7 +172,7 @@ def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(inside=inside, **given)
 
     return apply(
-        click.option("--measure", type=click.Choice(["resemblance", "containment"]), default="resemblance", show_default=True,
+        click.option("--measure", type=Choice(["resemblance", "containment"]), default="resemblance", show_default=True,
                      help="Containment: documents that have most of the shingles of one looked up. Reads all texts that the "
                      "index keeps, and misses none."),
         click.option("-t", "--threshold", type=float, default=None, help="Least containment.  [default: 0.9]"),
@@ -178,10 +204,10 @@ def _option(entry: Entry, help: str) -> Decorator:
         more |= {"is_flag": True, "show_default": len(option.spelled) > 0}
     else:
         least, integers = option.least, entry.type in (int, int | None)
-        kind: Any = float if entry.type in (float, float | None) else str
+        kind: Any = _Number() if entry.type in (float, float | None) else str
         kind = (click.IntRange(least, option.most) if least is not None else click.INT) if integers else kind
         more |= {
-            "type": _TYPES.get(name) or (click.Choice(words) if words else kind),
+            "type": _TYPES.get(name) or (Choice(words) if words else kind),
             "show_default": entry.default is not None,
         }
     return click.option(*flags, name, **more)
@@ -205,9 +231,9 @@ plan_targets = apply(
     of_jobs("recall", help=f"{_RECALL}; with --verify sketch it is about half of this."),
 )
 index_targets = apply(
-    of_jobs("threshold", help="Minimum estimate of a match: of the resemblance or, with simhash, the cosine."),
-    of_jobs("recall", help="Probability of comparing a query with a document exactly at the threshold; about half of these "
-            "documents are found, since matches rest on estimates ('index info' states it)."),
+    of_jobs("threshold", help="Resemblance from which documents are found; with simhash, minimum estimate of the cosine."),
+    of_jobs("recall", help="Probability of finding a document exactly at the threshold; estimates somewhat below it are "
+            "answers, too. With simhash it follows from --radius; 'index info' states it."),
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
 planning = of_jobs("permutations", "bands", "rows")
@@ -235,7 +261,7 @@ def _said(values: dict[str, Any]) -> str:
 
 
 preset = own(
-    "--preset", group=FIND, type=click.Choice(list(PRESETS)), callback=_preset, is_eager=True, expose_value=False,
+    "--preset", group=FIND, type=Choice(list(PRESETS)), callback=_preset, is_eager=True, expose_value=False,
     help="Options that suit a kind of text, where they are not given: "
     + "; ".join(f"{name}: {_said(values)}" for name, values in PRESETS.items()) + ".",
 )  # fmt: skip
@@ -257,7 +283,7 @@ writing = apply(
 reporting = apply(
     own("--report", default=None, metavar="PAGE.html",
         help="Write a page that shows what was found and why: one HTML file (needs the report extra)."),
-    own("--report-texts", type=click.Choice(["full", "none", "hash"]), default="full", show_default=True,
+    own("--report-texts", type=Choice(["full", "none", "hash"]), default="full", show_default=True,
         help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
 on_a_cluster = apply(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LookalikeError, OutputError, ParameterError
 from ..files.disk import check_apart
 from ..files.job import JOB
-from ..formats.writers import check_before, is_stdout
+from ..formats.writers import check_before, folder_like, is_stdout, means_folder
 from ..inputs.sketches import files_of_saved
 from ..wording import counted, printable
 
@@ -97,6 +97,7 @@ class Outputs:
     report: str | None
     save: str | None = None
     save_sketches: str | None = None
+    removed: str | None = None
     force: bool
     done: Collection[str] = ()  # what this job has written already, before it was resumed, and which it can write again
     annotate: bool = False
@@ -106,8 +107,18 @@ class Outputs:
     @property
     def paths(self) -> list[str]:
         """All files and folders that are written."""
-        files = (None if is_stdout(self.output) else self.output, self.report, self.save, self.save_sketches)
-        return [path for path in files if path is not None]
+        files = (self.output, self.report, self.save, self.removed, self.save_sketches)
+        return [path for path in files if path is not None and not is_stdout(path)]
+
+    @property
+    def prints(self) -> bool:
+        """Whether rows go to standard output."""
+        return is_stdout(self.output) or is_stdout(self.removed)
+
+    @property
+    def judged(self) -> list[str]:
+        """What people judge the job by, which is written first."""
+        return [path for path in (self.report, self.save, self.removed) if path is not None and not is_stdout(path)]
 
     @property
     def feeding(self) -> list[str]:
@@ -130,7 +141,8 @@ class Outputs:
 
     def to_dict(self) -> dict[str, str | None]:
         """Return what ``--json`` says of them."""
-        return {"output": self.output, "report": self.report, "saved": self.save, "sketches": self.save_sketches}
+        names = {"output": self.output, "report": self.report, "saved": self.save, "sketches": self.save_sketches}
+        return names | {"removed": self.removed}
 
     def check(self, sources: Sequence[Split], references: Sequence[Split], also: Sequence[str | None], html: bool) -> None:
         """Check that nothing that is written meets an input, a file that is needed, or something else that is written."""
@@ -144,8 +156,18 @@ class Outputs:
             rest.remove(path)  # once: two outputs of one name meet
             return [*others, *rest]
 
-        if self.output is not None and not is_stdout(self.output):
-            check_before(self.output, sources, references, but(self.output))
+        if is_stdout(self.output) and is_stdout(self.removed):
+            raise ParameterError("-o - and --removed - both print rows: give one of them a name")
+        for path in (self.output, self.removed):
+            if path is not None and not is_stdout(path):
+                check_before(path, sources, references, but(path))
+        for path, annotated in ((self.output, self.annotate), (self.removed, True)):
+            files = next((split for split in sources if split.form.rows_are_files), None)
+            if path is not None and annotated and files is not None and means_folder(path):
+                raise ParameterError(
+                    f"{path}: nothing can be added to {files.name}, which is a document itself: name an output file, "
+                    f"such as {folder_like(path.rstrip('/'))}.jsonl"
+                )
         if self.attributes:
             self._check_attributes(sources)
         if self.save is not None:
@@ -202,12 +224,16 @@ class Outputs:
             put(self.report, "writing the report", result.report, texts=self.texts, command=command())
         if self.save is not None:
             put(self.save, "saving", result.save)
+        if not is_stdout(self.removed):
+            put(self.removed, "writing what was removed", result.write, removed=True)
         guard()
         first = None if is_stdout(self.output) else self.output
         documents = put(first, "writing", result.write, annotate=self.annotate, attributes=self.attributes)
         put(self.save_sketches, "saving sketches", result.save_sketches)
         if first is None:  # the pipe may break
             put(self.output, "writing", result.write, annotate=self.annotate)
+        if is_stdout(self.removed):
+            put(self.removed, "writing what was removed", result.write, removed=True)
         return documents
 
 

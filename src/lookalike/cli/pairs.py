@@ -10,13 +10,16 @@ import click
 
 from ..settings.options import OPENING, PairOptions, SearchOptions
 from . import options
-from .messages import say, say_seed
+from .messages import say, say_seed, whole_time
 
 
 @click.command(cls=options.Command, short_help="List all pairs of near-duplicates.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.preset
-@options.of_job(SearchOptions, "verify")
+@options.of_job(SearchOptions, "verify", "against", "measure", "max_bucket")
+@options.of_jobs("measure", help="What must reach the threshold. Containment: share of a document's shingles that another has.")
+@options.of_jobs("against", help="Reference documents, with which the others are compared too; pairs of two of them are not "
+                 "listed. A folder can be one that dedup --save-sketches saved. Can be repeated.")  # fmt: skip
 @options.of_job(PairOptions)
 @options.writing
 @options.reporting
@@ -35,6 +38,7 @@ def pairs(
         lookalike pairs corpus.jsonl.gz -t 0.7 -o pairs.parquet
         lookalike pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
+    from ..engines.memory import peak_memory
     from ..errors import ParameterError
     from ..formats.sources import open_sources
     from ..formats.writers import check_table, is_stdout
@@ -71,7 +75,8 @@ def pairs(
             leaves.writing(output)
             result.write(output, force=force)
             leaves.written(output)
-    summary = result.summary
+    seconds = whole_time(result.summary["seconds"])
+    summary = result.summary | {"seconds": seconds, "peak_memory": peak_memory()}
     if as_json:
         told = summary | {"settings": result.provenance["parameters"], "output": output, "report": report}
         click.echo(json.dumps(told), err=beside)
@@ -87,7 +92,8 @@ def pairs(
     above = ", higher above it" if summary["recall_planned"] < 1 else ""
     tell(
         f"recall at the threshold: {summary['recall_planned']:.4f}{above}; "
-        f"{counted(summary['candidate_pairs'], 'pair')} compared",
+        f"{counted(summary['candidate_pairs'], 'pair')} compared"
+        + (" (of identical texts, one stands for all)" if summary["pairs"] > summary["candidate_pairs"] else ""),
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
     say_seed(given["seed"], settings.seed, err=beside)

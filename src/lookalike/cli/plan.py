@@ -24,9 +24,9 @@ from .messages import say, say_all
 @options.of_jobs("threads", help="Threads that dedup uses.  [default: all processors]")
 @click.option("--work", is_flag=True, help="dedup has a work folder, where everything is stored.")
 @click.option("--keep", default=None, metavar="POLICY", help="Keep policy of dedup.  [default: first]")
-@click.option("--format", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
+@click.option("--format", type=options.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
               help="Format of the inputs.")  # fmt: skip
-@click.option("--verify", type=click.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
+@click.option("--verify", type=options.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
               help="With sketch, 256 slots are added for estimates, and the recall is about half.")  # fmt: skip
 @click.option("--standard-error", type=float, default=None,
               help="Also choose the smallest sketch to archive with at most this standard error at the threshold.")  # fmt: skip

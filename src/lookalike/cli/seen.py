@@ -46,15 +46,17 @@ class Seeing:
         self._turn = turn_of(seen.folder, seen.generations, sources, settings, self._window, others)
         self._name = self._turn.name(self._name)
         if self._turn.job is not None and not outputs.force:
-            report, save = (None if path and os.path.lexists(path) else path for path in (outputs.report, outputs.save))
+            made = (outputs.report, outputs.save, outputs.removed)
+            report, save, removed = (None if path and os.path.lexists(path) else path for path in made)
             wrote = outputs.output is not None and self._turn.has_written(outputs.output)
-            self.outputs = replace(outputs, report=report, save=save, output=None if wrote else outputs.output)
+            self.outputs = replace(outputs, report=report, save=save, removed=removed, output=None if wrote else outputs.output)
             left = settings.resume and settings.work is not None and unfinished_job(Path(settings.work)) is not None
             if wrote and not left and not self.outputs.paths:
                 return None
         self._adds = self._turn.job is None and outputs.output is not None
-        if self.outputs.output is not None:
-            check_output(self.outputs.output, outputs.force)
+        for path in (self.outputs.output, self.outputs.removed):
+            if path is not None:
+                check_output(path, outputs.force)
         references = Inputs([*self._turn.references(self._seen.trusted), *others])
         self._turn.check(self._name, references, self.outputs.paths)
         return references
@@ -97,11 +99,11 @@ def open_seeing(
             raise ParameterError("--generation and --window are for --seen")
         return None
     from ..files.urls import as_url
-    from ..formats.writers import is_stdout
     from ..recipes.seen import Seen
 
-    output = outputs.output or ""
-    if engine == "spark" or outputs.save_sketches is not None or is_stdout(output) or as_url(output, ask=False) is not None:
+    rows = [path or "" for path in (outputs.output, outputs.removed)]
+    away = outputs.prints or any(as_url(path, ask=False) is not None for path in rows)
+    if engine == "spark" or outputs.save_sketches is not None or away:
         raise ParameterError(
             "--seen writes files and folders on one machine, and saves sketches itself: on a cluster, on an object store, and "
             "for -o -, use --against and --save-sketches"
@@ -255,5 +257,7 @@ def check(folder: str, trust: tuple[str, ...]) -> None:
     for problem in problems:
         say(problem)
     if problems:
-        raise LookalikeError(f"{counted(len(problems), 'generation')} of {len(found.generations):,} cannot be used as they are")
+        them = "it is" if len(problems) == 1 else "they are"
+        total = counted(len(found.generations), "generation")
+        raise LookalikeError(f"{len(problems):,} of {total} cannot be used as {them}")
     say(f"{counted(len(found.generations), 'generation')}, no damage found")

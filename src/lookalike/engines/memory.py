@@ -45,13 +45,14 @@ def parse_bytes(size: str | int | float, name: str = "memory") -> int:
 
 
 def peak_memory() -> int:
-    """Largest resident size of this process so far, in bytes."""
+    """Bytes: largest resident size so far of this process, or of one that it started and that has ended, such as a parser."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     try:  # the kernel's own high-water mark; ru_maxrss would start from that of the parent process
         status = Path("/proc/self/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+        return max(int(status.partition("VmHWM:")[2].split()[0]) * 1024, children)
     except (OSError, IndexError, ValueError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit, children)
 
 
 def free_memory() -> int:

@@ -6,11 +6,11 @@ import re
 import stat
 import tarfile
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import IO, cast
 
 from ..errors import InputDataError, OutputError
-from .names import Skipped, is_archive, left_out, shown, suffix_of
+from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
 from .places import Place, Unpacked
 from .streams import BLOCK, open_anywhere, read_blocks, why
 from .tables import TITLES, tables_in
@@ -20,7 +20,7 @@ _SAFE = re.compile(r"\.[a-z0-9]{1,10}")
 
 
 def unpack(
-    archive: Place, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, tables: Collection[str] = ()
+    archive: Place, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, tables: Collection[str] = ()
 ) -> list[Place]:  # fmt: skip
     """Return copies of the files in an archive that a folder of the same files would stand for, by name; count the others.
 
@@ -35,8 +35,7 @@ def unpack(
         If there is no room for the copies.
     """
     unpacked = Unpacked(archive.name, archive.size, archive.modified_ns)
-    if archive.found:
-        patterns = ()
+    patterns = patterns._replace(wanted=() if archive.found else patterns.wanted).below(archive.path)
     found: dict[str, Place] = {}
     zipped = suffix_of(archive.path.name, (".zip",)) is not None
     try:
@@ -67,7 +66,7 @@ def unpack(
         reason = why(error) if isinstance(error, OSError) else str(error) or type(error).__name__
         raise InputDataError(
             f"{archive.name}: the archive is damaged, cut short or of an unknown kind ({reason}); repair or remove it, "
-            "or leave it out with --glob (glob=)"
+            "or leave it out: --exclude PATTERN (exclude=)"
         ) from None
     return [found[relative] for relative in sorted(found, key=lambda one: one.split("/"))]
 
@@ -101,7 +100,7 @@ def _in_tar(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[byt
     if stream.last.strip(b"\0") or len(stream.last) < tarfile.BLOCKSIZE:  # what tarfile, too, takes for the end
         raise InputDataError(
             f"{archive.name}: the archive is cut short or damaged near byte {stream.tell():,} of its content; repair or remove "
-            "it, or leave it out with --glob (glob=)"
+            "it, or leave it out: --exclude PATTERN (exclude=)"
         )
     while rest := stream.read(BLOCK):
         if rest.strip(b"\0"):

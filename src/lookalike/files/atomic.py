@@ -127,7 +127,8 @@ def taken(path: Path) -> OutputError:
     """The error for an output whose name somebody else took while a job ran."""
     return OutputError(
         f"{shown(path)} was written by another process while this job ran, and was left as it is: run again with another name, "
-        "or with --force (force=True) to replace it; a job with --work has kept its state, and continues with --resume"
+        "or with --force (force=True) to replace it; a job with a "
+        "work folder has kept its state, and continues with --resume (resume=True)"
     )
 
 

@@ -38,7 +38,7 @@ def check_output(
     check_writable(path)
     check_on_disk(
         path,
-        "where only folders of documents (-o) and of sketches (--save-sketches) are written: name a folder, or write on this "
+        "where only folders of documents and of sketches are written: name a folder, or write on this "
         "machine, and copy what is written",
     )
     given, path = shown(path), Path(path)

@@ -15,6 +15,7 @@ from ..errors import InputDataError
 from .ahead import side_by_side
 from .names import (
     ARCHIVES,
+    Patterns,
     Skipped,
     describe_skipped,
     expanded,
@@ -30,6 +31,7 @@ from .names import (
     suffix_of,
     usual,
     walk,
+    way_to_text,
 )  # fmt: skip
 from .places import NO_DEVICE, Place, without_accounts
 from .remote import Web
@@ -74,12 +76,12 @@ def _copied(copy: Spool) -> Place:
 
 
 def _in_folder(
-    folder: Path, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
+    folder: Path, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
 ) -> list[Place]:  # fmt: skip
     """Return the files and tables that a folder stands for, in the order of their names, and count the others."""
-    found = []
+    found, patterns = [], patterns.below(folder)
     try:
-        visible = list(_visible(folder, says_hidden(patterns)))
+        visible = list(_visible(folder, patterns))
         tables = tables_in((name for name, *_ in visible), kinds)
         for name, kind in tables.items():
             found.append(_place(folder / name, name, _status(folder / name), folder, bool(name))._replace(table=kind))
@@ -99,18 +101,23 @@ def _in_folder(
     return found
 
 
-def _visible(folder: Path, all_names: bool) -> Iterator[tuple[str, os.DirEntry[str], str | None]]:
+def _visible(folder: Path, patterns: Patterns) -> Iterator[tuple[str, os.DirEntry[str], str | None]]:
     """Yield what is below a folder and no folder itself, and, with the reason, folders that are not looked into.
 
-    Hidden folders are looked into only for ``all_names``.
+    Hidden folders are looked into only if a pattern names what is hidden.
     """
+    all_names = says_hidden(patterns.wanted)
 
-    def reason(name: str) -> str | None:
-        return "marker" if is_marker(name) else "hidden_folder" if name.startswith(".") and not all_names else None
+    def reason(inside: os.DirEntry[str]) -> str | None:
+        if is_marker(inside.name):
+            return "marker"
+        if patterns.unwanted and patterns.excludes(Path(inside.path).relative_to(folder).parts):
+            return "excluded"
+        return "hidden_folder" if inside.name.startswith(".") and not all_names else None
 
-    for name, entry in walk(folder, lambda inside: reason(inside.name) is None):
+    for name, entry in walk(folder, lambda inside: reason(inside) is None):
         if entry.is_dir(follow_symlinks=False):
-            if (why := reason(entry.name)) is not None:
+            if (why := reason(entry)) is not None:
                 yield name, entry, why
         elif entry.is_symlink() and os.path.isdir(folder / name):
             yield name, entry, "linked_folder"
@@ -142,7 +149,7 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
 
 
 def _on_store(
-    url: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
+    url: Url, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
 ) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
     asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
@@ -179,26 +186,41 @@ def _on_web(url: Url) -> Place:
 
 
 def _refuse_empty(
-    folder: Path | Url, patterns: Sequence[str], formats: Mapping[str, Sequence[str]], skipped: Skipped, kind: str = "folder"
+    folder: Path | Url, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, kind: str = "folder"
 ) -> list[Place]:  # fmt: skip
-    what = f"that matches {' or '.join(map(repr, patterns))}" if patterns else f"with a known suffix ({listed(formats)})"
+    wanted = patterns.wanted
+    what = f"that matches {' or '.join(map(repr, wanted))}" if wanted else f"with a known suffix ({listed(formats)})"
     left = skipped.to_dict()
+    other = next((suffix for suffix in left["by_suffix"] if suffix), ".log")
+    way = way_to_text(left["by_suffix"]) or (
+        f"name others with --glob (glob=), and what they hold with --format (format=): '*{other}' and txt read {other} as text"
+    )
     raise InputDataError(
         f"{shown(folder)}: the {kind} holds no file {what}"
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
-        + ("" if patterns else "; use --glob to name others")
+        + ("" if wanted else f"; {way}")
     )
 
 
 def find_places(
     paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
-    formats: Mapping[str, Sequence[str]], skipped: Skipped,
+    formats: Mapping[str, Sequence[str]], skipped: Skipped, exclude: str | Sequence[str] | None = None,
 ) -> list[Place]:  # fmt: skip
     """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
-    patterns, kinds = patterns_of(glob), kinds_for(format)
+    patterns, kinds = patterns_of(glob, exclude), kinds_for(format)
     readable = {suffix: None for some in formats.values() for suffix in some}
     suffixes = readable | dict.fromkeys(ARCHIVES)
     places: list[Place] = []
+
+    def named(found: Sequence[Place], name: str | Url) -> list[Place]:
+        """Return those of the files that a path or a glob names that are not excluded; count the others."""
+        apart: tuple[list[Place], list[Place]] = [], []
+        for place in found:
+            apart[place.root is None and not patterns.named(place.path, name)].append(place)
+        for place in apart[1]:
+            skipped.add("excluded", place.name)
+        return apart[0]
+
     for given in paths:
         name = os.fspath(given)
         if not isinstance(name, str) or not name:
@@ -210,24 +232,25 @@ def find_places(
             if url.scheme in WEB:
                 places.append(_on_web(url))
                 continue
-            places += _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
+            found = _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
+            places += named(found, url)
             continue
         if is_glob(name) and not os.path.lexists(name):
-            places += _by_glob(name, skipped)
+            places += named(_by_glob(name, skipped), name)
             continue
         status = _status(name)
         path = Path(name)
         if stat.S_ISDIR(status.st_mode):
             places += _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
         elif stat.S_ISREG(status.st_mode):
-            places.append(_place(path, path.name, status))
+            places += named([_place(path, path.name, status)], name)
         else:
             places.append(_copied(spool(name, format, formats, status)))
     if format is None:
         places = without_accounts(places, skipped)
     if kinds:
         places = list(of_tables(places, kinds))
-    found: list[Place] = []
+    found = []
     for place in _named_apart(_each_once(places, skipped)):
         if place.spool is not None or place.table or not is_archive(place.path.name):
             found.append(place)
@@ -294,10 +317,11 @@ def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
 
 
 def inside(
-    folder: Url, patterns: Sequence[str], suffixes: Collection[str], skipped: Skipped, kinds: Collection[str],
+    folder: Url, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str],
     listed: list[Entry] | None = None,
 ) -> Iterator[Place]:  # fmt: skip
     """Yield the tables and files that a folder stands for, files in the order of names; what it has may be ``listed``."""
+    patterns = patterns.below(folder)
     entries = {
         entry.url.key.removeprefix(folder.key).removeprefix("/"): entry
         for entry in (entries_in(folder, recursive=True) if listed is None else listed) if not entry.is_folder

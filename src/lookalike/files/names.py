@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from glob import has_magic
 from math import prod
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import ParameterError
 from ..wording import printable
@@ -87,13 +87,56 @@ def expanded(pattern: str) -> list[str]:
     return list(dict.fromkeys(name for one in some for name in expanded(one)))
 
 
-def patterns_of(given: str | Sequence[str] | None) -> list[str]:
-    """Return what ``glob`` says, alternatives in braces apart."""
-    patterns = [given] if isinstance(given, str) else list(given or ())
-    for pattern in patterns:
+class Patterns(NamedTuple):
+    """Which files of a folder are read: those that match ``wanted``, if there are any, and none of ``unwanted``."""
+
+    wanted: Sequence[str] = ()
+    unwanted: Sequence[str] = ()
+    above: tuple[str, ...] = ()  # parts of the folder's own name, with which patterns can begin
+
+    def below(self, folder: str | os.PathLike[str]) -> Patterns:
+        """Return the same for what is inside a folder."""
+        return self._replace(above=_whole(folder))
+
+    def named(self, path: str | os.PathLike[str], name: str | os.PathLike[str]) -> bool:
+        """Tell whether a file is read that a path or a glob names."""
+        if not self.unwanted:
+            return True
+        given, parts = _whole(name), _whole(path)
+        fixed = next((number for number, part in enumerate(given) if has_magic(part) or "{" in part), len(given) - 1)
+        return not self._replace(above=parts[:fixed]).excludes(parts[fixed:])
+
+    def excludes(self, parts: Sequence[str]) -> bool:
+        """Tell whether ``unwanted`` names a file or folder inside, or a folder that it is in."""
+        known, whole = len(self.above), [*self.above, *parts]
+        ends = range(known + 1, len(whole) + 1)
+        return any(
+            matches(whole[start:end], pattern.split("/")) for pattern in self.unwanted for end in ends for start in range(end)
+        )
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))
+
+
+def _whole(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the names that a path from the root, or the key of a URL, consists of."""
+    key = getattr(path, "key", None)
+    return _parts(os.path.abspath(path) if key is None else key)
+
+
+def patterns_of(glob: str | Sequence[str] | None, exclude: str | Sequence[str] | None = None) -> Patterns:
+    """Return what ``glob`` and ``exclude`` say, alternatives in braces apart."""
+    wanted, unwanted = ([given] if isinstance(given, str) else list(given or ()) for given in (glob, exclude))
+    for pattern in wanted:
         if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
-            raise ParameterError(f"glob must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
-    return [one for pattern in patterns for one in expanded(pattern)]
+            raise ParameterError(f"--glob (glob) must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+    for pattern in unwanted:
+        if not isinstance(pattern, str) or not _parts(pattern):
+            raise ParameterError(f"--exclude (exclude) must be a pattern of names, such as '*.json' or 'old/'; got {pattern!r}")
+    plain = ["/".join(_whole(pattern) if ".." in _parts(pattern) else _parts(pattern)) for pattern in unwanted]
+    wanted, plain = ([one for pattern in some for one in expanded(pattern)] for some in (wanted, plain))
+    return Patterns(wanted, plain)
 
 
 def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -122,16 +165,18 @@ def is_archive(name: str) -> bool:
     return suffix_of(name, ARCHIVES) is not None
 
 
-def left_out(parts: Sequence[str], patterns: Sequence[str], suffixes: Collection[str]) -> str | None:
+def left_out(parts: Sequence[str], patterns: Patterns, suffixes: Collection[str]) -> str | None:
     """Say why a file in a folder is not read, as one of ``REASONS``; None: it is."""
     if any(map(is_marker, parts)):
         return "marker"
+    if patterns.excludes(parts):
+        return "excluded"
     hidden = next((i for i, part in enumerate(parts) if part.startswith(".")), len(parts))
-    if any(matches(parts[start:], p.split("/")) for p in patterns for start in range(min(hidden + 1, len(parts)))):
+    if any(matches(parts[start:], p.split("/")) for p in patterns.wanted for start in range(min(hidden + 1, len(parts)))):
         return None
     if hidden < len(parts):
         return "hidden" if hidden == len(parts) - 1 else "hidden_folder"
-    if patterns:
+    if patterns.wanted:
         return "not_matched"
     return None if suffix_of(parts[-1], suffixes) is not None else "other_suffix"
 
@@ -152,6 +197,7 @@ def walk(folder: Path, enter: Callable[[os.DirEntry[str]], bool] | None = None) 
 REASONS = {
     "other_suffix": "of no known text format",
     "not_matched": "not matched by the glob",
+    "excluded": "excluded",
     "hidden": "hidden (named .x)",
     "hidden_folder": "hidden folders",
     "marker": "kept beside data by lookalike, Spark or the system",
@@ -203,6 +249,27 @@ class Skipped:
         return {
             "files": self.counts.total(), "by_reason": dict(self.counts), "by_suffix": suffixes, "names": names[:_NAMED],
         }  # fmt: skip
+
+
+_PANDOC = "pandoc FILE -t plain -o FILE.txt"
+_TEXT_OF = {
+    ".rtf": _PANDOC, ".pptx": _PANDOC,
+    ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
+    ".ipynb": "jupyter nbconvert --to markdown FILE",
+}  # fmt: skip
+_NO_TEXT = (
+    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".heic", ".ico", ".mp3", ".wav", ".flac", ".ogg", ".mp4",
+    ".mov", ".mkv", ".avi", ".webm",
+)  # fmt: skip
+
+
+def way_to_text(suffixes: Iterable[str]) -> str | None:
+    """Say how text is got out of files of some suffixes, or that there is none; None: nothing is known of them."""
+    some = list(suffixes)
+    way = next((suffix for suffix in some if suffix in _TEXT_OF), None)
+    if way is not None:
+        return f"{way} is not read: get the text out of it first, for example with: {_TEXT_OF[way]}"
+    return "lookalike compares text, not images, sound or video" if some and all(one in _NO_TEXT for one in some) else None
 
 
 def describe_reasons(skipped: dict[str, Any]) -> str:

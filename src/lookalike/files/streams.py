@@ -106,7 +106,8 @@ def why(error: OSError) -> str:
     if "ACCESS_DENIED" in said:
         return f"{said}; check the credentials of this process, and what they permit"
     if any(name in said for name in _PASSING):
-        return f"{said}; it was asked {ATTEMPTS} times: run the job again later (with --work and --resume it goes on)"
+        later = "run the job again later (with a work folder it goes on: --resume (resume=True))"
+        return f"{said}; it was asked {ATTEMPTS} times: {later}"
     return said
 
 
@@ -284,7 +285,9 @@ def spool(
     if format is None and known is None:
         what = "standard input" if name == "-" else label
         *first, last = formats
-        raise ParameterError(f"{what} has no suffix: pass --format {', '.join(first)} or {last} with {name!r}")
+        raise ParameterError(
+            f"{what} has no suffix: say with {name!r} what it holds: --format (format=) {', '.join(first)} or {last}"
+        )
     end = known or (Path(name).suffix if compression_of(name) else "")
     status = _stdin_status() if name == "-" else status
     assert status is not None

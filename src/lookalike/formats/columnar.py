@@ -130,7 +130,7 @@ def check_columns(split: Split, schema: pa.Schema, columns: Columns) -> None:
     """Raise InputDataError if a schema lacks a column that is wanted, names one twice, or has one that is reserved."""
     for name in columns.wanted:
         if not (path := path_of(schema, name)):
-            raise missing_column(split.name, "schema", "column", name, names_of(schema), columns)
+            raise missing_column(split, "schema", "column", name, names_of(schema), columns)
         fields: Any = schema
         for end, inner in enumerate(path):
             named = [".".join((*path[:end], field.name)) for field in fields]

@@ -83,7 +83,8 @@ class Csv(Format):
                     hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                     raise InputDataError(
                         f"{split.name}, line {number}: invalid UTF-8 at byte {offset + error.start} "
-                        f"of the file{hint}; convert the file, or pass --encoding-errors replace to continue"
+                        f"of the file{hint}; convert the file, or pass "
+                        "--encoding-errors replace (encoding_errors='replace') to continue"
                     ) from None
                 yield text.removeprefix("\ufeff") if offset == 0 else text
                 offset += len(line)
@@ -135,7 +136,7 @@ class Csv(Format):
                     f"; fields must be separated by {self.delimiter!r}: if they are by another character, name it with "
                     f"--delimiter {other!r} (delimiter={other!r})"
                 )  # fmt: skip
-                raise missing_column(split.name, "header", "column", name, names, columns, way_out)
+                raise missing_column(split, "header", "column", name, names, columns, way_out)
         refuse_twice(split.name, "header", names, wanted)
         check_free(split.name, "header", "column", names, columns.reserved)
         places = [names.index(name) for name in wanted]

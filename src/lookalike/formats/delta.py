@@ -94,7 +94,8 @@ def _table(root: AnyPath, version: int | None) -> DeltaTable:
     if not isinstance(root, Url) and unquote(path := str(root.absolute())) != path:
         raise InputDataError(
             f"{shown(root)}: the package deltalake takes %41 and the like in a path for other letters, and would open another "
-            "folder: rename the folder, or read its files with --format parquet (format=) if nothing was deleted of them"
+            "folder: rename the folder, or read its files with --format parquet (format='parquet'), if nothing was deleted of "
+            "them"
         )
     return DeltaTable(str(root), version=version, storage_options=_options(root))
 

@@ -323,7 +323,7 @@ def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None
         try:
             value_at(row, name)
         except KeyError:
-            raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns) from None
+            raise missing_column(split, f"row {number}", "field", name, names_in(row), columns) from None
     check_free(split.name, f"row {number}", "field", row, columns.reserved)
     if not isinstance(text := value_at(row, columns.text), (str, type(None))):
         raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")

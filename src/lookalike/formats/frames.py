@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
+from ..values.arrow import to_arrow
 from .rows import refuse_twice
 
 ROWS = 1 << 14  # of a table that are copied together
@@ -184,10 +185,23 @@ def _stored(file: pa.OSFile, schema: pa.Schema, names: list[str] | None) -> Iter
         yield batch if names is None else batch.select(names)
 
 
+_CHOSEN: dict[tuple[str, str], Callable[[Any, NDArray[np.bool_]], Any]] = {
+    ("pandas", "DataFrame"): lambda data, keep: data[keep],
+    ("polars", "DataFrame"): lambda data, keep: data.filter(keep),
+    ("pyarrow", "Table"): lambda data, keep: data.filter(to_arrow(keep)),
+}
+
+
 def chosen(data: Any, keep: NDArray[np.bool_]) -> Any:
-    """Return the kept rows of a data set of Hugging Face, or of several by name, as the same kind."""
-    if type(data).__module__.partition(".")[0] != "datasets":
-        raise ParameterError(f"data must be a data set of Hugging Face, as dedup got it; got {type(data).__name__}")
+    """Return the kept rows of a table, frame or data set of Hugging Face, or of several by name, as the same kind."""
+    library, kind = type(data).__module__.partition(".")[0], type(data).__name__
+    if (library, kind) in _CHOSEN and len(data) == len(keep):
+        return _CHOSEN[library, kind](data, keep)
+    if library != "datasets" and (library, kind) not in _CHOSEN:
+        raise ParameterError(
+            "data must be what dedup got: an Arrow table, a pandas or polars frame, or a data set of Hugging Face; got "
+            f"{kind}: clean() without it returns an Arrow table, and keep is a mask"
+        )
     if isinstance(data, Mapping):
         if not all(hasattr(some, "_indices") for some in data.values()):
             raise ParameterError(
@@ -196,11 +210,11 @@ def chosen(data: Any, keep: NDArray[np.bool_]) -> Any:
         if sum(map(len, data.values())) == len(keep):
             ends = np.cumsum([len(some) for some in data.values()])
             parts = zip(data.items(), np.split(keep, ends[:-1]), strict=True)
-            kind: Any = type(data)
-            return kind({name: some.select(np.flatnonzero(part)) for (name, some), part in parts})
-    elif not hasattr(data, "_indices"):
+            made: Any = type(data)
+            return made({name: some.select(np.flatnonzero(part)) for (name, some), part in parts})
+    elif library == "datasets" and not hasattr(data, "_indices"):
         return data.filter(partial(_is_kept, keep), with_indices=True)
-    elif len(data) == len(keep):
+    elif library == "datasets" and len(data) == len(keep):
         return data.select(np.flatnonzero(keep))
     raise ParameterError(f"data must have the {len(keep):,} rows that were read, and has another number")
 

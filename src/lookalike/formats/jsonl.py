@@ -187,7 +187,8 @@ class JsonLines(Format):
             hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
             place = f"byte {offset + problem.start} of the file" if self.offsets else f"byte {problem.start} of the object"
             return InputDataError(
-                f"{where}: invalid UTF-8 at {place}{hint}; convert the file, or pass --encoding-errors replace to continue"
+                f"{where}: invalid UTF-8 at {place}{hint}; convert the file, or pass "
+                "--encoding-errors replace (encoding_errors='replace') to continue"
             )
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
@@ -200,8 +201,7 @@ class JsonLines(Format):
             try:
                 value_at(value, name)
             except KeyError:
-                error = missing_column(split.name, f"row {number}", "field", name, names_in(value), columns or Columns())
-                return InputDataError(f"{error}, or leave the file out with --glob (glob=)") if split.place.found else error
+                return missing_column(split, f"row {number}", "field", name, names_in(value), columns or Columns())
         if columns is not None and not isinstance(found := value_at(value, columns.text), (str, type(None))):
             return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
         for name, found in value.items():
@@ -209,7 +209,7 @@ class JsonLines(Format):
                 shown = name.encode("utf-8", "replace").decode()
                 return InputDataError(
                     f"{where}: field {shown!r} holds a lone surrogate, which no UTF-8 text can; "
-                    "pass --encoding-errors replace to continue"
+                    "pass --encoding-errors replace (encoding_errors='replace') to continue"
                 )
         return InputDataError(f"{where}: cannot be read: {error}; it starts with {text[:60]!r}")
 

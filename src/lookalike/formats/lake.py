@@ -112,7 +112,7 @@ class Lake(Parquet):
             if (status := statuses.get(name)) is None:
                 raise InputDataError(
                     f"{shown(path)}: version {version} of the {title} table needs this file, and it is not there (removed by "
-                    f"VACUUM?): restore it, or read another version with --format {self._kind}:VERSION (format=)"
+                    f"VACUUM?): restore it, or read another version with --format (format=) {self._kind}:VERSION"
                 )
             found = Place(path, relative, shown(path), place.path, place.found, *status)
             form = self.detailed(f"{version}:{name.count('/') + 1}")

@@ -287,8 +287,8 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def as_sources(
-    data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    query: str | None = None,
+    data: Any, *, glob: str | Sequence[str] | None = None, exclude: str | Sequence[str] | None = None,
+    format: str | None = None, delimiter: str | None = None, query: str | None = None,
 ) -> list[Split]:  # fmt: skip
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
@@ -301,11 +301,11 @@ def as_sources(
         if _is_missing(path):
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
             raise InputDataError(f"{path!r:.200}: no file {'matches' if is_glob(path) else 'of that name'}{hint}")
-        return open_sources([path], glob=glob, format=format, delimiter=delimiter, query=query)
+        return open_sources([path], glob=glob, exclude=exclude, format=format, delimiter=delimiter, query=query)
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
     if (table := table_of_lake(data)) is not None:
-        return open_sources([table[0]], glob=glob, format=table[1])
+        return open_sources([table[0]], glob=glob, exclude=exclude, format=table[1])
     frame = frame_of(data)
     if frame is not None:
         return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]
@@ -320,5 +320,6 @@ def as_sources(
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
-        return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format, delimiter=delimiter, query=query)
+        paths = [os.fsdecode(item) for item in items]
+        return open_sources(paths, glob=glob, exclude=exclude, format=format, delimiter=delimiter, query=query)
     return [_record_split(items) if any(isinstance(item, Mapping) for item in items) else list_split(items)]

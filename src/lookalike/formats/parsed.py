@@ -78,8 +78,8 @@ class ParsedFiles(TextFiles):
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
             raise ParameterError(
-                f"{self.name} files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others with "
-                "--glob (glob=), or do without the column"
+                f"{self.name} files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others "
+                "(--exclude PATTERN (exclude=)), or do without the column"
             )
         size = 0
         texts: list[str | None] = []
@@ -127,7 +127,7 @@ class ParsedRecords(Format):
         """Read the records; what cannot be parsed is left out, or an error."""
         for name in columns.wanted:
             if name not in self.fields:
-                raise missing_column(split.name, "records", "field", name, list(self.fields), columns)
+                raise missing_column(split, "records", "field", name, list(self.fields), columns)
         if columns.text != "text":
             raise InputDataError(f"the text of {self.name} records is the column 'text'; {columns.text!r} was asked for")
         check_free(split.name, "records", "field", self.fields, columns.reserved)

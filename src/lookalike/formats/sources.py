@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
+from pathlib import PurePath
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
-from ..files.names import Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of
+from ..files.names import Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
 from ..files.places import Place
 from ..files.streams import DamagedError, read_blocks
 from ..files.urls import Url
@@ -20,25 +21,20 @@ from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split
 
-_PANDOC = "pandoc FILE -t plain -o FILE.txt"
-_TEXT_OF = {
-    ".rtf": _PANDOC, ".pptx": _PANDOC,
-    ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
-    ".ipynb": "jupyter nbconvert --to markdown FILE",
-}  # fmt: skip
-
 
 def open_sources(
-    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None, query: str | None = None,
+    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
+    query: str | None = None,
 ) -> Inputs:  # fmt: skip
     """Open files, folders, globs, pipes and "-" (standard input) for reading."""
     skipped = Skipped()
-    found = find_places(paths, glob, format, known_suffixes(), skipped)
+    found = find_places(paths, glob, format, known_suffixes(), skipped, exclude)
     splits: list[Split] = []
     for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
         places = [place for _, place in some]
-        splits += _matched(form.splits(places), patterns_of(glob), skipped) if places[0].table else form.splits(places)
+        some_splits = form.splits(places)
+        splits += _matched(some_splits, patterns_of(glob, exclude), skipped) if places[0].table else some_splits
     if query is not None:
         refuse_unused(query, splits)
         splits = queried(splits, query)
@@ -46,9 +42,9 @@ def open_sources(
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
         if skipped.counts:
-            way = next((f"{suffix}: {_TEXT_OF[suffix]}" for suffix in skipped.suffixes if suffix in _TEXT_OF), None)
-            hint = "--format names a format" if way is None else f"get the text out first, for example of {way}"
-            raise InputDataError(f"no file is read; skipped: {describe_skipped(skipped.to_dict())}; {hint}")
+            way = way_to_text(skipped.suffixes) or "--format (format=) says what they hold, such as txt"
+            hint = f"; {way}" if skipped.suffixes else ""
+            raise InputDataError(f"no file is read; skipped: {describe_skipped(skipped.to_dict())}{hint}")
         raise ParameterError("no input: name files, folders, globs, or '-' for standard input")
     return Inputs(splits, skipped)
 
@@ -99,11 +95,12 @@ def _is_one(found: tuple[Format, Place]) -> bool:
         return True
 
 
-def _matched(splits: list[Split], patterns: Sequence[str], skipped: Skipped) -> list[Split]:
+def _matched(splits: list[Split], patterns: Patterns, skipped: Skipped) -> list[Split]:
     """Return the files of tables that patterns name; count the others."""
     found = []
     for split in splits:
-        reason = left_out(split.relative.split("/"), patterns, ()) if patterns else None
+        parts = split.relative.split("/")
+        reason = left_out(parts, patterns, ()) if patterns.wanted else "excluded" if patterns.excludes(parts) else None
         if reason is None:
             found.append(split)
         else:
@@ -113,9 +110,10 @@ def _matched(splits: list[Split], patterns: Sequence[str], skipped: Skipped) -> 
 
 def _unknown(place: Place) -> InputDataError:
     """The error for a file of no known format, with how to get text out of it."""
-    way = _TEXT_OF.get(suffix_of(place.path, _TEXT_OF) or "")
+    way = way_to_text([PurePath(place.path.name.lower()).suffix])
     if way is not None:
-        return InputDataError(f"{place.name}: this format is not read; get the text out of it first, for example with: {way}")
+        return InputDataError(f"{place.name}: {way}")
     return InputDataError(
-        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass --format txt, or another"
+        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass "
+        "--format txt (format='txt'), or another"
     )

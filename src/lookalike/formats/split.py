@@ -169,8 +169,8 @@ class Split:
         )
         return InputDataError(
             f"{self.name}, {row}: the document {size} that one may have; raise --memory (memory=), of which it can be a "
-            "tenth, and --max-document (max_document=), if given; or leave it out: --max-document BYTES --on-error skip "
-            "(max_document=, on_error='skip')"
+            "tenth, and --max-document (max_document=), if given; or leave it out: --max-document BYTES (max_document=) "
+            "and --on-error skip (on_error='skip')"
         )
 
     def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
@@ -223,20 +223,24 @@ def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
 
 
 def missing_column(
-    source: str, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
+    split: Split, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
 ) -> InputDataError:
+    """The error for a column that a file does not have; one of several files may be left out."""
     for option, given in (("text", columns.text), ("id", columns.id)):
         if name == given and not way_out:
             option = columns.prefix + option
             way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
-    return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}")
+    if any(place.found for place in split.places):
+        way_out += "; or leave the file out: --exclude PATTERN (exclude=)"
+    said = f"{split.name}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}"
+    return InputDataError(said + way_out)
 
 
 def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
     """The error for a column that annotation would write a second time."""
     return InputDataError(
-        f"{source}, {row}: the {kind} {name!r} is there already, and writing adds one of that name (--annotate, --counts); "
-        "rename it, or run without the option"
+        f"{source}, {row}: the {kind} {name!r} is there already, and writing adds one of that name with "
+        "--annotate (annotate=), --counts (counts=) or --removed (removed=): rename it, or leave that out"
     )
 
 

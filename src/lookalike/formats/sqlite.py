@@ -69,8 +69,8 @@ def _text(value: object, split: Split, number: int, name: str, encoding_errors: 
         return value.decode("utf-8", encoding_errors)
     except UnicodeDecodeError as error:
         raise InputDataError(
-            f"{shown(split.name)}, row {number}, column {name!r}: invalid UTF-8 at byte {error.start}; leave the column out "
-            "(--query), or pass --encoding-errors replace to continue"
+            f"{shown(split.name)}, row {number}, column {name!r}: invalid UTF-8 at byte {error.start}; leave the column out: "
+            "--query (query=), or pass --encoding-errors replace (encoding_errors='replace') to continue"
         ) from None
 
 

@@ -91,8 +91,8 @@ class TextFiles(Format):
         if columns.id is not None or columns.others:
             names = [*([columns.id] if columns.id else []), *columns.others]
             raise ParameterError(
-                f"text files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others with --glob "
-                "(glob=), or do without the column"
+                f"text files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others "
+                "(--exclude PATTERN (exclude=)), or do without the column"
             )
         size = 0
         contents: list[bytes | None] = []
@@ -168,7 +168,7 @@ def _batch(contents: list[bytes | None], first: int) -> Batch:
 def _check_text(name: str, content: bytes) -> None:
     """Refuse what is no text in UTF-8."""
     hint = " (it looks like UTF-16)" if content[:2] in _UTF16 else ""
-    way_out = "convert the file, or pass --encoding-errors replace to continue"
+    way_out = "convert the file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
     texts = Texts(np.frombuffer(content, np.uint8), np.array([0, len(content)]))
     if (invalid := texts.find_invalid()) is not None:
         raise InputDataError(f"{name}: invalid UTF-8 at byte {invalid[1]} of the file{hint}; {way_out}") from None

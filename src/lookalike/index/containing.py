@@ -36,7 +36,7 @@ def containing(
     if not manifest.keep_text:
         raise ParameterError(
             "containment is measured on the texts, and this index keeps none: its sketches show resemblance only; create an "
-            "index that keeps them (keep_text=True, --keep-text)"
+            "index that keeps them with --keep-text (keep_text=True)"
         )
     if not 0.0 < threshold <= 1.0:
         raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError, ParameterError
+from ..errors import OutputError, ParameterError, all_from_caller
 from ..text.texts import concatenate
 from ..values.arrays import RANDOM, drawn_seed
 from ..wording import spelled
@@ -19,6 +19,7 @@ from .reader import Reader
 from .state import State, open_segments
 
 
+@all_from_caller
 class Index(Reader):
     """A folder of sketches that documents are added to, looked up in and removed from. Made by ``create`` and ``open``.
 
@@ -76,11 +77,11 @@ class Index(Reader):
         path : str or path
             A folder that does not exist yet, or is empty.
         threshold : float in (0, 1], default 0.8
-            Minimum estimate of a match.
+            Resemblance from which documents are found; with "simhash" the minimum estimate of a cosine.
         recall : float in (0, 1), default 0.99
-            Share of the documents at the threshold that a query compares (with "simhash": of those within the radius). About
-            half of these are found, since an estimate is as often below the threshold as above; ``info`` states the product,
-            ``recall_at_threshold``.
+            Probability of finding a document exactly at the threshold; those above it are found with higher probability. To
+            keep this, estimates somewhat below the threshold are matches, too (``least_estimate`` of ``info``). With "simhash"
+            it follows from ``radius``; ``info`` states it, ``recall_at_threshold``.
         kind : {"minhash", "simhash"}, default "minhash"
             Whether resemblances of shingle sets are estimated, or cosines of feature counts from 64-bit fingerprints.
         keep_text : bool

@@ -117,12 +117,23 @@ class Kind(ABC):
     @property
     @abstractmethod
     def least(self) -> int:
-        """Least score of a match: the estimate reaches the threshold, and the radius is not left."""
+        """Least score of a match: the estimate is as high as of documents at the threshold, and the radius is not left."""
 
     @property
     @abstractmethod
     def recall_at_threshold(self) -> float:
-        """Probability that a document at the threshold is looked at, probes apart, and estimated to reach the threshold."""
+        """Probability that a document at the threshold is looked at, probes apart, and estimated to be a match."""
+
+    @property
+    def candidate_recall(self) -> float:
+        """Probability that a document at the threshold, or within the radius, is looked at, probes apart."""
+        return 1.0
+
+    @property
+    def least_estimate(self) -> float:
+        """The lowest estimate of a match."""
+        place = self.least - self.lowest
+        return float(self.estimates[0][place]) if place < len(self.estimates[0]) else 1.0
 
     @property
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -74,9 +75,10 @@ class MinHashKind(Kind):
 
     @cached_property
     def plan(self) -> Plan:
-        """Bands and rows, and the slots set aside for estimates."""
-        chosen = plan(threshold=self.threshold, recall=self.recall, bands=self.bands, rows=self.rows)
-        return replace(chosen, permutations=chosen.bands * chosen.rows + self.slots, estimation_slots=self.slots)
+        """Bands and rows, and the slots set aside for estimates. Bands and estimates each find the root of the recall."""
+        chosen = plan(threshold=self.threshold, recall=self.recall**0.5, bands=self.bands, rows=self.rows)
+        permutations = chosen.bands * chosen.rows + self.slots
+        return replace(chosen, recall=self.recall, permutations=permutations, estimation_slots=self.slots)
 
     @cached_property
     def method(self) -> MinHashMethod:
@@ -121,8 +123,23 @@ class MinHashKind(Kind):
 
     @cached_property
     def _enough(self) -> int:
-        """Least number of equal codes with which an estimate reaches the threshold."""
-        return int(np.ceil(self._expected(self.threshold).sum() - 1e-9))
+        """Least number of equal codes of a match.
+
+        With so many an estimate reaches the threshold, or misses it by no more than those of documents at the threshold may, of
+        which bands and estimates together are to find the recall.
+        """
+        wanted = min(self.recall**0.5, self.recall / self.candidate_recall)
+        enough = int(np.ceil(self._expected(self.threshold).sum() - 1e-9))
+        return bisect_left(range(enough), True, key=lambda some: self._reaching(some + 1) < wanted)
+
+    def _reaching(self, enough: int) -> float:
+        """Return the probability that a document at the threshold has so many equal codes."""
+        slots = [part.slots for part in self._parts]
+        return shares.upper_tail_of_sum(enough, slots, (self._expected(self.threshold) / slots).tolist())
+
+    @cached_property
+    def candidate_recall(self) -> float:
+        return float(banding.candidate_probability(self.threshold, self.plan.bands, self.plan.rows))
 
     def _expected(self, resemblance: ArrayLike) -> Float64Array:
         """Return how many codes of each part are equal on average."""
@@ -130,10 +147,7 @@ class MinHashKind(Kind):
 
     @property
     def recall_at_threshold(self) -> float:
-        looked_at = float(banding.candidate_probability(self.threshold, self.plan.bands, self.plan.rows))
-        slots = [part.slots for part in self._parts]
-        equal = self._expected(self.threshold) / slots
-        return looked_at * shares.upper_tail_of_sum(self._enough, slots, equal.tolist())
+        return self.candidate_recall * self._reaching(self._enough)
 
     @property
     def error_at_threshold(self) -> float:

@@ -174,20 +174,20 @@ def take_lock(folder: Path, wait: bool) -> int:
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be opened for changes: {error.strerror}; open it with mode='read'") from None
+        raise OutputError(f"{folder}: cannot be opened for changes: {error.strerror}; it can still be read") from None
     try:
         if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OutputError(f"{folder / LOCK}: not a regular file: remove it, or open the index with mode='read'")
+            raise OutputError(f"{folder / LOCK}: not a regular file: remove it; the index can still be read")
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BaseException as error:
         os.close(lock)
         if isinstance(error, BlockingIOError):
             raise OutputError(
-                f"{folder}: open for changes already, in another process or in this one; close it there, wait for it "
-                "(--wait, wait=True), or open it with mode='read'"
+                f"{folder}: open for changes already, in another process or in this one; close it there, or wait "
+                "for it: --wait (wait=True)"
             ) from None
         if isinstance(error, OSError) and not isinstance(error, OutputError):
-            raise OutputError(f"{folder}: cannot be locked: {error.strerror}; open it with mode='read'") from None
+            raise OutputError(f"{folder}: cannot be locked: {error.strerror}; it can still be read") from None
         raise
     return lock
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import IndexFormatError, OutputError, ParameterError
+from ..errors import IndexFormatError, OutputError, ParameterError, all_from_caller
 from ..text.texts import Texts, as_texts, concatenate
 from ..wording import counted, html_table, printable
 from .answers import (
@@ -38,6 +38,7 @@ from .segments import Segment, Segments
 from .state import State, damage, open_segments
 
 
+@all_from_caller
 class Reader:
     """What an index holds and answers; ``Index`` adds how it is made and changed."""
 
@@ -104,7 +105,8 @@ class Reader:
         return {
             "path": str(self.path), "documents": count, "segments": len(segments), "removed": manifest.n_removed, "bytes": size,
             "bytes_per_document": size / max(1, count), "keep_text": manifest.keep_text, "damaged": self.damaged,
-            "recall_at_threshold": self.kind.recall_at_threshold * share, **probed,
+            "recall_at_threshold": self.kind.recall_at_threshold * share, "recall_of_candidates": self.kind.candidate_recall,
+            "least_estimate": self.kind.least_estimate, **probed,
             "standard_error_at_threshold": self.kind.error_at_threshold, "parameters": manifest.parameters,
         }  # fmt: skip
 
@@ -166,8 +168,9 @@ class Reader:
         -------
         pyarrow.Table
             ``query`` (int64, place in texts), ``id``, ``estimated_resemblance``, ``standard_error``, ``resemblance`` (exact;
-            null unless the index keeps texts and the queries are texts). For each query the best first; estimates reach the
-            threshold. In a SimHash index they are cosines.
+            null unless the index keeps texts and the queries are texts). For each query the best first. Estimates reach
+            ``least_estimate`` of ``info``, which is below the threshold by what estimates of it may err, so that a document at
+            the threshold is found with the probability ``recall``. In a SimHash index they are cosines, which reach it.
 
         Raises
         ------

@@ -8,6 +8,7 @@ from ..errors import ParameterError
 from ..formats.split import Batch, Split
 from ..values.cells import cell_keys
 from ..values.tables import priority_name
+from ..wording import meant
 from .ids import column_keys
 
 _WITHOUT_COLUMN = {"first": "position", "last": "-position", "longest": "-bytes", "shortest": "bytes"}
@@ -57,6 +58,7 @@ class KeepOrder:
                 raise ParameterError(
                     f"keep must be one of {', '.join(_FORMS)}, or several of them, separated by ';'; got {policy!r}"
                     + (f" in {keep!r}" if policy != keep else "")
+                    + ("" if colon or word in _SIGNS else meant(word, [*_WITHOUT_COLUMN, *_SIGNS]))
                 )
             else:
                 by.append(_SIGNS.get(word, "") + priority_name(len(priorities)))

@@ -106,7 +106,8 @@ def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
 
 def not_utf8(place: int) -> str:
     """Say that a text is not valid UTF-8 from some byte on."""
-    return f"invalid UTF-8 at byte {place} of the text; convert it, or pass --encoding-errors replace to continue"
+    way_out = "pass --encoding-errors replace (encoding_errors='replace') to continue"
+    return f"invalid UTF-8 at byte {place} of the text; convert it, or {way_out}"
 
 
 def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) -> Iterator[Batch]:
@@ -331,7 +332,7 @@ def check_documents(sources: Sequence[Split]) -> None:
             if (folder := _folder_of_sketches(place.path)) is not None:
                 raise InputDataError(
                     f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "
-                    "for --against of dedup and pairs (against=)"
+                    "for --against (against=) of dedup and pairs"
                 )
 
 

@@ -87,8 +87,8 @@ def _containment(settings: MethodSettings) -> ContainmentMethod:
 
     if settings.verify != "exact":
         raise ParameterError(
-            "containment is measured on the texts, as no sketch of fixed size shows it: verify must be exact; got "
-            f"{settings.verify!r}: leave out verify (--verify), or ask for measure resemblance"
+            "containment is measured on the texts, as no sketch of fixed size shows it: "
+            f"--verify (verify) must be exact; got {settings.verify!r}: leave it out, or ask for measure resemblance"
         )
     if not settings.permutations is settings.bands is settings.rows is None:
         raise ParameterError("permutations, bands and rows are for resemblance; recall determines the sample of containment")

@@ -51,7 +51,7 @@ class Audit:
         grouped = settings.within is not None or settings.across is not None
         if grouped and any(is_saved(split) and not split.places for split in sources):
             raise ParameterError(
-                "an audit reads the groups (--within, --across) of all documents again, which is not possible for saved "
+                "an audit reads the groups of all documents again, which is not possible for saved "
                 "sketches of documents that came from no file"
             )
         self._decisions, self._sources, self._settings = decisions, sources, settings

@@ -83,7 +83,7 @@ def check_overrides(
     if len(twice):
         entry = entries[twice[0]]
         raise InputDataError(
-            f"{overrides.place(entry)}: two documents have the id {entry.id!r:.200}; name a column of ids (--id)"
+            f"{overrides.place(entry)}: two documents have the id {entry.id!r:.200}; name a column of ids: --id (id=)"
         )
     if reading.id_of(reading.n_references) is None:
         of_split: dict[int, list[Override]] = {}

@@ -144,7 +144,9 @@ def check_source(generations: Sequence[Generation], source: str | None, counts: 
     """Refuse a job that counts by other sources than the generations that it is run against."""
     for one in generations if counts else ():
         if one.counts is not None and one.counts.source != source:
-            given = "without --source" if one.counts.source is None else f"with --source {one.counts.source} (source=)"
+            given = (
+                "without --source (source=)" if one.counts.source is None else f"with --source (source=) {one.counts.source!r}"
+            )
             raise ParameterError(
                 f"{one.name} counted sources by {told_by(one.counts.source)}, and this job would by {told_by(source)}, so that "
                 f"they could not be added up: run {given}, or without --counts (counts=)"

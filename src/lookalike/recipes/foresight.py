@@ -13,7 +13,7 @@ from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.local.numbers import SPREAD
 from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..formats.row_groups import MOST_BYTES
 from ..kernels.compiler import MODE
 from ..settings.settings import Settings
@@ -196,6 +196,7 @@ class Foresight:
         )
 
 
+@from_caller
 @spelled
 def foresee(
     *,

@@ -226,8 +226,8 @@ def _sought(others: Sequence[Split], reading: Reading, settings: OverlapSettings
         if count * each > memory.free // 2:
             raise ParameterError(
                 f"the {counted(count, 'shingle')} read of the reference documents so far need "
-                f"{(FLOOR + 2 * count * each) / 1e6:,.0f} MB of memory; the cap is {memory.cap / 1e6:,.0f} MB: raise --memory "
-                "(memory=), or divide the reference documents"
+                f"{(FLOOR + 2 * count * each) / 1e6:,.0f} MB of memory; the cap is {memory.cap / 1e6:,.0f} MB: raise "
+                "--memory (memory=), or divide the reference documents"
             )
 
     reader = ReferenceReader(

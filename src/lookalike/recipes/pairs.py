@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
-from ..errors import ParameterError
+from ..errors import ParameterError, all_from_caller
 from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
 from ..results.scored_pairs import ScoredPairs
@@ -25,7 +25,7 @@ from ..steps.totals import BYTES, EMPTY, N
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
-from ..wording import Brief, counted
+from ..wording import Brief, counted, spoken
 from .decide import Decider, Deciding
 from .decisions import Pairs
 from .preparation import Opened, is_frame, on_spark, open_job
@@ -115,6 +115,7 @@ class Listing:
             begin = end
 
 
+@all_from_caller
 class PairsResult(Brief):
     """The pairs found, and how.
 
@@ -178,7 +179,7 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
         ("recall planned", f"{s['recall_planned']:.4f}"),
     ]  # fmt: skip
     left_out = [("without any token", s["empty"], "they match nothing")]
-    warnings = ["The list was cut by max_pairs: there are more pairs."] if s["cut_by_max_pairs"] else []
+    warnings = [spoken("The list was cut by --max-pairs (max_pairs=): there are more pairs.")] if s["cut_by_max_pairs"] else []
     if job.verify != "exact":
         warnings.append("Scores are estimates: some pairs below the threshold are listed, and some above it are not.")
     return ScoredPairs(

@@ -28,7 +28,7 @@ from ..settings.limits import limit_of
 from ..settings.options import OPENING, EngineOptions
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
-from ..wording import printable
+from ..wording import printable, spoken
 from .common import ignoring_common
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
@@ -202,11 +202,12 @@ def expected_of(splits: Sequence[Split], text: str) -> tuple[int, int]:
 def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None:
     """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small."""
     if settings.work is not None:
-        check_on_disk(settings.work, "where only --engine spark keeps a work folder: name a folder on this machine")
+        check_on_disk(settings.work, "where only --engine spark (engine=) keeps a work folder: name a folder on this machine")
     n, size = expected_of(splits, settings.text)
     method = settings.finder
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
-    if settings.work is None and size + n * record <= memory.held:
+    small = size + n * record <= memory.held
+    if settings.work is None and small:
         return
     import logging  # here, for what is not needed to start
     import shutil
@@ -232,4 +233,5 @@ def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None
     if room < surely and known:
         raise OutputError(f"the disk is too small: {said}; pass --work (work=) with a folder on a larger one")
     doubt = "" if room >= surely else "; if this estimate is right, the disk is too small: --work (work=) names another one"
-    logging.getLogger("lookalike").info(printable(said + doubt))
+    if doubt or not small:
+        logging.getLogger("lookalike").info(printable(spoken(said + doubt)))

@@ -83,8 +83,8 @@ def check_common(ignore_common: float | None) -> None:
     """Refuse sketches without shingles that depend on all documents of a job: no other job has the same."""
     if ignore_common is not None:
         raise ParameterError(
-            "sketches cannot be saved, or used, with ignore_common (--ignore-common), as what is common depends on all "
-            "documents of a job: use ignore (--ignore) with a text of the boilerplate"
+            "sketches cannot be saved, or used, with --ignore-common (ignore_common=), as what is common depends on "
+            "all documents of a job: use --ignore (ignore=) with a text of the boilerplate"
         )
 
 
@@ -120,7 +120,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
         raise ParameterError(
             f"the sketches in {saved.name} have {bands} bands of {rows} rows, which find a pair at the "
             f"threshold {settings.threshold:g} with probability {recall:.4f}, less than recall {settings.recall:g}: ask for "
-            "less (--recall, recall=), raise the threshold, or sketch again"
+            "less (--recall (recall=)), raise the threshold, or sketch again"
         )
     return planned
 

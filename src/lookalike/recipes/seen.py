@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from ..errors import InputDataError, LookalikeError, OutputError, ParameterError
+from ..errors import InputDataError, LookalikeError, OutputError, ParameterError, all_from_caller
 from ..files.atomic import lock_at_once, make_folders, reporting
 from ..files.descriptions import places_named
 from ..files.disk import atomic_directory
@@ -43,6 +43,7 @@ from .turns import turn_of, write_accounts
 LOCK = ".lookalike_lock"
 
 
+@all_from_caller
 class Seen:
     """Everything that earlier jobs kept, in a folder of generations, which one process at a time can add to.
 
@@ -93,7 +94,7 @@ class Seen:
         check_on_disk(
             folder,
             "where nothing is renamed, so that outputs and generations cannot appear together: name a folder on this machine, "
-            "or use --against and --save-sketches (against=, save_sketches)",
+            "or save sketches of each job, and name them with --against (against=)",
         )
         self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
         self.recovered: bool | None = None

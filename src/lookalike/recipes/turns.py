@@ -55,8 +55,8 @@ class Turn:
         if digest_of_output(output) == self.job.output:
             return True
         raise OutputError(
-            f"{shown(output)} exists, and is not what this job wrote when it added {self.job.generation}; pass --force "
-            "(force=True) to replace it, or choose another name"
+            f"{shown(output)} exists, and is not what this job wrote when it added {self.job.generation}; pass "
+            "--force (force=True) to replace it, or choose another name"
         )
 
     @cached_property
@@ -118,7 +118,7 @@ def turn_of(
     check_settings(settings)
     check_source(generations, settings.source, settings.counts)
     identities = [split.identity() for split in (*others, *sources)]
-    check_repeatable(sources, identities[len(others) :], "a folder of what was seen (--seen)")
+    check_repeatable(sources, identities[len(others) :], "a folder of what was seen")
     inputs = sha256(json.dumps(identities, sort_keys=True).encode()).hexdigest()
     parameters = json.loads(json.dumps(settings.to_dict() | {"window": window}))
     before, job = generations, None

@@ -12,15 +12,14 @@ import numpy as np
 from ..files.names import describe_reasons
 from ..results.summary import Summary, describe_audit
 from ..settings.settings import Settings
-from ..wording import counted
+from ..wording import counted, spoken
 from .charts import curve, histogram, shares
 from .diff import visible
 from .facts import BINS, OUTCOMES, REMOVED, Facts
 from .samples import Nearest, Samples, short
 
-_BOUND = """The bound is far below: it only says that of a kept document and those that still match it, at least one is removed,
-and of those that match a reference, all. A removal that no longer matches the document it names can match another one.
-evidence="all" makes the numbers exact."""
+_BOUND = """Only a lower bound: a document that no longer matches the one that it was removed for may match another, and would
+be removed all the same. --evidence all (evidence='all') makes the numbers exact."""
 OPENED = 3  # pairs of section 2 that are open at first
 WARNED = 0.001  # of recall: what is less is not worth a warning
 
@@ -86,7 +85,7 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
         (f"{s.near_duplicates:,}", "near-duplicates removed"),
         (f"{s.kept:,}", "kept"),
         (size(saved), f"of {size(int(facts.n_bytes.sum()))} saved"),
-        (f"{s.recall_vouched:.4f}", "recall at the threshold, on average"),
+        (f"{s.recall_vouched:.4f}", f"recall at the threshold{', on average' if s.crowded else ''}"),
     ]
     if s.removed_by_override:
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
@@ -188,7 +187,9 @@ def scores(told: Contents) -> dict[str, Any]:
         lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
         levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit, s.score)))
     else:
-        levels.append(("measured", "-", "not measured: --audit N compares N kept documents with all others"))
+        levels.append(
+            ("measured", "-", "not measured: an audit (--audit N, Result.audit) compares N kept documents with all others")
+        )
     return {
         "histogram": histogram(f"Removed near-duplicates by {s.score}", parts, facts.threshold, s.score),
         "curve": curve(f"Probability of finding a pair, by {s.score}", told.found, facts.threshold, s.score, lines),
@@ -214,7 +215,7 @@ def thresholds(told: Contents) -> dict[str, Any]:
     ]
     if told.exact is None:  # at the threshold itself it is known
         rows[0] = (*rows[0][:2], f"{told.near_duplicates:,}")
-        column, note = "near-duplicates removed (a bound)", _BOUND
+        column, note = "near-duplicates removed (a bound)", spoken(_BOUND)
     else:
         column, note = "near-duplicates removed (exact)", "The walk in keep order was repeated at each threshold."
     return {
@@ -252,9 +253,9 @@ def cost(told: Contents) -> dict[str, Any]:
     """Section 10."""
     s, total = told.summary, sum(told.summary.seconds.values())
     rows = [
-        ("time", f"{total:,.2f} s"),
+        ("time before this page", f"{total:,.2f} s"),
         ("text read", size(s.text_bytes)),
-        ("peak memory of the process", size(s.peak_memory)),
+        ("peak memory before this page", size(s.peak_memory)),
         ("candidate pairs", f"{s.candidate_pairs:,}"),
         ("verified pairs", f"{s.verified_pairs:,}"),
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..values.arrow import strings, to_arrow, to_numpy
 from .result import Result
 from .rows import collect
@@ -15,6 +15,7 @@ CHANGES = ("came", "went", "removed", "restored", "moved")
 _TEXT = pa.large_string()
 
 
+@from_caller
 def changes(before: Result, now: Result) -> pa.Table:
     """Return what is different between two results, by the ids of documents.
 
@@ -46,7 +47,7 @@ def changes(before: Result, now: Result) -> pa.Table:
     """
     for one in (before, now):
         if not isinstance(one, Result):
-            raise ParameterError(f"changes compares two results; got {one!r:.60}: load a saved one with lookalike.load")
+            raise ParameterError(f"changes compares two results; got {one!r:.60}: load a saved one with lookalike.Result.load")
     old, new = (_own(one) for one in (before, now))
     if old.schema != new.schema:
         texts = pa.schema([("id", _TEXT), ("kept", pa.bool_()), ("duplicate_of", _TEXT)])

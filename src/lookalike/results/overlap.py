@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..engines.engine import Engine, Table
+from ..errors import all_from_caller
 from ..files.workspace import Workspace
 from ..formats.cuts import Cuts
 from ..formats.split import Split
@@ -170,6 +171,7 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
     return pa.table({name: to_arrow(column) if isinstance(column, np.ndarray) else column for name, column in columns.items()})
 
 
+@all_from_caller
 class OverlapResult(Brief):
     """The result of ``overlap``.
 

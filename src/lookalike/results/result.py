@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
 from ..engines.memory import peak_memory
-from ..errors import ParameterError
+from ..errors import ParameterError, all_from_caller
 from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
@@ -41,6 +43,19 @@ class Job(Open, Protocol):
         """Remove what the job keeps on the disk."""
 
 
+@contextmanager
+def timed(result: Tables, stage: str) -> Iterator[None]:
+    """Add the seconds of a stage to the summary of an open result, and the memory that it took."""
+    began = perf_counter()
+    yield
+    if not result.is_open:
+        return
+    seconds = result.summary.seconds
+    added = {stage: seconds.get(stage, 0.0) + perf_counter() - began}
+    result.summary = replace(result.summary, peak_memory=peak_memory(), seconds=seconds | added)
+
+
+@all_from_caller
 class Result(Tables):
     """The result of ``lookalike.dedup``. Rows are the rows of the input, without reference documents.
 
@@ -97,7 +112,7 @@ class Result(Tables):
         if self._job is None:
             raise ParameterError(
                 "rethreshold needs all verified pairs, and this result has those with kept documents only: run dedup with "
-                'evidence="all" and save that, or ask before the job is closed'
+                "--evidence all (evidence='all') and save that, or ask before the job is closed"
             )
         return self._job.again(threshold)
 
@@ -120,8 +135,11 @@ class Result(Tables):
             against=self.against, job=self._job, inputs=self._noted,
         )  # fmt: skip
 
-    def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
-        """Write the kept rows, or with ``annotate`` all rows with what was decided about them.
+    def write(
+        self, output: str | Path, *, annotate: bool = False, removed: bool = False, attributes: bool = False,
+        force: bool = False,
+    ) -> None:  # fmt: skip
+        """Write the kept rows, or with ``annotate`` all rows, or those removed, with what was decided about them.
 
         Documents left out as too large or unreadable are not written. With ``counts`` rows have its columns, too.
 
@@ -133,6 +151,8 @@ class Result(Tables):
             standard output, which gets JSON lines.
         annotate : bool
             Write every row, with the columns of ``annotations`` added.
+        removed : bool
+            Write the removed rows only, with the same columns, which say why.
         attributes : bool
             Write to a folder, in place of rows, a line ``{"id": ..., "attributes": {...}}`` of JSON about each, in files of the
             inputs' names, as Dolma does: ``near_duplicate`` (bool: removed) and the other columns of ``annotations``.
@@ -146,11 +166,11 @@ class Result(Tables):
         InputDataError, ParameterError
             If an input changed in the meantime; if the result is closed, or was loaded or unpickled.
         """
-        selections = self._selections(annotate or attributes, attributes)
+        selections = self._selections(annotate or removed or attributes, attributes, removed)
         assert self._job is not None
         write = write_attributes if attributes else write_rows
-        write(output, selections, self.provenance, sources=self._job.sources, force=force)
-        self.summary = replace(self.summary, peak_memory=peak_memory())
+        with timed(self, "writing"):
+            write(output, selections, self.provenance, sources=self._job.sources, force=force)
 
     def clean(self, data: Any = None, *, annotate: bool = False) -> Any:
         """Return the kept rows, or with ``annotate`` all rows with what was decided about them, as an Arrow table.
@@ -159,8 +179,8 @@ class Result(Tables):
 
         Parameters
         ----------
-        data : datasets.Dataset, DatasetDict or IterableDataset, optional
-            The data set of Hugging Face that was the input: the kept rows of it are returned, as one of the same kind.
+        data : pyarrow.Table, pandas or polars frame, datasets.Dataset, DatasetDict or IterableDataset, optional
+            What was the input: the kept rows of it are returned, as one of the same kind.
         annotate : bool
             Return every row, with the columns of ``annotations`` added. Documents that were left out are missing.
 
@@ -206,7 +226,8 @@ class Result(Tables):
         inputs = self.inputs
         tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.noted.table)}
         facts["provenance"] = self.provenance
-        save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)
+        with timed(self, "saving"):
+            save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)
 
     @classmethod
     def load(cls, folder: str | Path, *, trust: Trusted = ()) -> Result:
@@ -270,7 +291,8 @@ class Result(Tables):
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
         check_saving(self.settings)
-        self._job.save_sketches(self, folder, force)
+        with timed(self, "saving sketches"):
+            self._job.save_sketches(self, folder, force)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
         """Measure the recall: compare some kept documents with all others, exactly.
@@ -308,7 +330,8 @@ class Result(Tables):
         self._check_open()
         if self._job is None:
             raise ParameterError("an audit reads the inputs again, which a loaded or unpickled result does not have")
-        found = self._job.audit(self, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED))
+        with timed(self, "auditing"):
+            found = self._job.audit(self, whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED))
         self.summary = replace(self.summary, audit=found)
         return found
 
@@ -347,4 +370,5 @@ class Result(Tables):
         """
         from ..report.page import write_report  # a layer above: methods of results are where users look for it
 
-        write_report(self, output, texts=texts, force=force, title=title, command=command)
+        with timed(self, "writing the report"):
+            write_report(self, output, texts=texts, force=force, title=title, command=command)

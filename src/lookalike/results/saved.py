@@ -169,10 +169,10 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
     except OSError:
         check_on_disk(folder, "and a saved result is read from this machine: copy it")
         if any((path / file).exists() for file in (JOB, FINISHED)):
-            what = "a work folder (--work) is not a saved result"
+            what = "a work folder is not a saved result"
         else:
             what = f"not a saved result: it has no {DESCRIPTION}"
-        raise InputDataError(f"{name}: {what}; 'lookalike dedup ... --save DIR' (Result.save) makes one") from None
+        raise InputDataError(f"{name}: {what}; 'lookalike dedup ... --save DIR' or Result.save makes one") from None
     said = described.typed
     settings = _settings_in(path, said)
     facts = {"settings": settings, "summary": said.summary, "against": said.against, "provenance": described.said["provenance"]}

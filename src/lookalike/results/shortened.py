@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import __version__
+from ..errors import all_from_caller
 from ..formats.cuts import Cuts
 from ..formats.writers import Selection, write_rows, write_table
 from ..steps.repeats import OUTCOMES
@@ -19,6 +20,7 @@ from ..wording import Brief, counted
 from .repeats import Removed, Repeated, Repeats
 
 
+@all_from_caller
 class RepeatsResult(Brief):
     """What is removed of a corpus.
 
@@ -90,6 +92,7 @@ class RepeatsResult(Brief):
         write_table(output, rows, self.provenance, sources=self._found.corpus.sources, force=force)
 
 
+@all_from_caller
 class LinesResult(RepeatsResult):
     """The result of ``lines``.
 
@@ -158,6 +161,7 @@ class LinesResult(RepeatsResult):
         self._list(output, Repeated(self._found, self._n), force)
 
 
+@all_from_caller
 class PassagesResult(RepeatsResult):
     """The result of ``passages``.
 

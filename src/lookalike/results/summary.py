@@ -16,12 +16,11 @@ from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.groups import REASONS, by_value
 from ..steps.totals import OUTCOMES, add_outcomes
-from ..wording import counted, printable, text_size
+from ..wording import counted, printable, spoken, text_size
 from .rows import Rows, collect
 from .slices import Slices, lines_of_slices
 
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
-CROWDS = "docs/how-to/checking.md, What the summary says"
 
 
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
@@ -61,9 +60,9 @@ class Summary:
     found_by : str
         How candidates were found.
     seconds : dict of str to float
-        By stage.
+        By stage, writing, audits and reports too as soon as they are done; of a command also what it takes to start.
     peak_memory : int
-        Bytes: largest resident size of the process.
+        Bytes: largest resident size of the process so far, or of a parser that it started, whichever is more.
     plan : dict
         Empty with "simhash", which needs none.
     skipped : dict
@@ -155,16 +154,20 @@ class Summary:
         if self.skipped["files"]:
             lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
         if self.empty:
-            what = "dropped" if self.empty_dropped else "nothing to compare: kept, never matched; --empty drop removes them"
+            what = (
+                "dropped"
+                if self.empty_dropped
+                else "nothing to compare: kept, never matched; --empty drop (empty='drop') removes them"
+            )
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
         if self.removed_with_group:
-            lines.append(f"  removed with their group  {self.removed_with_group:>12,}   (--drop-all)")
+            lines.append(f"  removed with their group  {self.removed_with_group:>12,}   (--drop-all (drop_all=))")
         if self.removed_by_sources:
-            lines.append(f"  in too few sources        {self.removed_by_sources:>12,}   (--min-sources)")
+            lines.append(f"  in too few sources        {self.removed_by_sources:>12,}   (--min-sources (min_sources=))")
         notes = [f"{self.spared:,} beside another of their group"] if self.spared else []
         notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
         lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
@@ -176,18 +179,21 @@ class Summary:
                 lines.append(f"    {score:.4f}  {told}{' (reference)' if is_reference else ''}")
         lines += self._recall_lines()
         if self.verified_by != "exact" and self.score == "cosine":
-            lines.append("removals are based on cosines estimated from fingerprints; --verify exact compares the texts")
+            lines.append(
+                "removals are based on cosines estimated from fingerprints; --verify exact (verify='exact') compares the texts"
+            )
         elif self.verified_by != "exact":
             lines.append(
                 f"removals are based on estimates from {self.plan['estimation_slots']} slots "
-                f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact compares the texts"
+                f"(standard error {self.plan['standard_error']:.3f} at the threshold); --verify exact "
+                "(verify='exact') compares the texts"
             )
         if self.audit is not None:
             lines.append(describe_audit(self.audit, self.score))
         stages = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items() if s >= 0.005)
         rate = f", {self.text_bytes / 1e6 / total:,.0f} MB/s" if total > 0 and self.text_bytes >= 1e6 else ""
         lines.append(f"{total:.2f} s{f' ({stages})' if stages else ''}{rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
-        return "\n".join(lines)
+        return spoken("\n".join(lines))
 
     def _recall_lines(self) -> list[str]:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
@@ -202,7 +208,8 @@ class Summary:
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
             f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
             f"  {counted(self.crowded, 'document')} {where}: they share so much text with many others, usually",
-            f"  boilerplate, that they were compared with some of these only ({CROWDS})",
+            "  boilerplate, that they were compared with some of these only",
+            "  (to compare more, raise --max-bucket (max_bucket=), or leave boilerplate out with --ignore (ignore=))",
         ]
 
 
@@ -213,8 +220,10 @@ def as_html(s: Summary) -> str:
         ("exact duplicates removed", f"{s.exact_duplicates:,}"),
         ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
         *([("removed by key", f"{s.by_key:,}")] if s.by_key else []),
+        *([("empty documents", f"{s.empty:,} ({'dropped' if s.empty_dropped else 'kept'})")] if s.empty else []),
         ("kept", f"<b>{s.kept:,}</b>"),
-        ("recall at the threshold, on average", f"{s.recall_vouched:.4f}"),
+        (f"recall at the threshold{', on average' if s.crowded else ''}", f"{s.recall_vouched:.4f}"),
+        *([("least similar removals", "removed &rarr; kept")] if s.least_alike else []),
     ]
     rows += [
         (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")

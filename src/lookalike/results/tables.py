@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import ParameterError, all_from_caller
 from ..formats.split import Split
 from ..formats.writers import Selection
 from ..settings.settings import Settings, added_columns, count_columns
@@ -45,6 +45,7 @@ class Open(Protocol):
         """All that was read, references first; positions in decisions count them."""
 
 
+@all_from_caller
 class Tables:
     """The tables of a result; those that are not asked for are not made."""
 
@@ -277,8 +278,8 @@ class Tables:
         removed = pc.invert(told["keep"])
         return told.drop_columns(["keep"]).add_column(0, "id", ids).add_column(1, "near_duplicate", removed)
 
-    def _selections(self, annotate: bool, attributes: bool = False) -> list[Selection]:
-        """Return the rows of each input that are to be written: those kept, or all, with what annotation adds."""
+    def _selections(self, annotate: bool, attributes: bool = False, removed: bool = False) -> list[Selection]:
+        """Return the rows of each input that are to be written: those kept, or all or those removed, with annotations."""
         self._check_open()
         job = self._job
         if job is None:
@@ -292,7 +293,8 @@ class Tables:
         selections, end = [], 0
         for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
             begin, end = end, end + n_rows
-            mask = there_of(self._own(["reason"], begin, end)) if annotate else self.keep[begin:end]
+            kept = self.keep[begin:end]
+            mask = there_of(self._own(["reason"], begin, end)) & ~(kept & removed) if annotate else kept
             if annotate and not attributes and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self.against, annotated=True))
             added = partial(self._attributes, begin) if attributes else None

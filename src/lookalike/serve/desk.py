@@ -155,13 +155,15 @@ def routes_of_index(store: Store) -> list[Route]:
     """Return the routes of the page on which a text can be looked up in an index."""
     index = store.index
 
+    threshold = index.kind.threshold
+
     def about(request: Request) -> Any:
         info = index.info
         return {
             "version": __version__,
             "keeps_texts": info["keep_text"],
             "said": f"{short(index.path.name)} has {counted(info['documents'], 'document')}. Shown are those whose "
-            f"{_score(index)} with your text is at least {index.kind.threshold:g}.",
+            f"{_score(index)} with your text is at least {threshold if info['keep_text'] else index.kind.least_estimate:.3g}.",
             "most_bytes": store.limits.text,
             "score": _score(index),
         }
@@ -177,8 +179,12 @@ def routes_of_index(store: Store) -> list[Route]:
         texts = index.get([row["id"] for row in found]) if keeps_texts and found else None  # an id may be gone meanwhile
         begins = {} if texts is None else {row["id"]: begin_of(row["text"]) for row in texts.to_pylist()}
         return {
-            "threshold": index.kind.threshold,
-            "results": [_match(row, keeps_texts, begins.get(row["id"], "")) for row in found],
+            "threshold": threshold,
+            "results": [
+                _match(row, keeps_texts, begins.get(row["id"], ""))
+                for row in found
+                if not keeps_texts or row["resemblance"] >= threshold
+            ],
         }
 
     def beside(request: Request, asked: Beside) -> Any:

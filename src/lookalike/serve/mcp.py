@@ -102,7 +102,7 @@ class Shelf:
             matches += [
                 {**{key: row[key] for key in ("id", "resemblance", "estimated_resemblance", "standard_error")},
                  "begins": begins.get(row["id"]), "threshold": index.kind.threshold, "in": name}
-                for row in found
+                for row in found if row["resemblance"] is None or row["resemblance"] >= index.kind.threshold
             ]  # fmt: skip
         matches.sort(key=lambda row: -(row["estimated_resemblance"] if row["resemblance"] is None else row["resemblance"]))
         return {"documents": sum(map(len, self.indexes.values())), "matches": matches[:limit]}

@@ -27,7 +27,7 @@ def limit_of(max_document: int | str | None, on_error: str | None, memory: Memor
     wanted = most if max_document is None else parse_bytes(max_document, "max_document")
     if not 0 < wanted <= most:
         raise ParameterError(
-            f"max_document must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got {wanted:,} bytes: "
-            "raise --memory (memory=) with it"
+            f"--max-document (max_document) must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got "
+            f"{wanted:,} bytes: raise --memory (memory=) with it"
         )
     return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", int((memory.cap - FLOOR) * ROOM))

@@ -14,8 +14,8 @@ from numbers import Integral, Real
 from textwrap import TextWrapper
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast, get_args
 
-from ..errors import ParameterError
-from ..wording import check_spelling
+from ..errors import ParameterError, from_caller
+from ..wording import check_spelling, meant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,7 +134,8 @@ def check_values(options: Any) -> None:
         if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
             raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
         if entry.option.choices and value not in entry.option.choices:
-            raise ParameterError(f"{entry.name} must be one of {', '.join(entry.option.choices)}; got {value!r}")
+            words = entry.option.choices
+            raise ParameterError(f"{entry.name} must be one of {', '.join(words)}; got {value!r}{meant(value, words)}")
         if entry.option.least is not None:
             object.__setattr__(options, entry.name, whole(entry.name, value, entry.option.least, entry.option.most))
 
@@ -178,6 +179,7 @@ def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Ca
     def decorate(function: Callable[[Any, S], R]) -> Callable[Concatenate[Any, P], R]:
         known = entries(options)
 
+        @from_caller
         @wraps(function)
         def door(data: Any = MISSING, *args: P.args, **given: P.kwargs) -> R:
             check_spelling(function.__name__, given, known)

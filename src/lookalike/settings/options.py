@@ -29,7 +29,7 @@ from .option import (
 
 MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
-OPENING = ("glob", "format", "delimiter", "query")
+OPENING = ("glob", "exclude", "format", "delimiter", "query")
 """The options that say which files are opened, and as what."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
@@ -51,6 +51,12 @@ class InputOptions:
     glob: Annotated[Words, Option(
         doc="Read only files in a folder that match this pattern, or one of these.",
         help="Read only matching files in a folder, such as '*.{md,txt}'. Can be repeated.",
+        group=READ, metavar="PATTERN", repeated=True,
+    )] = None  # fmt: skip
+    exclude: Annotated[Words, Option(
+        doc="Leave out files, and all that is in folders, whose names match this pattern, or one of these; "
+        "they are counted and named. It may name a part of the path, as ``glob`` does, or all of it.",
+        help="Leave out files and folders of matching names, such as '*.json' or 'old/'. Can be repeated.",
         group=READ, metavar="PATTERN", repeated=True,
     )] = None  # fmt: skip
     format: Annotated[MaybeWord, Option(
@@ -233,7 +239,7 @@ class SearchOptions(TextOptions):
         doc="A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with "
         "documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and states "
         "the recall. ``pairs`` has no crowds: there, pairs of larger buckets that cannot match are left out.",
-        least=2,
+        help="Buckets of more documents are crowded: each document is compared with some of the others only.", least=2,
     )] = MAX_BUCKET  # fmt: skip
     seed: Annotated[Seed, Option(
         doc='The only source of randomness. "random" draws one that nobody can know beforehand (with ``resume``, it takes that '
@@ -268,6 +274,7 @@ class DedupOptions:
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
+        help="Which verified pairs --save saves: those of kept documents, or all, as other thresholds need; all takes longer.",
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(

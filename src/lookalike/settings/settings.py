@@ -52,7 +52,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if isinstance(self.seed, str) and self.seed == RANDOM:
             object.__setattr__(self, "seed", self._drawn_seed())
         check_values(self)
-        for name in ("glob", "key"):
+        for name in ("glob", "exclude", "key"):
             given = getattr(self, name)
             if isinstance(given, (list, tuple)):
                 alone = len(given) == 1 and isinstance(given[0], str)
@@ -63,14 +63,14 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
         if self.resume and self.work is None:
-            raise ParameterError("resume needs work, the folder of the job to resume")
+            raise ParameterError("--resume (resume) needs --work (work), the folder of the job to resume")
         self._check_groups()
         check_on_error(self.on_error)
         check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
         if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
-            raise ParameterError(f"floor, which is for measure containment, must be in [0, 1]; got {self.floor}")
+            raise ParameterError(f"--floor (floor), which is for measure containment, must be in [0, 1]; got {self.floor}")
         object.__setattr__(self, "floor", float(self.floor))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
@@ -90,9 +90,13 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
                 raise ParameterError(f"slices must be the name of a column, or several; got {self.slices!r:.60}")
             object.__setattr__(self, "slices", tuple(dict.fromkeys(given)) or None)
         if self.at_most is not None and self.drop_all:
-            raise ParameterError("at_most keeps documents of each group, and drop_all none: choose one")
+            raise ParameterError(
+                "--at-most (at_most) keeps documents of each group, and --drop-all (drop_all) none: choose one"
+            )
         if self.list_sources and not self.counts:
-            raise ParameterError("list_sources says which sources counts are of: ask for counts, too")
+            raise ParameterError(
+                "--list-sources (list_sources) says which sources counts are of: ask for --counts (counts), too"
+            )
 
     def _drawn_seed(self) -> int:
         """Return the seed of the job to resume, or a new one."""
@@ -264,8 +268,8 @@ def check_saving(settings: Settings) -> None:
     """Refuse to save sketches where documents that are removed can have nobody who stands for them."""
     if settings.drop_all or settings.group_rules.min_sources > 1:
         raise ParameterError(
-            "sketches are not saved of jobs with drop_all or min_sources (--drop-all, --min-sources): what earlier jobs wrote "
-            "cannot be taken back when a later one finds another document of a group"
+            "sketches are not saved of jobs with --drop-all (drop_all) or --min-sources (min_sources): what earlier jobs "
+            "wrote cannot be taken back when a later one finds another document of a group"
         )
 
 

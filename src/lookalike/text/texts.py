@@ -161,7 +161,7 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
             except UnicodeEncodeError as error:
                 raise InputDataError(
                     f"row {row}: the text cannot be written as UTF-8 (a lone surrogate at character {error.start}); "
-                    'pass encoding_errors="replace" to go on'
+                    "pass --encoding-errors replace (encoding_errors='replace') to continue"
                 ) from None
         else:
             hint = "; pass rows as a table, pyarrow.Table.from_pylist(rows)" if isinstance(item, dict) else ""

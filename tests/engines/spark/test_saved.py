@@ -187,7 +187,7 @@ def test_what_is_refused(files, tables, tmp_path):
     with pytest.raises(la.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"):
         la.dedup(frame, against=tmp_path / "seen", engine=session, work=tmp_path / "other", **HOW, seed=2)
     assert not (tmp_path / "other").exists()
-    with pytest.raises(la.OutputError, match="exists; pass --force"):
+    with pytest.raises(la.OutputError, match="exists; pass force=True"):
         on_spark(files[1], tmp_path / "b", save=tmp_path / "seen")
     assert not list(tmp_path.glob(".seen*"))
 
@@ -205,7 +205,7 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
         result.save_sketches(str(seen / "w0"))
         assert not left & set(assert_whole(seen / "w0")) and saved_in(str(seen)) == [seen / "w0"]
         before = held(seen)
-        with pytest.raises(la.OutputError, match="w0 exists; pass --force"):
+        with pytest.raises(la.OutputError, match="w0 exists; pass force=True"):
             result.save_sketches(str(seen / "w0"))
         assert held(seen) == before
         (seen / "w0" / ROWS / "00000000-late.parquet").write_bytes(b"of a task that is late, and counts for nothing")

@@ -71,7 +71,8 @@ class Finished:
     def again(self, threshold: float) -> Result:
         """Refuse it: candidates are not compared again."""
         raise ParameterError(
-            'rethreshold on Spark needs all verified pairs: run dedup with evidence="all", or again at the threshold'
+            "rethreshold on Spark needs all verified pairs: run dedup with --evidence all (evidence='all'), or again at the "
+            "threshold"
         )
 
     def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
@@ -96,9 +97,9 @@ class Finished:
         rows = saving.rows(engine, engine.map(self.decisions.select(["order", "reason"]), kept, MEMBERS))
         saving.write(place, force, engine, rows, partial(write_sketches, saving, rows))
 
-    def write(self, output: str | Path, scores: Mapping[str, str], *, annotate: bool, force: bool) -> None:
+    def write(self, output: str | Path, scores: Mapping[str, str], *, annotate: bool, removed: bool, force: bool) -> None:
         """Let the tasks write the rows of the inputs: see ``SparkResult.write``."""
-        folder = check_where(output, force)
+        folder, annotate = check_where(output, force), annotate or removed
         references, inputs = self.splits[: self.n_references], self.splits[self.n_references :]
         check_before(output, inputs, references)
         names = [name for split in inputs for name in split.form.names_in_folder(split)]
@@ -113,18 +114,18 @@ class Finished:
                     output=shown(folder.path), attempts=attempts, scores=scores if columns else None,
                     against=self.n_references > 0, free=free,
                 )  # fmt: skip
-                rows = self._told(annotate, columns).mapped(partial(write_inputs, writing=writing), WRITTEN)
+                rows = self._told(annotate, removed, columns).mapped(partial(write_inputs, writing=writing), WRITTEN)
                 told = self.engine.write(rows, "written", again=True)
                 take_files(StoredTable(self.engine, told, WRITTEN).batches(), new, len(inputs))
                 folder_of(told.folder).remove()
             describe(new, self.provenance)
 
-    def _told(self, annotate: bool, added: Sequence[str]) -> SparkTable:
+    def _told(self, annotate: bool, removed: bool, added: Sequence[str]) -> SparkTable:
         """Return what tasks need of the decisions: all about an input together, a row without position first."""
         from pyspark.sql import functions
 
         column, first = functions.col, self.n_references
-        wanted = column("reason") != "skipped" if annotate else column("kept")
+        wanted = (column("reason") != "skipped") & ~(column("kept") & functions.lit(removed)) if annotate else column("kept")
         source = functions.shiftright("position", SOURCE_BITS)
         session = self.engine.own_session
         own = self.decisions.frame_in(session).filter(column("position") >= first << SOURCE_BITS)

@@ -15,8 +15,9 @@ from ...engines.memory import parse_bytes
 from ...engines.spark.engine import SparkEngine
 from ...engines.spark.tables import connectable
 from ...engines.spark.texts import UNIT_BYTES
+from ...errors import from_caller
 from ...settings.settings import Settings
-from ...wording import counted, spelled
+from ...wording import counted, spelled, spoken
 from ..sizes import REFERENCE, Corpus
 from .job import TASK_MEMORY
 
@@ -122,20 +123,21 @@ class ClusterForesight:
                 for step in self.steps
             ),
             f"  tasks: {self.reading_tasks:,} read, {self.partitions:,} take each shuffle; each needs a core, "
-            f"{_size(self.task_memory)} for Python (--memory) and {_size(HEAP_PER_CORE)} for the JVM",
+            f"{_size(self.task_memory)} for Python (--memory (memory=)) and {_size(HEAP_PER_CORE)} for the JVM",
             f"  processor time: about {self.cpu_seconds / 3600:,.2f} core-hours; {counted(self.cores, 'core')} for an hour:",
             *(f"    --conf {name}={value}" for name, value in self.configuration.items()),
             "  (Python's memory is outside the JVM's heap, hence memoryOverhead; spark.executor.pyspark.memory would limit",
             "  address space, which mapped files take too)",
-            f"  assumed: {self.duplicates:.0%} of documents have a near-duplicate (--duplicates), {self.family:g} resemble",
-            f"    each other on average (--family), hence {counted(self.pairs, 'candidate pair')}; numbers of documents as the",
+            f"  assumed: {self.duplicates:.0%} of documents have a near-duplicate, {self.family:g} resemble",
+            f"    each other on average, hence {counted(self.pairs, 'candidate pair')}; numbers of documents as the",
             "    metadata and the beginnings of files suggest; small tables are made by the driver; processor time: "
             f"{SHUFFLED_BYTE:g} ns per byte",
             "    shuffled, all else on a reference core; writing the cleaned files is not counted",
         ]
-        return "\n".join(lines)
+        return spoken("\n".join(lines))
 
 
+@from_caller
 @spelled
 def foresee(
     *, documents: int, bytes: int, on_disk: int, settings: Settings, duplicates: float = 0.3, family: float = 3.0,

@@ -55,7 +55,7 @@ _NOT_SHARED = (
     "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
     "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
 )
-_NO_WORK = "work (--work) must name a folder on an object store, or on storage that the driver and all workers have mounted"
+_NO_WORK = "--work (work=) must name a folder on an object store, or on storage that the driver and all workers have mounted"
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
 

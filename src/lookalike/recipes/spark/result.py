@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...engines.memory import peak_memory
-from ...engines.progress import Clock
-from ...errors import ParameterError
+from ...errors import ParameterError, all_from_caller
 from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
-from ...results.result import Result
+from ...results.result import Result, timed
 from ...results.rows import LaterRows
 from ...settings.settings import count_columns
 from ...steps.totals import of_inputs
@@ -22,6 +18,7 @@ from ...values import Int64Array
 from .finished import Finished
 
 
+@all_from_caller
 class SparkResult(Result):
     """The result of ``lookalike.dedup`` on Spark.
 
@@ -178,7 +175,10 @@ class SparkResult(Result):
             raise ParameterError("clean is for data frames that were deduplicated by their ids; write() writes files")
         return frame.join(self.kept.withColumnRenamed("id", self.settings.id), self.settings.id, "left_semi")
 
-    def write(self, output: str | Path, *, annotate: bool = False, attributes: bool = False, force: bool = False) -> None:
+    def write(
+        self, output: str | Path, *, annotate: bool = False, removed: bool = False, attributes: bool = False,
+        force: bool = False,
+    ) -> None:  # fmt: skip
         """Write the kept rows of files as ``lookalike.Result.write`` does on one machine, byte for byte: the tasks write.
 
         The files appear together, when all are complete, whichever workers fail meanwhile.
@@ -188,7 +188,7 @@ class SparkResult(Result):
         output : str or path
             A folder, on an object store or on storage that the driver and all workers have mounted. It receives one file per
             input, of the same relative name and format.
-        annotate, force : bool
+        annotate, removed, force : bool
             As there.
         attributes : bool
             Not here.
@@ -206,8 +206,8 @@ class SparkResult(Result):
             )
         if attributes:
             raise ParameterError("attributes are written on one machine; here annotate=True writes them with the rows")
-        with self._timed("writing"):
-            self._finished.write(output, self.score_names, annotate=annotate, force=force)
+        with timed(self, "writing"):
+            self._finished.write(output, self.score_names, annotate=annotate, removed=removed, force=force)
 
     def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
         """Save the sketches of the kept documents as ``lookalike.Result.save_sketches`` does; texts of data frames are saved.
@@ -219,16 +219,4 @@ class SparkResult(Result):
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
         """
-        self._check_open()
-        with self._timed("saving sketches"):
-            super().save_sketches(folder, force=force)
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        """Add the seconds of a stage to the summary, and the memory that it took."""
-        clock = Clock()
-        yield
-        clock.lap(stage)
-        seconds = self.summary.seconds
-        added = {stage: seconds.get(stage, 0.0) + clock.seconds[stage]}
-        self.summary = replace(self.summary, peak_memory=peak_memory(), seconds=seconds | added)
+        super().save_sketches(folder, force=force)

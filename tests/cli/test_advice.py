@@ -1,0 +1,195 @@
+"""What messages advise: options on the command line, keywords in Python, and nothing that a reader cannot follow."""
+
+import re
+import subprocess
+import sys
+import traceback
+
+import pytest
+from cli.commands import lines, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.wording import for_command_line, spoken
+
+
+@pytest.mark.parametrize(
+    ("message", "shell", "python"),
+    [
+        ("pass --force (force=True) to replace it", "pass --force to replace it", "pass force=True to replace it"),
+        ("raise --memory (memory=), or divide", "raise --memory, or divide", "raise memory=, or divide"),
+        ("--glob (glob) must be a name", "--glob must be a name", "glob must be a name"),
+        ("out: --exclude PATTERN (exclude=)", "out: --exclude PATTERN", "out: exclude="),
+        ("(--empty drop (empty='drop') removes)", "(--empty drop removes)", "(empty='drop' removes)"),
+        (
+            "--max-document BYTES (max_document=) and --on-error skip (on_error='skip')",
+            "--max-document BYTES and --on-error skip",
+            "max_document= and on_error='skip'",
+        ),
+        ("without --id (see below) or (a)", "without --id (see below) or (a)", "without --id (see below) or (a)"),
+    ],
+)
+def test_a_message_names_an_option_as_its_reader_knows_it(message, shell, python):
+    assert spoken(message) == python and str(la.LookalikeError(message)) == python
+    with for_command_line():
+        assert spoken(message) == shell and str(la.LookalikeError(message)) == shell
+    assert spoken(message) == python
+
+
+@given(st.text(alphabet="ab -=_().,;:'", max_size=40))
+def test_what_names_no_option_stays(text):
+    if "--" not in text:
+        assert spoken(text) == text
+
+
+BAD = [
+    ({"text": "nope"}, ["--text", "nope"], "name another with"),
+    ({"threshold": 80}, ["-t", "80"], "threshold must be in"),
+    ({"keep": "longst"}, ["--keep", "longst"], "did you mean 'longest'"),
+    ({"glob": "/x"}, ["--glob", "/x"], "glob must be"),
+    ({"max_document": "1TB"}, ["--max-document", "1TB"], "max-document must be|max_document must be"),
+    ({"memory": "1MB"}, ["--memory", "1MB"], "memory must be at least"),
+    ({"at_most": 1, "drop_all": True}, ["--at-most", "1", "--drop-all"], "choose one"),
+    ({"on_error": "stop", "resume": True}, ["--on-error", "stop", "--resume"], "the folder of the job to resume"),
+]
+
+
+@pytest.mark.parametrize(("named", "options", "said"), BAD, ids=[said for *_, said in BAD])
+def test_each_reader_gets_its_own_words(named, options, said, tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    lines(tmp_path / "in/x.jsonl", ["one two three"])
+    code, _, err = run(capsys, "dedup", tmp_path / "in", *options)
+    assert code in (1, 2) and re.search(said, err) and not re.search(r"\([a-z_]+=|\b[a-z]+_[a-z_]+\b|\b[a-z]+=", err), err
+    with pytest.raises(la.LookalikeError, match=said) as raised:
+        la.dedup(tmp_path / "in", **named)
+    assert "--" not in str(raised.value)
+
+
+def test_the_prefix_is_one(tmp_path, capsys):
+    for arguments in (
+        ["dedup"],
+        ["dedup", "x", "--keep"],
+        ["nothing"],
+        ["dedup", "x", "--nothing"],
+        ["dedup", str(tmp_path / "x")],
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code and re.search("^error: ", err, re.MULTILINE) and "Error:" not in err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["-t", "80"], "got 80.0; for 80% write 0.8"),
+        (["-t", "80%"], "'80%' is not a number: write 0.8"),
+        (["--recall", "99"], "for 99% write 0.99"),
+        (["--keep", "longst"], "did you mean 'longest'?"),
+        (["--keep", "longest; shortst"], "did you mean 'shortest'?"),
+        (["--verify", "exat"], "did you mean 'exact'?"),
+        (["--preset", "cod"], "did you mean 'code'?"),
+        (["--format", "jsnl"], "did you mean 'jsonl'?"),
+        (["--unit", "wrd"], "did you mean 'word'?"),
+    ],
+)
+def test_what_was_probably_meant_is_said(given, said, tmp_path, capsys):
+    code, _, err = run(capsys, "dedup", lines(tmp_path / "x.jsonl", ["one"]), *given)
+    assert code == 2 and said in err
+
+
+def test_in_python_too():
+    with pytest.raises(la.ParameterError, match="did you mean 'exact'"):
+        la.dedup(["a"], verify="exat")
+
+
+def test_files_without_text_lead_nobody_in_a_circle(tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.PNG").write_bytes(b"\x89PNG\r\n")
+    for arguments in ([tmp_path / "in"], [tmp_path / "in", "--glob", "*.PNG"], [tmp_path / "in/a.PNG"]):
+        code, _, err = run(capsys, "dedup", *arguments)
+        assert code == 1 and "lookalike compares text, not images, sound or video" in err
+    (tmp_path / "in/a.PNG").rename(tmp_path / "in/a.log")
+    (tmp_path / "in/a.log").write_text("some words")
+    code, _, err = run(capsys, "dedup", tmp_path / "in")
+    assert code == 1 and "--glob" in err and "--format" in err and "'*.log'" in err
+    assert run(capsys, "dedup", tmp_path / "in", "--glob", "*.log", "--format", "txt")[0] == 0
+
+
+def test_crowds_are_helped_by_options_that_there_are(tmp_path, capsys):
+    header = " ".join(f"header{i}" for i in range(60))
+    path = lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(8))}" for n in range(40)])
+    code, out, _ = run(capsys, "dedup", path, "--max-bucket", "5", "-t", "0.9")
+    assert code == 0 and "crowded buckets" in out and "raise --max-bucket" in out and "docs/" not in out
+    assert "raise max_bucket=" in str(la.dedup(path, max_bucket=5, threshold=0.9).summary)
+    code, out, _ = run(capsys, "dedup", path, "--max-bucket", "1000", "-t", "0.9")
+    assert code == 0 and "crowded buckets" not in out
+
+
+def test_a_saved_result_can_be_decided_again(tmp_path, capsys):
+    words = [f"w{i}" for i in range(30)]
+    texts = [" ".join(words), " ".join([*words, "x"]), " ".join(words[3:])]
+    path = lines(tmp_path / "x.jsonl", texts)
+    assert run(capsys, "dedup", path, "-t", "0.5", "--evidence", "all", "--save", tmp_path / "all")[0] == 0
+    assert la.Result.load(tmp_path / "all").rethreshold(0.95).summary.near_duplicates == 1
+    assert run(capsys, "dedup", path, "-t", "0.5", "--save", tmp_path / "some")[0] == 0
+    with pytest.raises(la.ParameterError, match="run dedup with evidence='all'"):
+        la.Result.load(tmp_path / "some").rethreshold(0.95)
+
+
+def test_pairs_say_that_nothing_is_removed(tmp_path, capsys):
+    _, out, _ = run(capsys, "pairs", "--help")
+    assert "removed" not in out and "--max-bucket" not in out
+    _, out, _ = run(
+        capsys, "pairs", lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"])
+    )
+    assert "pairs compared (of identical texts, one stands for all)" in out or "pair compared (of identical" in out
+
+
+def test_an_estimate_is_said_to_be_one(tmp_path, capsys):
+    _, out, _ = run(capsys, "dedup", lines(tmp_path / "x.jsonl", ["one two three"] * 50), "--dry-run")
+    assert re.search("^about [0-9,]+ documents", out, re.MULTILINE)
+
+
+def test_a_small_job_needs_no_word_on_the_disk(tmp_path, capsys):
+    _, _, err = run(capsys, "dedup", lines(tmp_path / "x.jsonl", ["one two three"]), "--work", tmp_path / "job")
+    assert "GB" not in err
+
+
+def deep(call):
+    with pytest.raises(la.LookalikeError) as raised:
+        call()
+    ours = [frame for frame in traceback.extract_tb(raised.value.__traceback__) if "/lookalike/" in frame.filename]
+    return len(ours)
+
+
+def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
+    path = lines(tmp_path / "x.jsonl", ["one two three"])
+    result = la.dedup(path)
+    index = la.Index.create(tmp_path / "i")
+    calls = [
+        lambda: la.dedup(path, text="nope"),
+        lambda: la.pairs(path, threshold=3),
+        lambda: la.overlap(path, against=path, measure="none"),
+        lambda: la.lines(path, text="nope"),
+        lambda: la.plan(threshold=3),
+        lambda: la.foresee(documents=-1, bytes=1),
+        lambda: result.write(path),
+        lambda: result.clean(["x"]),
+        lambda: la.Result.load(tmp_path / "none"),
+        lambda: la.Index.open(tmp_path / "none"),
+        lambda: index.add([1, 1], ["a", "b"]),
+        lambda: index.query(["a"], top=0),
+        lambda: la.Seen(tmp_path / "seen").add(path, "-"),
+    ]
+    assert [deep(call) for call in calls] == [1] * len(calls)
+    result.close()
+    assert deep(lambda: result.removed) == 1
+    monkeypatch.setenv("LOOKALIKE_TRACEBACK", "full")
+    assert deep(calls[0]) > 3
+
+
+def test_what_a_traceback_shows(tmp_path):
+    program = f"import lookalike as la\nla.dedup({str(lines(tmp_path / 'x.jsonl', ['one']))!r}, text='nope')\n"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.count("File ") == 2 and "During handling" not in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("fields found: text; name another with text=")

@@ -1,0 +1,59 @@
+"""The time and the memory that a command states: those of the user's clock, and of the system."""
+
+import json
+import re
+import time
+
+import pytest
+from cli.commands import lines, run
+
+import lookalike as la
+from lookalike.engines.memory import peak_memory
+
+TEXTS = [" ".join(f"w{(n * 7 + k) % 50}" for k in range(40)) for n in range(60)]
+
+
+@pytest.mark.parametrize("more", [[], ["--audit", "20", "--save", "saved", "--report", "page.html", "-o", "out.jsonl"]])
+def test_the_time_is_that_of_the_whole_command(more, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    lines(tmp_path / "x.jsonl", TEXTS)
+    began = time.perf_counter()
+    _, out, _ = run(capsys, "dedup", "x.jsonl", *more)
+    whole = time.perf_counter() - began
+    said = re.search(r"^([0-9.]+) s(?: \((.*?)\))?.*peak memory ([0-9,]+) MB$", out, re.MULTILINE)
+    assert 0.5 * whole - 0.1 <= float(said[1]) <= whole + 0.01
+    if more:
+        stages = {name for name, _ in (one.rsplit(" ", 1) for one in said[2].split(", "))}
+        assert {"writing the report", "auditing", "saving"} <= stages
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs"])
+def test_json_has_the_same_figures(command, tmp_path, capsys):
+    path = lines(tmp_path / "x.jsonl", TEXTS)
+    began = time.perf_counter()
+    _, out, _ = run(capsys, command, path, "--json")
+    whole = time.perf_counter() - began
+    said = json.loads(out)
+    assert 0.5 * whole - 0.1 <= sum(said["seconds"].values()) <= whole + 0.01 and "starting" in said["seconds"]
+    assert abs(said["peak_memory"] - peak_memory()) < 50e6
+
+
+def test_results_count_what_is_done_with_them(tmp_path):
+    result = la.dedup(TEXTS)
+    assert not {"writing", "saving", "auditing"} & set(result.summary.seconds)
+    result.audit(5)
+    result.save(tmp_path / "saved")
+    result.write(tmp_path / "a.jsonl")
+    once = result.summary.seconds["writing"]
+    result.write(tmp_path / "b.jsonl")
+    assert result.summary.seconds["writing"] > once > 0 and {"saving", "auditing"} <= set(result.summary.seconds)
+
+
+def test_the_memory_of_a_parser_counts(tmp_path):
+    """One that takes more than the process itself."""
+    import subprocess
+    import sys
+
+    big = subprocess.run([sys.executable, "-c", "b = bytearray(700_000_000); b[::4096] = b[::4096]"], check=False)
+    assert big.returncode == 0 and peak_memory() > 700_000_000

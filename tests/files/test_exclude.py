@@ -1,0 +1,132 @@
+"""``--exclude``: which files of a folder, glob, archive or table are left out, counted and named."""
+
+import json
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lookalike as la
+from lookalike.cli.main import main
+
+TEXT = "one two three four five six seven"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("a.txt", "old/b.txt", "old/deep/c.txt", "new/old.txt", "new/d.md"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text(f"{TEXT} {name}")
+    (tmp_path / "in/config.json").write_text('{"debug": true}')
+    return tmp_path / "in"
+
+
+def names_of(result):
+    return sorted(place.relative for split in result._job.sources for place in split.places)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "read"),
+    [
+        (["config.json"], ["a.txt", "new/d.md", "new/old.txt", "old/b.txt", "old/deep/c.txt"]),
+        (["*.json", "old"], ["a.txt", "new/d.md", "new/old.txt"]),
+        (["*.json", "old/"], ["a.txt", "new/d.md", "new/old.txt"]),
+        (["*.json", "./old/*.txt"], ["a.txt", "new/d.md", "new/old.txt", "old/deep/c.txt"]),
+        (["*.json", "**/deep"], ["a.txt", "new/d.md", "new/old.txt", "old/b.txt"]),
+        (["*.{json,md}", "in/old"], ["a.txt", "new/old.txt"]),
+        (["*.json", "ol?", "[n]ew"], ["a.txt"]),
+    ],
+)
+def test_what_matches_a_name_or_a_path_is_left_out(folder, patterns, read):
+    assert names_of(la.dedup(folder, exclude=patterns)) == read
+
+
+def test_it_is_counted_and_named(folder, capsys):
+    found = la.dedup(folder, exclude=["*.json", "old"]).summary.skipped
+    assert found["by_reason"] == {"excluded": 2} and found["names"] == [f"{folder}/config.json", f"{folder}/old/"]
+    with pytest.raises(SystemExit) as stop:
+        main(["dedup", str(folder), "--exclude", "*.json", "--exclude", "old"])
+    assert not stop.value.code and "files not read: 2 (2 excluded: " in capsys.readouterr().out
+
+
+def test_paths_as_messages_say_them_and_whole_ones(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    for pattern in ("in/config.json", str(folder / "config.json"), f"../{folder.parent.name}/in/config.json"):
+        assert len(la.dedup("in", exclude=pattern)) == 5
+    monkeypatch.chdir(folder)
+    assert len(la.dedup(".", exclude="./config.json")) == 5
+
+
+def test_globs_and_files_that_are_named(folder, capsys):
+    assert names_of(la.dedup(str(folder / "**/*.txt"), exclude="old")) == ["a.txt", "old.txt"]
+    assert len(la.dedup([folder / "a.txt", folder / "config.json"], exclude="*.json")) == 1
+    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 excluded: .*a\.txt\)$"):
+        la.dedup(folder / "a.txt", exclude="a.*")
+    assert len(la.dedup(folder / "a.txt", exclude="in")) == 1, "a folder that the user named stays"
+
+
+def test_archives_and_references(folder, tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as made:
+        for name in ("a.txt", "old/b.txt", "c.json"):
+            made.writestr(name, TEXT if name != "c.json" else "{}")
+    assert names_of(la.dedup(tmp_path / "x.zip", exclude=["c.json", "old"])) == ["x.zip/a.txt"]
+    result = la.dedup([TEXT], against=folder, exclude=["*.json", "old"])
+    assert result.summary.reference == 3
+
+
+def test_an_excluded_folder_is_not_entered(folder):
+    (folder / "closed").mkdir(mode=0)
+    try:
+        assert len(la.dedup(folder, exclude=["*.json", "closed"])) == 5
+    finally:
+        (folder / "closed").chmod(0o700)
+
+
+def test_the_error_of_a_stray_file_advises_it(folder, capsys):
+    with pytest.raises(
+        la.InputDataError, match=r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude=$"
+    ):
+        la.dedup(folder)
+    (folder / "config.json").unlink()
+    (folder / "stray.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit):
+        main(["dedup", str(folder)])
+    assert (
+        "column 'text' is missing; columns found: a, b; name another with --text; or leave the file out: --exclude PATTERN"
+        in (capsys.readouterr().err)
+    )
+    (folder / "stray.csv").unlink()
+    pq.write_table(pa.table({"a": [1]}), folder / "stray.parquet")
+    with pytest.raises(la.InputDataError, match="exclude="):
+        la.dedup(folder)
+    with pytest.raises(la.InputDataError) as alone:  # nothing else would be left
+        la.dedup(folder / "stray.parquet")
+    assert "exclude" not in str(alone.value)
+
+
+@pytest.mark.parametrize("command", ["pairs", "lines", "passages"])
+def test_all_jobs_take_it(command, folder, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([command, str(folder), "--exclude", "*.json", "--exclude", "old"])
+    assert not stop.value.code, capsys.readouterr().err
+
+
+def test_an_index_takes_it(folder, tmp_path, capsys):
+    index = str(tmp_path / "x.idx")
+    for arguments in (["create", index], ["add", index, str(folder), "--exclude", "*.json"]):
+        with pytest.raises(SystemExit) as stop:
+            main(["index", *arguments])
+        assert not stop.value.code
+    assert "5 documents more" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["index", "query", index, str(folder), "--exclude", "*.json", "--exclude", "old"])
+    assert {json.loads(line)["query"].rpartition("/")[2] for line in capsys.readouterr().out.splitlines()} == {
+        "a.txt", "old.txt", "d.md"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", ["", "/", "./"])
+def test_a_pattern_without_a_name_is_refused(folder, pattern):
+    with pytest.raises(la.ParameterError, match="exclude must be a pattern of names"):
+        la.dedup(folder, exclude=pattern)
