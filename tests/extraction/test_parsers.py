@@ -21,7 +21,7 @@ def test_order_and_threads():
         assert list(found) == [key for key, _ in documents]
         assert found.pop(-1) is None
         assert str(found.pop(-2)).startswith("is no zip file")
-        assert [found[i].split()[:2] for i in range(40)] == [["number", str(i)] for i in range(40)]
+        assert [found[i].decode().split()[:2] for i in range(40)] == [["number", str(i)] for i in range(40)]
 
 
 def alone(kind, content, **limits):
@@ -67,14 +67,14 @@ def test_text_larger_than_a_document_may_be():
 
 def test_a_crash_takes_one_document():
     """A process that died is not used again, whether it died before the document or with it."""
-    assert parsers.text_of("docx", docx("one"), MOST) == "one"
+    assert parsers.text_of("docx", docx("one"), MOST) == b"one"
     taken = parsers._idle[-1]
     os.kill(taken._process.pid, signal.SIGSEGV)
     taken._process.wait()
     with pytest.raises(UnreadableError, match=r"the parser crashed \(SIGSEGV\)"):
         parsers.text_of("docx", docx("two"), MOST)
     assert taken not in parsers._idle
-    assert parsers.text_of("docx", docx("three"), MOST) == "three"
+    assert parsers.text_of("docx", docx("three"), MOST) == b"three"
 
 
 def test_prints_do_not_disturb(monkeypatch, tmp_path):
@@ -93,7 +93,7 @@ def test_processes_of_a_parent_are_left_alone(monkeypatch):
     parsers.text_of("docx", docx("one"), MOST)
     before = parsers._idle[-1]
     monkeypatch.setattr(before, "owner", before.owner + 1)
-    assert parsers.text_of("docx", docx("two"), MOST) == "two"
+    assert parsers.text_of("docx", docx("two"), MOST) == b"two"
     assert before not in parsers._idle
     before.close()
 

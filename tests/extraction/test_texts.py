@@ -43,7 +43,7 @@ def parts(kind, *texts):
         ("docx", docx("b", before=MOVED), "\nb"),
         ("docx", docx("a</w:t><w:noBreakHyphen/><w:t>b"), "a-b"),
         ("docx", docx("a", before="<w:p><w:pPr><w:tabs><w:tab/><w:tab/></w:tabs></w:pPr></w:p>"), "\na"),
-        ("docx", docx("one</w:t></w:r><w:r>" + BOXED + "<w:t> two"), "in a\tbox\nsaid twice\none two"),
+        ("docx", docx("one</w:t></w:r><w:r>" + BOXED + "<w:t> two"), "in a\tbox\nsaid twice\none  two"),
         ("odt", odt("one<text:span><text:p>boxed</text:p></text:span> two"), "boxed\none two"),
         ("odt", odt("new", before=TRACKED), "new"),
         ("odt", odt(f"before {COMMENT}after"), "before after"),
