@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import zipfile
 import zlib
@@ -37,7 +38,6 @@ _SAID_IN_WORD = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyph
 _SAID_IN_ODT = {f"{_TEXT}s": " ", f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _SILENT = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation")
 _PACKAGE = "application/oebps-package+xml"
-_NOTES = ("footnotes", "endnotes")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".emf", ".wmf", ".svg", ".webp", ".bin", ".jp2", ".wdp")
 
 
@@ -135,26 +135,36 @@ def _empty(element: Element) -> None:
 
 
 def text_of_docx(content: bytes, depth: int = 0) -> str:
-    """Return the paragraphs of a document and its notes, a line each; what was deleted with tracked changes is left out."""
+    """Return the paragraphs of a document and its notes, a line each; what was deleted with tracked changes is left out.
+
+    Headers and footers are left out, unless there is nothing else.
+    """
     archive = _Archive(content)
     main = next((part for kind, part in _relations(archive, "").values() if kind == "officeDocument"), "word/document.xml")
-    main = main.lstrip("/")
-    parts = [main, *(part for kind, part in _relations(archive, main).values() if kind in _NOTES)]
-    lines, has_body = [], False
-    for part in parts:
-        related = _relations(archive, part)
-        for element in archive.elements(part, _UNSAID):
-            name = _name_in(element, _WORD)
-            if name == "p":
-                lines.append("".join(_said_in_word(element)))
-            elif name in ("altChunk", "subDoc"):
-                lines.append(_imported(archive, element, related, depth))
-            has_body = has_body or name == "body"
-            if name in ("p", "tbl", "tabs"):  # so paragraphs in one, of text boxes, are not said again; nor where tabs go to
-                element.clear()
-    if not has_body:
-        raise UnreadableError(f"is no Word document: {main} has no body")
-    return archive.checked("\n".join(lines))
+    related = _relations(archive, main).values()
+
+    def said_in(*kinds: str) -> str:
+        lines = (_said_in_part(archive, part, depth) for kind, part in [("", main), *related] if kind in kinds)
+        return "\n".join(itertools.chain.from_iterable(lines))
+
+    text = archive.checked(said_in("", "footnotes", "endnotes"))
+    return text if text.strip() else said_in("header", "footer")
+
+
+def _said_in_part(archive: _Archive, part: str, depth: int) -> list[str]:
+    """Return the paragraphs of a part of a document of Word."""
+    related, lines, name = _relations(archive, part), [], ""
+    for element in archive.elements(part, _UNSAID):
+        name = _name_in(element, _WORD)
+        if name == "p":
+            lines.append("".join(_said_in_word(element)))
+        elif name in ("altChunk", "subDoc"):
+            lines.append(_imported(archive, element, related, depth))
+        if name in ("p", "tbl", "tabs"):  # so paragraphs in one, of text boxes, are not said again; nor where tabs go to
+            element.clear()
+    if not name:  # of the root, which ends last
+        raise UnreadableError(f"is no Word document: {part.lstrip('/')} is none of its parts")
+    return lines
 
 
 def _relations(archive: _Archive, part: str) -> dict[str, tuple[str, str]]:

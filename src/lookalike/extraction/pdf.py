@@ -59,13 +59,18 @@ def _text_of_page(document: Any, number: int) -> str:
     page = document[number]
     said = list(_said_by_annotations(document, page))
     if said:
+        texts = page.get_textpage()
+        text = texts.get_text_bounded()
+        for place, _, value, bounds in reversed(said):  # which some programs leave on what they have drawn
+            if value.strip() and bounds and _is_drawn(value, texts.get_text_bounded(*bounds), text):
+                pdfium.raw.FPDFPage_RemoveAnnot(page, place)
         if pdfium.raw.FPDFPage_Flatten(page, pdfium.raw.FLAT_NORMALDISPLAY) == pdfium.raw.FLATTEN_FAIL:
             raise pdfium.PdfiumError("its annotations cannot be drawn")
         page.close()
         page = document[number]
     texts = page.get_textpage()
     lines = [texts.get_text_bounded()]
-    for name, value, bounds in said:
+    for _, name, value, bounds in said:
         if value.strip() and not (bounds and _is_drawn(value, texts.get_text_bounded(*bounds), lines[0])):
             lines.append(f"{name}: {value}" if name else value)
     page.close()
@@ -78,8 +83,8 @@ def _is_drawn(value: str, there: str, on_page: str) -> bool:
     return squeezed in (on_page if len(squeezed) > _LONG else there)
 
 
-def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[str, str, tuple[float, ...]]]:
-    """Yield what annotations and fields of forms say: a name, a value, and where it is drawn; nowhere: ()."""
+def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
+    """Yield what annotations and fields say: the place among them, a name, a value, and where it is drawn; nowhere: ()."""
     import pypdfium2.raw as raw
 
     for place in range(raw.FPDFPage_GetAnnotCount(page)):
@@ -91,10 +96,10 @@ def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[str, str, t
             (left, right), (bottom, top) = sorted((rect.left, rect.right)), sorted((rect.bottom, rect.top))
             if kind == _WIDGET and document.formenv:
                 name, value, is_drawn = _said_by_field(document.formenv, one)
-                yield name, value, (left, bottom, right, top) if is_drawn else ()
+                yield place, name, value, (left, bottom, right, top) if is_drawn else ()
             else:
                 said = _string(raw.FPDFAnnot_GetStringValue, one, b"V" if kind == _WIDGET else b"Contents")
-                yield "", said, (left, bottom, right, top)
+                yield place, "", said, (left, bottom, right, top)
         raw.FPDFPage_CloseAnnot(one)
 
 
