@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+import tracemalloc
 
 import pytest
 from document_files import docx, eml, odt, pdf
@@ -48,6 +50,34 @@ def test_files_of_the_folder_are_not_run(tmp_path, monkeypatch):
 def test_time_is_limited():
     slow = docx(*["some words"] * 400_000)
     assert "takes more than 0.2 seconds of processor time" in alone("docx", slow, seconds=0.2)
+
+
+def test_large_texts_wait_in_their_processes():
+    """Whoever is slow to take them, and whoever takes no more."""
+    large = [(i, docx(f"{i}" + "a" * (8 << 20))) for i in range(10)]
+    tracemalloc.start()
+    try:
+        for key, text in parsers.texts_of(iter(large), "docx", 16 << 20, 3):
+            assert text.startswith(b"%d" % key)
+            del text
+            time.sleep(0.1)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+    some = parsers.texts_of(iter(large), "docx", 16 << 20, 3)
+    next(some)
+    some.close()
+
+
+def test_systems_without_a_limit_of_memory(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import resource\ndef refuse(what, limits, usual=resource.setrlimit):\n"
+        "    if what == resource.RLIMIT_AS: raise ValueError('current limit exceeds maximum limit')\n"
+        "    usual(what, limits)\nresource.setrlimit = refuse"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "Hello." in alone("eml", eml("Hello."))
+    assert "takes more than 0.2 seconds" in alone("docx", docx(*["some words"] * 400_000), seconds=0.2)
 
 
 def test_memory_is_limited():

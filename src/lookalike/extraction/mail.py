@@ -65,8 +65,8 @@ def _text_of_part(part: MIMEPart) -> str:
     inside = [one for one in part.iter_parts() if isinstance(one, MIMEPart)]
     if kind == "multipart/alternative":
         inside.sort(key=lambda one: one.get_content_type() != "text/plain")
-    elif kind == "multipart/related":
-        inside.sort(key=lambda one: one.get("content-id") != part.get_param("start"))
+    elif (root := part.get_param("start")) is not None and kind == "multipart/related":
+        inside.sort(key=lambda one: str(one.get("content-id")).strip("<> ") != str(root).strip("<> "))
     texts = filter(str.strip, map(_text_of_enclosed if part.get_content_maintype() == "message" else _text_of_part, inside))
     return next(texts, "") if kind in ("multipart/alternative", "multipart/related") else "\n\n".join(texts)
 

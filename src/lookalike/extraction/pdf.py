@@ -12,7 +12,7 @@ from . import UnreadableError
 from .office import elements
 
 _COVER = 30  # words that a portfolio has on its own page, at most: its documents are files inside
-_BUTTON, _CHECK_BOX, _RADIO_BUTTON, _LIST_BOX, _SIGNATURE = 1, 2, 3, 5, 7  # kinds of fields
+_BUTTON, _CHECK_BOX, _RADIO_BUTTON, _COMBO_BOX, _LIST_BOX, _SIGNATURE = 1, 2, 3, 4, 5, 7  # kinds of fields
 _LONG = 20  # characters of a value that no other text of the page has by chance
 _LINK, _POPUP, _WIDGET = 2, 16, 20  # kinds of annotations
 _HIDDEN = 1 << 1
@@ -116,11 +116,12 @@ def _said_by_field(form: Any, one: Any) -> tuple[str, str, bool]:
         if raw.FPDFAnnot_IsChecked(form, one):
             state = _string(raw.FPDFAnnot_GetFormFieldExportValue, form, one) or state
         return name, "" if state == "Off" else state, False
-    if kind == _LIST_BOX:
+    value = _string(raw.FPDFAnnot_GetFormFieldValue, form, one)
+    if kind in (_COMBO_BOX, _LIST_BOX):
         entries = range(raw.FPDFAnnot_GetOptionCount(form, one))
         chosen = [entry for entry in entries if raw.FPDFAnnot_IsOptionSelected(form, one, entry)]
-        return name, ", ".join(_string(raw.FPDFAnnot_GetOptionLabel, form, one, entry) for entry in chosen), False
-    return name, _string(raw.FPDFAnnot_GetFormFieldValue, form, one), True
+        value = ", ".join(_string(raw.FPDFAnnot_GetOptionLabel, form, one, entry) for entry in chosen) or value
+    return name, value, kind != _LIST_BOX
 
 
 def _string(ask: Any, *about: Any) -> str:
