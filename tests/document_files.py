@@ -4,21 +4,45 @@ import io
 import zipfile
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+KINDS = {
+    "html": "text/html",
+    "txt": "text/plain",
+    "rtf": "application/rtf",
+    "mht": "message/rfc822",
+    "bin": "application/x-own",
+}
 OFFICE, TEXT = (f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0" for name in ("office", "text"))
 
 
 def pdf(*pages: str) -> bytes:
     """Return a PDF with a page of lines for each text."""
     kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
-    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)),
-               b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"]  # fmt: skip
+    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)), HELVETICA]
     for i, page in enumerate(pages):
-        lines = [line.encode("cp1252").hex().encode() for line in page.split("\n")]
-        drawn = b"BT /F1 10 Tf 12 TL 40 780 Td " + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
         where = b"/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R" % (5 + 2 * i)
-        objects.append(b"<</Type/Page/Parent 2 0 R%s>>" % where)
-        objects.append(b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn))
-    out, places = b"%PDF-1.4\n", []
+        objects += [b"<</Type/Page/Parent 2 0 R%s>>" % where, stream(drawn(page))]
+    return pdf_of(*objects)
+
+
+HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
+
+
+def drawn(text: str, left: int = 40, bottom: int = 780) -> bytes:
+    """Return what draws lines of text."""
+    lines = [line.encode("cp1252").hex().encode() for line in text.split("\n")]
+    return b"BT /F1 10 Tf 12 TL %d %d Td " % (left, bottom) + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
+
+
+def stream(content: bytes, more: bytes = b"") -> bytes:
+    """Return an object of a PDF that holds bytes."""
+    return b"<<%s/Length %d>>stream\n%s\nendstream" % (more, len(content), content)
+
+
+def pdf_of(*objects: bytes) -> bytes:
+    """Return a PDF of objects, numbered from 1, of which the first is the catalog."""
+    out, places = b"%PDF-1.7\n", []
     for number, one in enumerate(objects, 1):
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, one)
@@ -27,19 +51,57 @@ def pdf(*pages: str) -> bytes:
     return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table + end
 
 
-def zipped(**members: str | bytes) -> bytes:
-    """Return a zip file; a double underscore in a name stands for a slash, a single one for a point."""
+def form(text: str, *annotations: str, more: str = "", catalog: str = "", objects: tuple[bytes, ...] = ()) -> bytes:
+    """Return a PDF of a page with annotations, objects from number 6 on, all of which are fields; ``more`` is of the form."""
+    refs = " ".join(f"{6 + i} 0 R" for i in range(len(annotations)))
+    fields = f"/AcroForm<</Fields[{refs}]/DR<</Font<</F1 5 0 R>>>>/DA(/F1 10 Tf 0 g){more}>>{catalog}"
+    page = f"/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R/Annots[{refs}]"
+    head = (
+        f"<</Type/Catalog/Pages 2 0 R{fields}>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        f"<</Type/Page/Parent 2 0 R{page}>>",
+    )
+    annots = (f"<</Type/Annot/P 3 0 R{one}>>".encode() for one in annotations)
+    return pdf_of(*(one.encode() for one in head), stream(drawn(text)), HELVETICA, *annots, *objects)
+
+
+def archive(members: dict[str, str | bytes]) -> bytes:
+    """Return a zip file."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stream:
         for name, content in members.items():
-            archive.writestr(name.replace("__", "/").replace("_", "."), content)
+            stream.writestr(name, content)
     return out.getvalue()
 
 
-def docx(*paragraphs: str, before: str = "") -> bytes:
-    """Return a Word document; ``before`` is XML at its beginning."""
+def zipped(**members: str | bytes) -> bytes:
+    """Return a zip file; a double underscore in a name stands for a slash, a single one for a point."""
+    return archive({name.replace("__", "/").replace("_", "."): content for name, content in members.items()})
+
+
+def docx(
+    *paragraphs: str, before: str = "", main: str = "word/document.xml", space: str = WORD, links: str = RELATIONS,
+    related: dict[str, str] | None = None, **members: str | bytes,
+) -> bytes:  # fmt: skip
+    """Return a Word document; ``before`` is XML at its beginning, ``related`` what it refers to: kinds, each with a member."""
+
+    def relations(found: dict[str, str]) -> str:
+        listed = ""
+        for kind, target in found.items():
+            mode = "External" if "://" in target else "Internal"
+            listed += f'<Relationship Id="{kind}" Type="{links}/{kind}" Target="{target}" TargetMode="{mode}"/>'
+        return f'<Relationships xmlns="{PACKAGE}/relationships">{listed}</Relationships>'
+
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
-    return zipped(word__document_xml=f'<w:document xmlns:w="{WORD}"><w:body>{before}{body}</w:body></w:document>')
+    folder, _, name = main.rpartition("/")
+    defaults = "".join(f'<Default Extension="{suffix}" ContentType="{kind}"/>' for suffix, kind in KINDS.items())
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">{defaults}</Types>',
+        "_rels/.rels": relations({"officeDocument": main}),
+        f"{folder}/_rels/{name}.rels": relations(related or {}),
+        main: f'<w:document xmlns:w="{space}" xmlns:r="{links}"><w:body>{before}{body}</w:body></w:document>',
+    }
+    return archive(parts | members)
 
 
 def odt(*paragraphs: str, before: str = "") -> bytes:

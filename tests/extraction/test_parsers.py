@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+import tracemalloc
 
 import pytest
 from document_files import docx, eml, odt, pdf
@@ -21,7 +23,7 @@ def test_order_and_threads():
         assert list(found) == [key for key, _ in documents]
         assert found.pop(-1) is None
         assert str(found.pop(-2)).startswith("is no zip file")
-        assert [found[i].split()[:2] for i in range(40)] == [["number", str(i)] for i in range(40)]
+        assert [found[i].decode().split()[:2] for i in range(40)] == [["number", str(i)] for i in range(40)]
 
 
 def alone(kind, content, **limits):
@@ -50,6 +52,34 @@ def test_time_is_limited():
     assert "takes more than 0.2 seconds of processor time" in alone("docx", slow, seconds=0.2)
 
 
+def test_large_texts_wait_in_their_processes():
+    """Whoever is slow to take them, and whoever takes no more."""
+    large = [(i, docx(f"{i}" + "a" * (8 << 20))) for i in range(10)]
+    tracemalloc.start()
+    try:
+        for key, text in parsers.texts_of(iter(large), "docx", 16 << 20, 3):
+            assert text.startswith(b"%d" % key)
+            del text
+            time.sleep(0.1)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+    some = parsers.texts_of(iter(large), "docx", 16 << 20, 3)
+    next(some)
+    some.close()
+
+
+def test_systems_without_a_limit_of_memory(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import resource\ndef refuse(what, limits, usual=resource.setrlimit):\n"
+        "    if what == resource.RLIMIT_AS: raise ValueError('current limit exceeds maximum limit')\n"
+        "    usual(what, limits)\nresource.setrlimit = refuse"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "Hello." in alone("eml", eml("Hello."))
+    assert "takes more than 0.2 seconds" in alone("docx", docx(*["some words"] * 400_000), seconds=0.2)
+
+
 def test_memory_is_limited():
     large = docx("a" * (120 << 20))
     assert "too much memory" in alone("docx", large, memory=200 << 20)
@@ -67,14 +97,14 @@ def test_text_larger_than_a_document_may_be():
 
 def test_a_crash_takes_one_document():
     """A process that died is not used again, whether it died before the document or with it."""
-    assert parsers.text_of("docx", docx("one"), MOST) == "one"
+    assert parsers.text_of("docx", docx("one"), MOST) == b"one"
     taken = parsers._idle[-1]
     os.kill(taken._process.pid, signal.SIGSEGV)
     taken._process.wait()
     with pytest.raises(UnreadableError, match=r"the parser crashed \(SIGSEGV\)"):
         parsers.text_of("docx", docx("two"), MOST)
     assert taken not in parsers._idle
-    assert parsers.text_of("docx", docx("three"), MOST) == "three"
+    assert parsers.text_of("docx", docx("three"), MOST) == b"three"
 
 
 def test_prints_do_not_disturb(monkeypatch, tmp_path):
@@ -93,7 +123,7 @@ def test_processes_of_a_parent_are_left_alone(monkeypatch):
     parsers.text_of("docx", docx("one"), MOST)
     before = parsers._idle[-1]
     monkeypatch.setattr(before, "owner", before.owner + 1)
-    assert parsers.text_of("docx", docx("two"), MOST) == "two"
+    assert parsers.text_of("docx", docx("two"), MOST) == b"two"
     assert before not in parsers._idle
     before.close()
 

@@ -12,6 +12,7 @@ import pytest
 from document_files import docx, eml, epub, odt, pdf
 
 import lookalike as la
+from lookalike.extraction import UnreadableError
 from lookalike.formats import registry
 from lookalike.formats.parsed import ParsedFiles
 
@@ -122,6 +123,29 @@ def test_what_an_extra_is_missing_for(folder, monkeypatch):
     assert "3 of a format whose extra is not installed" in str(result.summary)
     with pytest.raises(la.MissingExtraError, match=r"no_such_package is not installed: pip install 'lookalike\[pdf\]'"):
         la.dedup(folder / "a.pdf")
+
+
+def test_a_kept_text_is_never_lost(folder, tmp_path, monkeypatch):
+    """A parser can fail when a row is written for which it did not when it was read."""
+    result = la.dedup(folder)
+    monkeypatch.setattr(
+        "lookalike.formats.parsed.texts_of", lambda found, *_: ((key, UnreadableError("takes too long")) for key, _ in found)
+    )
+    for name in ("kept.jsonl", "kept.parquet", "kept.csv"):
+        with pytest.raises(la.InputDataError, match=r"a\.pdf: its text was read before, but now it takes too long; run again"):
+            result.write(tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_many_files_are_not_looked_at_before_they_are_parsed(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr("lookalike.formats.format.find_spec", lambda name: asked.append(name) or name)
+    monkeypatch.setattr("lookalike.formats.sources.read_blocks", lambda place, *_: pytest.fail(str(place)))
+    for number in range(20):
+        (folder / f"{number}.pdf").write_bytes(pdf(TEXT))
+    (folder / "d.txt").unlink()
+    la.dedup(folder)
+    assert asked.count("pypdfium2") == 1
 
 
 def test_annotations_need_another_format(folder, tmp_path):

@@ -8,49 +8,82 @@ from email.message import EmailMessage, MIMEPart
 
 from . import UnreadableError
 
+_PAGES = ("text/html", "application/xhtml+xml", "text/enriched", "text/richtext")
+_FILES = ("text/x-", "application/", "image/", "audio/", "video/", "font/", "model/")  # of programs, though some can be read
+
 
 def text_of(content: bytes) -> str:
     """Return the subject and the text of a message, of HTML where there is no plain text; attachments are left out."""
+    message = _message_of(content)
+    text = _text_of_part(message)
+    kinds = dict.fromkeys(part.get_content_type() for part in message.walk() if not part.is_multipart())
+    if not text.strip() or all(kind.startswith(_FILES) for kind in kinds):
+        raise UnreadableError(f"has no text of its own beside a subject, but {', '.join(kinds)}")
+    return f"{_header(message, 'subject')}\n\n{text}".replace("\r\n", "\n")
+
+
+def body_of(content: bytes) -> str:
+    """Return the text of a message without its subject, such as of a web page that is kept as one (MHTML)."""
+    return _text_of_part(_message_of(content)).replace("\r\n", "\n")
+
+
+def said_in(payload: bytes, kind: str, charset: str | None = None) -> str:
+    """Return a text, or that of a page, of the character set that it looks like if it is not of the one that is named."""
+    text = None
+    with suppress(LookupError, ValueError):
+        text = payload.decode(charset or "ascii")
+    if text is None:
+        text = _guessed(payload)
+    if kind in _PAGES:
+        from ..text.html import html_to_text
+
+        return html_to_text(text, boilerplate=True)
+    return text
+
+
+def _message_of(content: bytes) -> EmailMessage:
     message = message_from_bytes(content, policy=policy.default)
     assert isinstance(message, EmailMessage)
     if not message.keys():
         raise UnreadableError("has no header of an e-mail")
-    subject = ""
-    with suppress(ValueError, LookupError):  # of a subject that is damaged
-        subject = str(message.get("subject", "")).encode("utf-8", "replace").decode()
-    return f"{subject}\n\n{_text_of_part(message)}".replace("\r\n", "\n")
+    return message
+
+
+def _header(message: MIMEPart, name: str) -> str:
+    with suppress(ValueError, LookupError):  # of a header that is damaged
+        return str(message.get(name, "")).encode("utf-8", "replace").decode()
+    return ""
 
 
 def _text_of_part(part: MIMEPart) -> str:
     """Return the text of a part: of alternatives the first that has one, plain ones before others; of others all, in order."""
     kind = part.get_content_type()
-    if part.get_content_disposition() == "attachment" or kind == "message/rfc822":
+    if part.get_content_disposition() == "attachment" or kind == "message/external-body":
         return ""
     if not part.is_multipart():
-        return _content_of(part, kind) if kind in ("text/plain", "text/html") else ""
+        return _content_of(part, kind)
     inside = [one for one in part.iter_parts() if isinstance(one, MIMEPart)]
     if kind == "multipart/alternative":
         inside.sort(key=lambda one: one.get_content_type() != "text/plain")
-        return next(filter(str.strip, map(_text_of_part, inside)), "")
-    texts = map(_text_of_part, inside[:1] if kind == "multipart/related" else inside)
-    return "\n\n".join(text for text in texts if text.strip())
+    elif (root := part.get_param("start")) is not None and kind == "multipart/related":
+        inside.sort(key=lambda one: str(one.get("content-id")).strip("<> ") != str(root).strip("<> "))
+    texts = filter(str.strip, map(_text_of_enclosed if part.get_content_maintype() == "message" else _text_of_part, inside))
+    return next(texts, "") if kind in ("multipart/alternative", "multipart/related") else "\n\n".join(texts)
+
+
+def _text_of_enclosed(message: MIMEPart) -> str:
+    """Return what a message in another says, and a report of delivery, whose fields stand where a message has its headers."""
+    text, names = _text_of_part(message), ["From", "Subject"] if "from" in message else message.keys()
+    if "from" in message and not text.strip():
+        return ""
+    return "\n\n".join(filter(str.strip, ["\n".join(f"{name}: {_header(message, name)}" for name in names), text]))
 
 
 def _content_of(part: MIMEPart, kind: str) -> str:
-    """Return the text of a part; where it is not of the character set it names, or names none, of the one it looks like."""
+    """Return the text of a part that has none inside; parts of several that cannot be told apart are one of plain text."""
     payload = part.get_payload(decode=True)
-    if not isinstance(payload, bytes):
-        return ""
-    text = None
-    with suppress(LookupError, ValueError):
-        text = payload.decode(part.get_content_charset() or "ascii")
-    if text is None:
-        text = _guessed(payload)
-    if kind == "text/html":
-        from ..text.html import html_to_text
-
-        return html_to_text(text, boilerplate=True)
-    return text
+    is_text = kind in _PAGES or (part.get_content_maintype() in ("text", "multipart") and kind != "text/rtf")
+    return said_in(payload, kind, part.get_content_charset()) if is_text and isinstance(payload, bytes) else ""
 
 
 def _guessed(payload: bytes) -> str:

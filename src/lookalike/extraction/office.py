@@ -2,71 +2,119 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+from xml.parsers import expat
 
+from ..wording import counted
 from . import UnreadableError
 
 MOST_XML = 256 << 20  # bytes of one member
 MOST_OF_BOOK = 1 << 30  # bytes of all members that are read
 _BLOCK = 1 << 16
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_DEEPEST = 3  # documents in documents in documents
+_WORD = (
+    "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
+    "{http://purl.oclc.org/ooxml/wordprocessingml/main}",
+)
+_FORMULAS = (
+    "{http://schemas.openxmlformats.org/officeDocument/2006/math}",
+    "{http://purl.oclc.org/ooxml/officeDocument/math}",
+)
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # for programs that know less: a copy
-_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
-_STRICT = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
-_UNSAID = (_FALLBACK, f"{_WORD}moveFrom", f"{_STRICT}moveFrom")  # a copy, and what was moved elsewhere
-_BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_SILENT = (f"{_TEXT}tracked-changes", "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation")
+_OFFICE, _TEXT, _DRAWING, _FORM = (
+    f"{{urn:oasis:names:tc:opendocument:xmlns:{name}:1.0}}" for name in ("office", "text", "drawing", "form")
+)
+_UNSAID = (_FALLBACK, *(f"{space}moveFrom" for space in _WORD))  # a copy, and what was moved elsewhere
+_APART = ("footnoteReference", "endnoteReference", "txbxContent")  # from the words around it
+_SAID_IN_WORD = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"} | dict.fromkeys(_APART, " ")
+_SAID_IN_ODT = {f"{_TEXT}s": " ", f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+_SILENT = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation")
 _PACKAGE = "application/oebps-package+xml"
-_NOTES = ("word/footnotes.xml", "word/endnotes.xml")
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".emf", ".wmf", ".svg", ".webp", ".bin", ".jp2", ".wdp")
 
 
-def _opened(content: bytes) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(BytesIO(content))
-    except zipfile.BadZipFile as error:
-        raise UnreadableError(f"is no zip file, as it should be: {error}") from None
+class _Archive:
+    """A zip file, of whose members no more is unpacked than all may have."""
+
+    def __init__(self, content: bytes) -> None:
+        try:
+            self._file = zipfile.ZipFile(BytesIO(content))
+        except (zipfile.BadZipFile, NotImplementedError) as error:
+            raise UnreadableError(f"is no zip file, as it should be: {error}") from None
+        self.members = {_key(member.filename): member for member in self._file.infolist()}
+        self._size = 0
+
+    def __contains__(self, name: str) -> bool:
+        return _key(name) in self.members
+
+    def blocks(self, name: str) -> Iterator[bytes]:
+        """Yield a member as it is unpacked."""
+        name = name.lstrip("/")
+        member = self.members.get(_key(name))
+        if member is None:
+            raise UnreadableError(f"has no member {name}")
+        if member.flag_bits & 1:
+            raise UnreadableError("is encrypted")
+        size = 0
+        try:
+            with self._file.open(member) as stream:
+                while block := stream.read(_BLOCK):
+                    size += len(block)
+                    self._size += len(block)
+                    if size > MOST_XML:
+                        raise UnreadableError(f"{name} has more than {MOST_XML >> 20:,} MB when it is unpacked")
+                    if self._size > MOST_OF_BOOK:
+                        raise UnreadableError(f"has more than {MOST_OF_BOOK >> 20:,} MB when it is unpacked")
+                    yield block
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise UnreadableError(f"{name} cannot be unpacked: {error}") from None
+
+    def elements(self, name: str, silent: Collection[str] = ()) -> Iterator[Element]:
+        """Yield what ``elements`` does of a member."""
+        return elements(self.blocks(name), name.lstrip("/"), silent)
+
+    def checked(self, text: str) -> str:
+        """Return a text; refuse an empty one of a file that holds pictures or other files, which are all it has to say."""
+        n_files = sum(name.endswith(_PICTURES) and "thumbnail" not in name for name in self.members)
+        if n_files and not text.strip():
+            raise UnreadableError(f"has no text, but pictures or the like ({counted(n_files, 'file')}), which are not read")
+        return text
 
 
-def _blocks(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
-    """Yield a member as it is unpacked, up to what one may have."""
-    try:
-        member = archive.getinfo(name)
-    except KeyError:
-        raise UnreadableError(f"has no member {name}") from None
-    if member.flag_bits & 1:
-        raise UnreadableError("is encrypted")
-    size = 0
-    try:
-        with archive.open(member) as stream:
-            while block := stream.read(_BLOCK):
-                size += len(block)
-                if size > MOST_XML:
-                    raise UnreadableError(f"{name} has more than {MOST_XML >> 20:,} MB when it is unpacked")
-                yield block
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise UnreadableError(f"{name} cannot be unpacked: {error}") from None
+def _key(name: str) -> str:
+    """Return what members are looked up by: some programs write other cases and slashes than they refer to."""
+    return name.replace("\\", "/").lstrip("/").lower()
 
 
-def _elements(archive: zipfile.ZipFile, name: str, silent: Collection[str] = ()) -> Iterator[Element]:
-    """Yield the elements of a member as they end, but those within ``silent`` ones, which are emptied.
+def elements(blocks: Iterable[bytes], name: str, silent: Collection[str] = ()) -> Iterator[Element]:
+    """Yield the elements of XML as they end, but those within ``silent`` ones, which are emptied.
 
-    A document type, which these files have not, could define endless entities.
+    A document type, which these files have not, could define endless entities; it stands before the first element.
     """
     parser: Any = XMLPullParser(["start", "end"])
-    begin, inside = b"", 0
+    ahead: Any = expat.ParserCreate()
+    begun, inside = False, 0
+
+    def refuse(*_: object) -> None:
+        raise UnreadableError(f"{name} declares a document type, which it should not")
+
+    def begin(*_: object) -> None:
+        nonlocal begun
+        begun = True
+
+    ahead.StartDoctypeDeclHandler, ahead.StartElementHandler = refuse, begin
     try:
-        for block in _blocks(archive, name):
-            if len(begin) < _BLOCK:
-                begin += block
-                if b"<!DOCTYPE" in begin or b"<\0!\0D\0" in begin:
-                    raise UnreadableError(f"{name} declares a document type, which it should not")
+        for block in blocks:
+            if not begun:
+                ahead.Parse(block)
             parser.feed(block)
             for event, element in parser.read_events():
                 if element.tag in silent:
@@ -75,7 +123,7 @@ def _elements(archive: zipfile.ZipFile, name: str, silent: Collection[str] = ())
                 elif event == "end" and not inside:
                     yield element
         parser.close()
-    except ParseError as error:
+    except (ParseError, expat.ExpatError, ValueError, LookupError) as error:  # the last two of an encoding
         raise UnreadableError(f"{name} is not well-formed XML: {error}") from None
 
 
@@ -86,81 +134,182 @@ def _empty(element: Element) -> None:
     element.tail = tail
 
 
-def text_of_docx(content: bytes) -> str:
-    """Return the paragraphs of a document and its notes, a line each; what was deleted with tracked changes is left out."""
-    archive, lines = _opened(content), []
-    for part in ("word/document.xml", *(name for name in _NOTES if name in archive.namelist())):
-        for element in _elements(archive, part, _UNSAID):
-            name = _name_in_word(element)
-            if name == "p":
-                lines.append("".join(map(_said_in_word, element.iter())))
-            if name in ("p", "tbl", "tabs"):  # so paragraphs in one, of text boxes, are not said again; nor where tabs go to
-                element.clear()
-    return "\n".join(lines)
+def text_of_docx(content: bytes, depth: int = 0) -> str:
+    """Return the paragraphs of a document and its notes, a line each; what was deleted with tracked changes is left out.
+
+    Headers and footers are left out, unless there is nothing else.
+    """
+    archive = _Archive(content)
+    main = next((part for kind, part in _relations(archive, "").values() if kind == "officeDocument"), "word/document.xml")
+    related = _relations(archive, main).values()
+
+    def said_in(*kinds: str) -> str:
+        lines = (_said_in_part(archive, part, depth) for kind, part in [("", main), *related] if kind in kinds)
+        return "\n".join(itertools.chain.from_iterable(lines))
+
+    text = archive.checked(said_in("", "footnotes", "endnotes"))
+    return text if text.strip() else said_in("header", "footer")
 
 
-def _name_in_word(element: Element) -> str:
-    """Return the name of an element of Word; of others none."""
+def _said_in_part(archive: _Archive, part: str, depth: int) -> list[str]:
+    """Return the paragraphs of a part of a document of Word."""
+    related, lines, name = _relations(archive, part), [], ""
+    for element in archive.elements(part, _UNSAID):
+        name = _name_in(element, _WORD)
+        if name == "p":
+            lines.append("".join(_said_in_word(element)))
+        elif name in ("altChunk", "subDoc"):
+            lines.append(_imported(archive, element, related, depth))
+        if name in ("p", "tbl", "tabs"):  # so paragraphs in one, of text boxes, are not said again; nor where tabs go to
+            element.clear()
+    if not name:  # of the root, which ends last
+        raise UnreadableError(f"is no Word document: {part.lstrip('/')} is none of its parts")
+    return lines
+
+
+def _relations(archive: _Archive, part: str) -> dict[str, tuple[str, str]]:
+    """Return (kind, member) of what a part refers to, by id; of files elsewhere the member is empty."""
+    folder, name = posixpath.split(part)
+    source = f"{folder}/_rels/{name}.rels"
+    found = {}
+    for one in archive.elements(source) if source in archive else ():
+        if one.tag.endswith("}Relationship"):
+            there = posixpath.normpath(posixpath.join("/", folder, one.get("Target", "").replace("\\", "/")))
+            kind = one.get("Type", "").rpartition("/")[2]
+            found[one.get("Id", "")] = kind, "" if one.get("TargetMode") == "External" else there
+    return found
+
+
+def _imported(archive: _Archive, element: Element, related: dict[str, tuple[str, str]], depth: int) -> str:
+    """Return the text of a part in another format, or of another document, that belongs in a place of a document."""
+    from .mail import body_of, said_in
+
+    _, name = related.get(next((value for key, value in element.items() if key.endswith("}id")), ""), ("", ""))
+    if not name:
+        raise UnreadableError("takes text from another file, which is not read")
+    kind, content = _kind_of(archive, name), b"".join(archive.blocks(name))
+    if content.startswith(b"PK") and depth < _DEEPEST:
+        return text_of_docx(content, depth + 1)
+    if kind in ("message/rfc822", "multipart/related"):
+        return body_of(content)
+    if content.lstrip().startswith(b"{\\rtf"):
+        kind = "RTF"
+    if kind in ("text/html", "application/xhtml+xml", "text/plain"):
+        return said_in(content, kind)
+    raise UnreadableError(f"holds text as {kind or 'a part of no known kind'} ({name.lstrip('/')}), which is not read")
+
+
+def _kind_of(archive: _Archive, part: str) -> str:
+    """Return the content type of a part: its own, or that of its suffix."""
+    kinds = {}
+    for one in archive.elements("[Content_Types].xml"):
+        of = _key(one.get("PartName", "")) or "." + one.get("Extension", "").lower()
+        kinds[of] = one.get("ContentType", "").partition(";")[0].strip().lower()
+    return kinds.get(_key(part)) or kinds.get(posixpath.splitext(_key(part))[1], "")
+
+
+def _name_in(element: Element, spaces: Collection[str]) -> str:
+    """Return the name of an element of some name spaces; of others none."""
     space, _, name = element.tag.rpartition("}")
-    return name if f"{space}}}" in (_WORD, _STRICT) else ""
+    return name if f"{space}}}" in spaces else ""
 
 
-def _said_in_word(element: Element) -> str:
-    name = _name_in_word(element)
-    return element.text or "" if name == "t" else _BREAKS.get(name, "")
+def _said_in_word(element: Element) -> Iterator[str]:
+    """Yield what an element says; what is said beside the text of a line, apart from it."""
+    name = _name_in(element, _WORD)
+    if name == "t" or _name_in(element, _FORMULAS) == "t":
+        yield element.text or ""
+    elif name == "ddList":
+        chosen = [int(one.get(one.tag.replace("result", "val"), "0")) for one in element if _name_in(one, _WORD) == "result"]
+        entries = [one.get(one.tag.replace("listEntry", "val"), "") for one in element if _name_in(one, _WORD) == "listEntry"]
+        yield entries[chosen[0] if chosen else 0] if entries else ""
+    elif name == "rt":
+        yield " "
+    yield _SAID_IN_WORD.get(name, "")
+    for child in sorted(element, key=_is_reading) if name == "ruby" else element:
+        yield from _said_in_word(child)
+    if name == "rt":
+        yield " "
+
+
+def _is_reading(element: Element) -> bool:
+    """Tell whether an element of a ruby says how the base is read, which stands before it."""
+    return _name_in(element, _WORD) == "rt"
 
 
 def text_of_odt(content: bytes) -> str:
     """Return the paragraphs and headings of a document, a line each; comments, and what was deleted, are left out."""
-    lines = []
-
-    def spoken(element: Element) -> Iterator[str]:
-        spaces = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
-        if element.tag == f"{_TEXT}s":
-            yield " "
-        elif element.tag in spaces:
-            yield spaces[element.tag]
-        else:
-            yield element.text or ""
-            for child in element:
-                yield from spoken(child)
-                yield child.tail or ""
-
-    for element in _elements(_opened(content), "content.xml", _SILENT):
+    archive, lines = _Archive(content), []
+    for element in archive.elements("content.xml", _SILENT):
         if element.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-            lines.append("".join(spoken(element)))
+            lines.append("".join(_said_in_odt(element)))
             _empty(element)
-    return "\n".join(lines)
+        elif element.tag.startswith(_FORM):
+            lines += filter(None, [_filled_in(element)])
+    return archive.checked("\n".join(lines))
+
+
+def _said_in_odt(element: Element) -> Iterator[str]:
+    """Yield what an element says; what is said beside the text of a line, apart from it."""
+    is_apart = element.tag in (f"{_TEXT}note", f"{_TEXT}ruby-text") or element.tag.startswith(_DRAWING)
+    yield " " if is_apart else _SAID_IN_ODT.get(element.tag, "")
+    yield element.text or ""
+    for child in element:
+        yield from _said_in_odt(child)
+        yield child.tail or ""
+    yield " " if is_apart else ""
+
+
+def _filled_in(element: Element) -> str:
+    """Return what a control of a form was filled in with."""
+    chosen = {element.get(f"{_FORM}current-selected"), element.get(f"{_FORM}current-state")} & {"true", "checked"}
+    return element.get(f"{_FORM}current-value", "") or (element.get(f"{_FORM}label", "") if chosen else "")
 
 
 def text_of_epub(content: bytes) -> str:
     """Return the texts of the chapters in the order of reading, a form feed between two."""
     from ..text.html import html_to_text, page_of
 
-    archive, size = _opened(content), 0
-    roots = [e for e in _elements(archive, "META-INF/container.xml") if e.tag.endswith("rootfile")]
+    archive = _Archive(content)
+    roots = [e for e in archive.elements("META-INF/container.xml") if e.tag.endswith("rootfile")]
     package = next((e.get("full-path", "") for e in sorted(roots, key=lambda e: e.get("media-type") != _PACKAGE)), "")
-    files, order = {}, []
-    for element in _elements(archive, package):
+    items, order = {}, []
+    for element in archive.elements(package):
         kind = element.tag.rpartition("}")[2]
         if kind == "item":
-            files[element.get("id")] = element.get("href", "")
+            items[element.get("id")] = element
         elif kind == "itemref":
             order.append(element.get("idref"))
-    inside = [
-        posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(files[one]))) for one in order if one in files
-    ]
+    inside = [_chapter(items, one) for one in order]
+    inside = [posixpath.normpath(posixpath.join(posixpath.dirname(package), name)) for name in inside if name]
     if not inside:
         raise UnreadableError("names no chapters")
-    if "META-INF/encryption.xml" in archive.namelist():  # of fonts, too, which are no text
-        told = _elements(archive, "META-INF/encryption.xml")
+    if "META-INF/encryption.xml" in archive:  # of fonts, too, which are no text
+        told = archive.elements("META-INF/encryption.xml")
         if any(unquote(e.get("URI", "")) in inside for e in told if e.tag.endswith("CipherReference")):
             raise UnreadableError("is encrypted")
     chapters = []
     for name in inside:
-        page = b"".join(_blocks(archive, name))
-        size += len(page)
-        if size > MOST_OF_BOOK:
-            raise UnreadableError(f"has more than {MOST_OF_BOOK >> 20:,} MB when it is unpacked")
+        page = b"".join(archive.blocks(name))
+        if not page.strip():
+            raise UnreadableError(f"its chapter {name} is empty")
         chapters.append(html_to_text(page_of(page), boilerplate=True))
-    return "\f".join(chapters)
+    return archive.checked("\f".join(chapters))
+
+
+def _chapter(items: dict[str | None, Element], name: str | None) -> str:
+    """Return the file of a chapter, or of what stands for one in a format that is not read; none of a picture."""
+    before: set[str | None] = set()
+    while True:
+        item = items.get(name)
+        if item is None or name in before:
+            raise UnreadableError(f"names a chapter that it does not have: {name}")
+        kind = item.get("media-type", "").lower()
+        if not kind or any(known in kind for known in ("html", "xml", "oeb1-document")):
+            return unquote(item.get("href", "").partition("#")[0])
+        if item.get("fallback") is None and kind.startswith("image/"):
+            return ""
+        if item.get("fallback") is None:
+            raise UnreadableError(f"has a chapter of {kind} ({item.get('href')}), which is not read")
+        before.add(name)
+        name = item.get("fallback")

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them
+WAITS = 1 << 20  # bytes of a text that may wait for the texts before it
 Key = TypeVar("Key")
 _idle: list[_Worker] = []
 _lock = threading.Lock()
+_now = threading.Event()
+_now.set()
 
 
 class _Worker:
@@ -38,8 +41,8 @@ class _Worker:
         )  # fmt: skip
         self.owner, self._seconds = os.getpid(), seconds
 
-    def text_of(self, kind: str, content: bytes, most: int) -> tuple[bytes, bytes]:
-        """Return what a document is answered with."""
+    def text_of(self, kind: str, content: bytes, most: int, turn: threading.Event = _now) -> tuple[bytes, bytes]:
+        """Return what a document is answered with; what is large stays with the process until it is its turn."""
         asking, answering = self._process.stdin, self._process.stdout
         assert asking is not None and answering is not None
         try:
@@ -52,6 +55,8 @@ class _Worker:
         if len(head) < ANSWERED.size:
             raise UnreadableError(self._ended(kind, len(content)))
         what, size = ANSWERED.unpack(head)
+        if size > WAITS:
+            turn.wait()
         return what, answering.read(size)
 
     def _ended(self, kind: str, size: int) -> str:
@@ -90,8 +95,8 @@ def _taken() -> _Worker:
     return _Worker()
 
 
-def text_of(kind: str, content: bytes, most: int, extra: str = "") -> str:
-    """Return the text of a document.
+def text_of(kind: str, content: bytes, most: int, extra: str = "", turn: threading.Event = _now) -> bytes:
+    """Return the text of a document, in UTF-8; a large one only when it is its turn.
 
     Raises
     ------
@@ -102,42 +107,55 @@ def text_of(kind: str, content: bytes, most: int, extra: str = "") -> str:
     """
     worker = _taken()
     try:
-        what, payload = worker.text_of(kind, content, most)
+        what, payload = worker.text_of(kind, content, most, turn)
     except BaseException:
         worker.close()
         raise
     with _lock:
         _idle.append(worker)
     if what == MISSING:
-        raise MissingExtraError(f"{payload.decode()} is not installed: pip install 'lookalike[{extra}]'")
+        raise MissingExtraError(f"{payload.decode()} is not installed: pip install 'lookalike[{extra or 'html'}]'")
     if what != TEXT:
         raise UnreadableError(payload.decode("utf-8", "replace"))
-    return payload.decode("utf-8")
+    return payload
 
 
 def texts_of(
     documents: Iterable[tuple[Key, bytes | UnreadableError | None]], kind: str, most: int, threads: int = 1, extra: str = ""
-) -> Iterator[tuple[Key, str | UnreadableError | None]]:
+) -> Iterator[tuple[Key, bytes | UnreadableError | None]]:
     """Yield what comes of each document, in their order, some parsed at the same time; what is no document stays as it is."""
     from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-    def parsed(content: bytes | UnreadableError | None) -> str | UnreadableError | None:
+    def parsed(content: bytes | UnreadableError | None, turn: threading.Event) -> bytes | UnreadableError | None:
         try:
-            return text_of(kind, content, most, extra) if isinstance(content, bytes) else content
+            return text_of(kind, content, most, extra, turn) if isinstance(content, bytes) else content
         except UnreadableError as error:
             return error
 
-    waiting: deque[tuple[Key, int, Future[str | UnreadableError | None]]] = deque()
+    waiting: deque[tuple[Key, int, threading.Event, Future[bytes | UnreadableError | None]]] = deque()
     held = 0
     with ThreadPoolExecutor(threads) as pool:
-        for key, content in documents:
-            size = len(content) if isinstance(content, bytes) else 0
-            while waiting and (held + size > AHEAD or len(waiting) >= 4 * threads):
-                first, n_bytes, answered = waiting.popleft()
-                yield first, answered.result()
-                held -= n_bytes
-            waiting.append((key, size, pool.submit(parsed, content)))
-            held += size
-            del content
-        for first, _, answered in waiting:
-            yield first, answered.result()
+        try:
+            for key, content in documents:
+                size = len(content) if isinstance(content, bytes) else 0
+                while waiting and (held + size > AHEAD or len(waiting) >= 4 * threads):
+                    held -= waiting[0][1]
+                    yield _first(waiting)
+                turn = threading.Event()
+                waiting.append((key, size, turn, pool.submit(parsed, content, turn)))
+                held += size
+                del content
+            while waiting:
+                yield _first(waiting)
+        finally:
+            for _, _, turn, _ in waiting:  # which nobody asks for any longer
+                turn.set()
+
+
+def _first(
+    waiting: deque[tuple[Key, int, threading.Event, Future[bytes | UnreadableError | None]]],
+) -> tuple[Key, bytes | UnreadableError | None]:
+    """Take out the document that was handed over first, whose turn it is; it is with a process, as those after it may be."""
+    key, _, turn, answered = waiting.popleft()
+    turn.set()
+    return key, answered.result()

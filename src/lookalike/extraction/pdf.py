@@ -2,32 +2,158 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from ..wording import counted
 from . import UnreadableError
+from .office import elements
 
+_COVER = 30  # words that a portfolio has on its own page, at most: its documents are files inside
+_BUTTON, _CHECK_BOX, _RADIO_BUTTON, _COMBO_BOX, _LIST_BOX, _SIGNATURE = 1, 2, 3, 4, 5, 7  # kinds of fields
+_LONG = 20  # characters of a value that no other text of the page has by chance
+_LINK, _POPUP, _WIDGET = 2, 16, 20  # kinds of annotations
+_HIDDEN = 1 << 1
+_XFA_DATA = "{http://www.xfa.org/schema/xfa-data/1.0/}data"
 _HYPHEN = re.compile("[\x02\ufffe]")  # which ended a line, by version of PDFium
 _JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])|\u00ad")
 
 
 def text_of(content: bytes) -> str:
-    """Return the text of all pages, a form feed between two; words that are hyphenated at the end of a line are joined."""
+    """Return the text of all pages, a form feed between two; words that are hyphenated at the end of a line are joined.
+
+    Annotations count, and the values of forms: as they are drawn, and after the page where they are not.
+    """
     import pypdfium2 as pdfium
 
     try:
         document = pdfium.PdfDocument(content)
+        document.init_forms()
     except pdfium.PdfiumError as error:
         why = str(error).rstrip(".")
         raise UnreadableError("needs a password" if "assword" in why else f"is no PDF that can be read: {why}") from None
+    filled_in = _values_of_xfa(document)
     pages = []
     for number in range(len(document)):
         try:
-            page = document[number]
-            pages.append(page.get_textpage().get_text_bounded())
-            page.close()
+            pages.append(_text_of_page(document, number))
         except pdfium.PdfiumError as error:
             raise UnreadableError(f"page {number + 1} cannot be read: {str(error).rstrip('.')}") from None
-    if not any(map(str.strip, pages)):
+    text = "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages).replace("\r\n", "\n")
+    if not text.strip():
         raise UnreadableError(f"has no text ({counted(len(pages), 'page')}): if it is scanned, OCR adds it, as ocrmypdf does")
-    return "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages).replace("\r\n", "\n")
+    values = [f"{name}: {value}" for name, value in filled_in if not _is_drawn(value, text, text)]
+    text = "\n".join([text, *values])
+    n_files = pdfium.raw.FPDFDoc_GetAttachmentCount(document)
+    if n_files and len(text.split()) < _COVER:
+        raise UnreadableError(f"has hardly any text but that of {counted(n_files, 'attached file')}: save and read these")
+    return text
+
+
+def _text_of_page(document: Any, number: int) -> str:
+    """Return the text of a page, its annotations drawn onto it, and what these say beside it."""
+    import pypdfium2 as pdfium
+
+    page = document[number]
+    said = list(_said_by_annotations(document, page))
+    if said:
+        texts = page.get_textpage()
+        text = texts.get_text_bounded()
+        for place, _, value, bounds in reversed(said):  # which some programs leave on what they have drawn
+            if value.strip() and bounds and _is_drawn(value, texts.get_text_bounded(*bounds), text):
+                pdfium.raw.FPDFPage_RemoveAnnot(page, place)
+        if pdfium.raw.FPDFPage_Flatten(page, pdfium.raw.FLAT_NORMALDISPLAY) == pdfium.raw.FLATTEN_FAIL:
+            raise pdfium.PdfiumError("its annotations cannot be drawn")
+        page.close()
+        page = document[number]
+    texts = page.get_textpage()
+    lines = [texts.get_text_bounded()]
+    for _, name, value, bounds in said:
+        if value.strip() and not (bounds and _is_drawn(value, texts.get_text_bounded(*bounds), lines[0])):
+            lines.append(f"{name}: {value}" if name else value)
+    page.close()
+    return "\n".join(lines)
+
+
+def _is_drawn(value: str, there: str, on_page: str) -> bool:
+    """Tell whether a value is among the text in its place, or a long one, which may not fit there, among that of the page."""
+    squeezed, there, on_page = ("".join(text.split()) for text in (value, there, on_page))
+    return squeezed in (on_page if len(squeezed) > _LONG else there)
+
+
+def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
+    """Yield what annotations and fields say: the place among them, a name, a value, and where it is drawn; nowhere: ()."""
+    import pypdfium2.raw as raw
+
+    for place in range(raw.FPDFPage_GetAnnotCount(page)):
+        one = raw.FPDFPage_GetAnnot(page, place)
+        kind = raw.FPDFAnnot_GetSubtype(one)
+        if kind not in (_LINK, _POPUP) and not raw.FPDFAnnot_GetFlags(one) & _HIDDEN:
+            rect = raw.FS_RECTF()
+            raw.FPDFAnnot_GetRect(one, rect)
+            (left, right), (bottom, top) = sorted((rect.left, rect.right)), sorted((rect.bottom, rect.top))
+            if kind == _WIDGET and document.formenv:
+                name, value, is_drawn = _said_by_field(document.formenv, one)
+                yield place, name, value, (left, bottom, right, top) if is_drawn else ()
+            else:
+                said = _string(raw.FPDFAnnot_GetStringValue, one, b"V" if kind == _WIDGET else b"Contents")
+                yield place, "", said, (left, bottom, right, top)
+        raw.FPDFPage_CloseAnnot(one)
+
+
+def _said_by_field(form: Any, one: Any) -> tuple[str, str, bool]:
+    """Return name and value of a field, and whether drawing shows it, which does not tell the boxes and entries chosen."""
+    import pypdfium2.raw as raw
+
+    kind = raw.FPDFAnnot_GetFormFieldType(form, one)
+    name = _string(raw.FPDFAnnot_GetFormFieldName, form, one)
+    if kind in (_BUTTON, _SIGNATURE):
+        return name, "", True
+    if kind in (_CHECK_BOX, _RADIO_BUTTON):
+        state = _string(raw.FPDFAnnot_GetStringValue, one, b"AS")
+        if raw.FPDFAnnot_IsChecked(form, one):
+            state = _string(raw.FPDFAnnot_GetFormFieldExportValue, form, one) or state
+        return name, "" if state == "Off" else state, False
+    value = _string(raw.FPDFAnnot_GetFormFieldValue, form, one)
+    if kind in (_COMBO_BOX, _LIST_BOX):
+        entries = range(raw.FPDFAnnot_GetOptionCount(form, one))
+        chosen = [entry for entry in entries if raw.FPDFAnnot_IsOptionSelected(form, one, entry)]
+        value = ", ".join(_string(raw.FPDFAnnot_GetOptionLabel, form, one, entry) for entry in chosen) or value
+    return name, value, kind != _LIST_BOX
+
+
+def _string(ask: Any, *about: Any) -> str:
+    """Return what a function of PDFium says in UTF-16."""
+    n_bytes = ask(*about, None, 0)
+    said = (ctypes.c_ushort * (n_bytes // 2 + 1))()
+    ask(*about, said, n_bytes)
+    return bytes(said)[: max(0, n_bytes - 2)].decode("utf-16-le", "replace").replace("\r", "\n")
+
+
+def _values_of_xfa(document: Any) -> list[tuple[str, str]]:
+    """Return the names and values of a form of XFA; refuse one that no page shows, which PDFium cannot lay out."""
+    import pypdfium2.raw as raw
+
+    if document.get_formtype() not in (raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND):
+        return []
+    kinds = {
+        raw.FPDFAnnot_GetSubtype(raw.FPDFPage_GetAnnot(page, place))
+        for page in document
+        for place in range(raw.FPDFPage_GetAnnotCount(page))
+    }
+    if document.get_formtype() == raw.FORMTYPE_XFA_FULL or _WIDGET not in kinds:
+        raise UnreadableError("is a form of XFA, which its pages do not show: print it to a PDF of its pages")
+    packets = []
+    for place in range(raw.FPDF_GetXFAPacketCount(document)):
+        n_bytes = ctypes.c_ulong()
+        raw.FPDF_GetXFAPacketContent(document, place, None, 0, n_bytes)
+        packets.append((ctypes.c_char * n_bytes.value)())
+        raw.FPDF_GetXFAPacketContent(document, place, packets[-1], n_bytes, n_bytes)
+    values: list[tuple[str, str]] = []
+    for element in elements([packet.raw for packet in packets], "its form of XFA"):
+        if element.tag == _XFA_DATA:
+            said = ((one.tag.rpartition("}")[2], (one.text or "").strip()) for one in element.iter())
+            values += [(name, value) for name, value in said if value]
+    return values

@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO
 
 from . import UnreadableError
@@ -139,7 +140,8 @@ def serve(asking: BinaryIO, answering: BinaryIO, seconds: float) -> None:
 
 def main(seconds: float, memory: int) -> None:
     """Answer on what was the standard output, to which nothing that parsers print must go."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    with suppress(ValueError, OSError):  # of systems where it cannot be limited, as macOS
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the job ends it
     answering = os.fdopen(os.dup(1), "wb")

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError
+from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.places import Place
 from ..files.streams import BLOCK, compression_of, read_blocks
@@ -33,18 +34,20 @@ class Selection:
     """The rows of one split that are to be written, what is added to them, and what is cut out of their texts.
 
     ``added`` makes an Arrow table of columns to append to rows, the first to the one before the last. ``encoding_errors`` says
-    whether U+FFFD takes the place of invalid UTF-8 where a row is converted.
+    whether U+FFFD takes the place of invalid UTF-8 where a row is converted. ``left`` marks rows that were left out, which
+    formats write nevertheless that ``keep_unread``.
     """
 
     def __init__(
         self, split: Split, mask: NDArray[np.bool_], added: Added | None = None, encoding_errors: str = "strict",
-        cuts: Cuts | None = None,
+        cuts: Cuts | None = None, left: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         self.split = split
         self.mask = mask
         self.added = added
         self.encoding_errors = encoding_errors
         self.cuts = cuts
+        self.left = left
 
     @property
     def added_schema(self) -> pa.Schema:
@@ -102,6 +105,8 @@ class Selection:
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield the rows as dictionaries, each with its number, texts cut, additions appended."""
         for (number, record), added, ranges in self._selected(self.split.records(self.encoding_errors)):
+            if isinstance(why := record.get("text"), UnreadableError):
+                raise InputDataError(f"{self.split.label(number)}: its text was read before, but now it {why}; run again")
             if self.cuts is not None and ranges:
                 record = self.cuts.record(record, ranges)
             yield number, {**record, **added}
@@ -175,6 +180,9 @@ class Format:
 
     parsed = False
     """Text comes out of a parser, at a cost, which a file can defeat: it is left out then, unless errors stop the job."""
+
+    keep_unread = False
+    """What cannot be read stays where it is in an output folder: it is a part of a larger file."""
 
     extra, package = "", ""
     """The extra that the format needs, and the package that this brings; empty: none."""

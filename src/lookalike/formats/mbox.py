@@ -27,6 +27,7 @@ class Mbox(ParsedRecords):
     name, kind = "mbox", "eml"
     suffixes = packed(".mbox")
     fields = ("id", "text", "date", "from", "subject")
+    keep_unread = True
 
     def expected(self, split: Split, text: str) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
@@ -41,17 +42,17 @@ class Mbox(ParsedRecords):
             yield _headers_of(content or b""), content
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
-        """Write the selected messages as they are."""
+        """Write the selected messages as they are, and those that cannot be read."""
         split = selection.split
         if selection.added is not None:
             raise InputDataError(f"{split.name}: mailboxes cannot be annotated; name an output file such as annotated.jsonl")
         split.check_unchanged()
         (name,) = self.names_in_folder(split)
-        number = 0
+        number, written = 0, selection.mask if selection.left is None else selection.mask | selection.left
         with folder.file(name) as stream:
             for number, message in enumerate(_messages(split), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
-                if selection.mask[number - 1]:
+                if written[number - 1]:
                     stream.write(message or b"")
         selection.check_count(number)
         split.check_unchanged()

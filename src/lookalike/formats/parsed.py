@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..extraction import UnreadableError
 from ..extraction.parsers import texts_of
 from ..files.places import Place
 from ..files.streams import BLOCK, DamagedError
-from ..text.texts import from_strings
+from ..text.texts import Texts, from_bytes
 from .format import BATCH_ROWS, Format
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
 from .txt import BATCH_FILES, TextFiles, content_of, contents_of
 
+Text = bytes | UnreadableError | None
+"""What comes of a document: its text, why it has none, or None if it is too large and left out."""
+
+Row = TypeVar("Row")
 SMALL_PAGE = 8192
 """Bytes of pages that this process parses itself: the slowest known of that size takes a tenth of a second."""
 
@@ -24,6 +30,12 @@ SMALL_PAGE = 8192
 def unreadable_file(name: str, why: UnreadableError) -> InputDataError:
     """Return the error for a document that has no text, where that is one."""
     return InputDataError(f"{name}: {why}; repair or remove it, or leave it out: --on-error skip (on_error='skip')")
+
+
+def _check_left(split: Split, name: str, why: UnreadableError) -> None:
+    """Raise InputDataError for a document that has no text, unless such ones are left out."""
+    if not split.limit.leave:
+        raise unreadable_file(name, why)
 
 
 def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
@@ -36,20 +48,19 @@ def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
     whole, n = pages == "all", len(batch.texts)
     left = np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped.copy()
     large = np.flatnonzero((np.diff(batch.texts.offsets) > SMALL_PAGE) & ~left).tolist()
-    texts: list[str | None] = [None] * n
+    texts = [b""] * n
     unreadable: dict[int, str] = {}
     markup, kind = ((row, batch.texts.row(row)) for row in large), "page:all" if whole else "page"
     for row, text in texts_of(markup, kind, split.limit.most, split.threads, "html"):
-        if not isinstance(text, UnreadableError):
+        if isinstance(text, bytes):
             texts[row] = text
-        elif split.limit.leave:
+        elif text is not None:
+            _check_left(split, f"{split.name}, row {batch.numbers[row]}", text)
             left[row], unreadable[row] = True, str(text)
-        else:
-            raise unreadable_file(f"{split.name}, row {batch.numbers[row]}", text)
     for row in np.setdiff1d(np.flatnonzero(~left), large).tolist():
-        texts[row] = html_to_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole)
+        texts[row] = html_to_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole).encode()
     skipped = left if left.any() else None
-    return replace(batch, texts=from_strings(texts), skipped=skipped, unreadable=batch.unreadable | unreadable)
+    return replace(batch, texts=from_bytes(texts), skipped=skipped, unreadable=batch.unreadable | unreadable)
 
 
 def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | None:
@@ -58,6 +69,41 @@ def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | Non
         return content_of(place, split)
     except DamagedError as error:
         return UnreadableError(error.what)
+
+
+def _gathered(
+    split: Split, found: Iterable[tuple[Row, str, Text]], most: int
+) -> Iterator[tuple[list[Row], Texts, NDArray[np.bool_] | None, dict[int, str]]]:
+    """Yield rows, texts, what is left out, and why, of some documents at a time, each of which comes with its name."""
+    rows: list[Row] = []
+    texts: list[bytes | None] = []
+    unreadable: dict[int, str] = {}
+    size = 0
+
+    def some() -> tuple[list[Row], Texts, NDArray[np.bool_] | None, dict[int, str]]:
+        left = marked(len(texts), [place for place, text in enumerate(texts) if text is None])
+        together = from_bytes([text or b"" for text in texts])
+        texts.clear()  # not to be held twice
+        return rows, together, left, unreadable
+
+    for row, name, text in found:
+        if isinstance(text, UnreadableError):
+            _check_left(split, name, text)
+            unreadable[len(texts)] = str(text)
+        rows.append(row)
+        texts.append(text if isinstance(text, bytes) else None)
+        size += len(texts[-1] or b"")
+        del text
+        if len(texts) == most or size > BLOCK:
+            yield some()
+            rows, unreadable, size = [], {}, 0
+    if texts:
+        yield some()
+
+
+def _written(text: Text) -> str | UnreadableError | None:
+    """Return a text as rows have it; what was read at first and cannot be now, which must not be written, as it is."""
+    return text.decode() if isinstance(text, bytes) else text
 
 
 class ParsedFiles(TextFiles):
@@ -69,10 +115,6 @@ class ParsedFiles(TextFiles):
     def __init__(self, name: str, *suffixes: str, extra: str = "", package: str = "") -> None:
         self.name, self.suffixes, self.extra, self.package = name, suffixes, extra, package
 
-    def sniff(self, head: bytes) -> bool:
-        """Let the parser tell."""
-        return True
-
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the files; what cannot be parsed is left out, or an error."""
         if columns.id is not None or columns.others:
@@ -81,29 +123,17 @@ class ParsedFiles(TextFiles):
                 f"{self.name} files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others "
                 "(--exclude PATTERN (exclude=)), or do without the column"
             )
-        size = 0
-        texts: list[str | None] = []
-        unreadable: dict[int, str] = {}
-        for number, text in self._texts(split):
-            if isinstance(text, UnreadableError):
-                if not split.limit.leave:
-                    raise unreadable_file(split.place_of(number).name, text)
-                unreadable[len(texts)] = str(text)
-            texts.append(text if isinstance(text, str) else None)
-            size += len(texts[-1] or "")
-            if len(texts) == BATCH_FILES or size > BLOCK or split.place_of(number) is split.places[-1]:
-                skipped = marked(len(texts), [i for i, text in enumerate(texts) if text is None])
-                numbers = numbers_from(number + 1 - len(texts), len(texts))
-                yield Batch(from_strings(texts), numbers, skipped=skipped, unreadable=unreadable)
-                size, texts, unreadable = 0, [], {}
+        found = ((row, split.place_of(row).name, text) for row, text in self._texts(split))
+        for numbers, texts, left, unreadable in _gathered(split, found, BATCH_FILES):
+            yield Batch(texts, np.array(numbers, np.int64), skipped=left, unreadable=unreadable)
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number; what was left out has none."""
         for number, text in self._texts(split):
-            yield number, {"id": split.place_of(number).name, "text": text if isinstance(text, str) else None}
+            yield number, {"id": split.place_of(number).name, "text": _written(text)}
 
-    def _texts(self, split: Split) -> Iterator[tuple[int, str | UnreadableError | None]]:
-        """Yield the number of each file and its text, why it has none, or None if the file is too large and left out."""
+    def _texts(self, split: Split) -> Iterator[tuple[int, Text]]:
+        """Yield the number of each file and its text."""
         read = ((number, content) for number, _, content in contents_of(split, _content_or_why))
         yield from texts_of(read, self.name, split.limit.most, split.threads, self.extra)
 
@@ -131,39 +161,24 @@ class ParsedRecords(Format):
         if columns.text != "text":
             raise InputDataError(f"the text of {self.name} records is the column 'text'; {columns.text!r} was asked for")
         check_free(split.name, "records", "field", self.fields, columns.reserved)
-        first, size = 1, 0
-        rows: list[Record] = []
-        texts: list[str | None] = []
-        unreadable: dict[int, str] = {}
-
-        def batch() -> Batch:
-            left = marked(len(texts), [place for place, text in enumerate(texts) if text is None])
+        first = 1
+        found = (
+            (row, f"{split.name}, row {number} ({row['id']})", text) for number, (row, text) in enumerate(self._found(split), 1)
+        )
+        for rows, texts, left, unreadable in _gathered(split, found, BATCH_ROWS):
             given = None if columns.id is None else [row[columns.id] for row in rows]
             others = {name: [row[name] for row in rows] for name in columns.others}
-            return Batch(from_strings(texts), numbers_from(first, len(texts)), given, others, left, unreadable)
-
-        for row, text in self._found(split):
-            if isinstance(text, UnreadableError):
-                if not split.limit.leave:
-                    raise unreadable_file(f"{split.name}, row {first + len(texts)} ({row['id']})", text)
-                unreadable[len(texts)] = str(text)
-            rows.append(row)
-            texts.append(text if isinstance(text, str) else None)
-            size += len(texts[-1] or "")
-            if len(texts) == BATCH_ROWS or size > BLOCK:
-                yield batch()
-                first, size, rows, texts, unreadable = first + len(texts), 0, [], [], {}
-        if texts:
-            yield batch()
+            yield Batch(texts, numbers_from(first, len(rows)), given, others, left, unreadable)
+            first += len(rows)
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all records as dictionaries, each with its number."""
         for number, (row, text) in enumerate(self._found(split), 1):
-            yield number, row | {"text": text if isinstance(text, str) else None}
+            yield number, row | {"text": _written(text)}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         check_free(split.name, "records", "field", self.fields, names)
 
-    def _found(self, split: Split) -> Iterator[tuple[Record, str | UnreadableError | None]]:
-        """Yield what is known of each document, and its text, or why it has none; None: it is too large and left out."""
+    def _found(self, split: Split) -> Iterator[tuple[Record, Text]]:
+        """Yield what is known of each document, and its text."""
         yield from texts_of(self.documents(split), self.kind, split.limit.most, split.threads, self.extra)

@@ -65,10 +65,9 @@ def _with_formats(
         return named or known.get(suffix_of(place.path, known) or "")
 
     forms = [form_of(place) for place in places]
-    looked_at = [
-        (form, place) for place, form in zip(places, forms, strict=True)
-        if form is not None and not form.lacks and form.rows_are_files and place.found
-    ]  # fmt: skip
+    lacks = {form: form.lacks for form in set(forms) if form is not None}
+    sniffed = {form for form in lacks if form.rows_are_files and not form.parsed and not lacks[form]}  # a parser tells itself
+    looked_at = [(form, place) for place, form in zip(places, forms, strict=True) if form in sniffed and place.found]
     remote = any(isinstance(place.path, Url) for _, place in looked_at)
     texts = iter(side_by_side(_is_one, looked_at, remote))
     for place, form in zip(places, forms, strict=True):
@@ -76,11 +75,11 @@ def _with_formats(
             skipped.add("other_suffix", place.name)
         elif form is None:
             raise _unknown(place)
-        elif place.found and form.lacks:
-            skipped.add("no_extra", f"{place.name}: {form.lacks}")
-        elif form.lacks:
-            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
-        elif form.rows_are_files and place.found and not next(texts):
+        elif place.found and lacks[form]:
+            skipped.add("no_extra", f"{place.name}: {lacks[form]}")
+        elif lacks[form]:
+            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {lacks[form]}")
+        elif form in sniffed and place.found and not next(texts):
             skipped.add("binary", place.name)
         else:
             yield form, place

@@ -282,7 +282,8 @@ class OverlapResult(Brief):
                 source.check_free(list(ADDED))
             cuts = None if mask is None else Cuts(column=self._parameters["text"], ranges=pieces, replacement=mask)
             errors = self._parameters["encoding_errors"]
-            selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts))
+            left = self._skipped[begin:end]
+            selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts, left))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
     def _scored(self) -> ScoredPairs:

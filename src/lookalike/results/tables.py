@@ -300,7 +300,8 @@ class Tables:
             added = partial(self._attributes, begin) if attributes else None
             if not attributes and (annotate or self.settings.counts):
                 added = partial(self._annotated, begin, annotate=annotate, counts=True)
-            selections.append(Selection(source, mask, added, self.settings.encoding_errors))
+            left = ~there_of(self._own(["reason"], begin, end)) if source.form.keep_unread else None
+            selections.append(Selection(source, mask, added, self.settings.encoding_errors, left=left))
         return selections
 
     def rethreshold(self, threshold: float) -> Tables:
