@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
-from ..extraction import UnreadableError
+from ..extraction import AllText, UnreadableError, page_text
 from ..extraction.parsers import texts_of
 from ..files.places import Place
 from ..files.streams import BLOCK, DamagedError
@@ -31,8 +32,6 @@ def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
 
     What cannot be parsed within the limits is left out, or an error.
     """
-    from ..text.html import html_to_text  # here, for what is not needed to start
-
     whole, n = pages == "all", len(batch.texts)
     left = np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped.copy()
     large = np.flatnonzero((np.diff(batch.texts.offsets) > SMALL_PAGE) & ~left).tolist()
@@ -47,9 +46,19 @@ def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
         else:
             raise unreadable_file(f"{split.name}, row {batch.numbers[row]}", text)
     for row in np.setdiff1d(np.flatnonzero(~left), large).tolist():
-        texts[row] = html_to_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole)
-    skipped = left if left.any() else None
-    return replace(batch, texts=from_strings(texts), skipped=skipped, unreadable=batch.unreadable | unreadable)
+        texts[row] = page_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole)
+    return replace(
+        batch,
+        texts=from_strings(texts),
+        skipped=left if left.any() else None,
+        unreadable=batch.unreadable | unreadable,
+        whole=_whole(texts),
+    )
+
+
+def _whole(texts: list[str | None]) -> NDArray[np.bool_] | None:
+    """Mark pages of which all text was taken for lack of main text."""
+    return marked(len(texts), [row for row, text in enumerate(texts) if isinstance(text, AllText)])
 
 
 def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | None:
@@ -94,7 +103,7 @@ class ParsedFiles(TextFiles):
             if len(texts) == BATCH_FILES or size > BLOCK or split.place_of(number) is split.places[-1]:
                 skipped = marked(len(texts), [i for i, text in enumerate(texts) if text is None])
                 numbers = numbers_from(number + 1 - len(texts), len(texts))
-                yield Batch(from_strings(texts), numbers, skipped=skipped, unreadable=unreadable)
+                yield Batch(from_strings(texts), numbers, skipped=skipped, unreadable=unreadable, whole=_whole(texts))
                 size, texts, unreadable = 0, [], {}
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
@@ -140,7 +149,7 @@ class ParsedRecords(Format):
             left = marked(len(texts), [place for place, text in enumerate(texts) if text is None])
             given = None if columns.id is None else [row[columns.id] for row in rows]
             others = {name: [row[name] for row in rows] for name in columns.others}
-            return Batch(from_strings(texts), numbers_from(first, len(texts)), given, others, left, unreadable)
+            return Batch(from_strings(texts), numbers_from(first, len(texts)), given, others, left, unreadable, _whole(texts))
 
         for row, text in self._found(split):
             if isinstance(text, UnreadableError):

@@ -1,7 +1,7 @@
 """Text of web pages, of HTML and XHTML alike: a scanner of tags, and the rules of what is text, and main text.
 
-The scanner follows the HTML standard where a page does. Where it does not, nothing that can be seen in the source is lost:
-elements without tags inside that lack their end hold nothing, and what is left out for good has been closed.
+The scanner reads pages as the HTML standard does, but that it loses no text where they have faults: nothing is swallowed by an
+element that lacks its end, and nothing is left out of the main text but blocks that have theirs.
 """
 
 from __future__ import annotations
@@ -30,17 +30,21 @@ _UNPARSED = {  # elements in which nothing is a tag but their own end; templates
 _NO_CODE = re.compile(r"\s*</?[a-z]|.*?</?(?:head|body)\b", re.I | re.S)
 _NEXT_TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>|<!--", re.I)
 
+_DECLARED = re.compile(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)", re.ASCII)  # of XHTML
+
 _SPACE = " \t\n\f\r"
 _SPACES = re.compile(r"[ \t\n\f\r]+")
 _GAPS = ("", " ", "\t", "\n", "\n\n")  # what parts texts
-_GAP = {"a": 0} | dict.fromkeys(("button", "select"), 1) | dict.fromkeys(("td", "th"), 2)
-_GAP |= dict.fromkeys(
+_PARTING = (  # the elements that part them so, and links
+    "a",
+    "button select",
+    "td th",
     """address article aside body br caption center dd details dialog dir div dt fieldset figcaption figure footer form frameset
     head header hgroup hr html legend li main menu nav optgroup option search section summary tbody textarea tfoot thead title
-    tr""".split(),
-    3,
+    tr""",
+    "blockquote dl h1 h2 h3 h4 h5 h6 listing ol p plaintext pre table ul xmp",
 )
-_GAP |= dict.fromkeys("blockquote dl h1 h2 h3 h4 h5 h6 listing ol p plaintext pre table ul xmp".split(), 4)
+_GAP = {name: gap for gap, names in enumerate(_PARTING) for name in names.split()}
 
 _LITTLE, _MUCH = 5, 300  # times as much text as the main text, and characters, links apart, that make this suspicious
 _PARTS = ("article", "section", "main", "blockquote")
@@ -76,8 +80,8 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     -----
     The text is all character data of the page, in its order, but that of scripts, styles, titles, templates, frames and
     ``noscript``. Blocks, cells and line breaks part words; other tags do not. References to characters (``&eacute;``) are
-    decoded, in texts without tags, too. What is main text is told by elements, roles and names, never by single words: see
-    the reference of files. It takes time that is proportional to the size, about 50 MB a second.
+    decoded, in texts without tags, too. Which blocks are no main text is told by their elements, roles, names and links: see
+    "Text of web pages" in the reference of files. It takes time in proportion to the size: a second for 25 to 60 MB.
 
     Examples
     --------
@@ -85,20 +89,20 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     >>> la.html_to_text("<html><script>x()</script><body><main><p>One two.</p></main></body></html>")
     'One two.'
     """
-    return page_text(html, boilerplate)[0]
+    return read_page(html, boilerplate)[0]
 
 
-def page_text(html: str, boilerplate: bool = False) -> tuple[str, bool]:
-    """Return the text of a page, and whether all is returned for lack of main text, which was asked for."""
+def read_page(html: str, boilerplate: bool) -> tuple[str, bool]:
+    """Return the text of a page, and whether that is all of it for lack of main text, which was asked for."""
     if "<" not in html:
         return _decoded(html), False
-    read = _Page()
-    read.feed(html)
-    every = "".join(read.out).strip(_SPACE)
+    page = _Page()
+    page.feed(html)
+    every = "".join(page.out).strip(_SPACE)
     if boilerplate:
         return every, False
-    main = "".join(read.main_pieces()).strip(_SPACE)
-    if not main or read.size - read.linked > max(_MUCH, _LITTLE * len(main)):
+    main = "".join(page.main_pieces()).strip(_SPACE)
+    if not main or page.size - page.linked + page.beside > max(_MUCH, _LITTLE * len(main)):
         return every, every != main
     return main, False
 
@@ -151,17 +155,19 @@ def _unparsed(html: str, name: str, attributes: str, at: int, endless: set[str])
 
     One that lacks its end, or is closed by the slash in its own tag, has no content but, if it is left open, code.
     """
-    whole = _is_whole(attributes)
+    whole, given = _is_whole(attributes), attributes.lower()
+    if "shadowroot" in given:  # a template that is shown
+        return at, at
     next_one = _UNPARSED[name]
-    found = None if name in endless or "shadowroot" in attributes else next_one.search(html, at)
+    found = None if name in endless else next_one.search(html, at)
     if name == "script" and found and not found[1] and not whole and not _NO_CODE.match(html, at, found.start()):
         while found and not found[1]:  # code that writes tags
             found = next_one.search(html, found.end())
     if found and found[1]:
         return found.start(), found.start()
-    if not found and "shadowroot" not in attributes:
+    if not found:
         endless.add(name)
-    if name in _CODE and not whole and "src" not in attributes:
+    if name in _CODE and not whole and "src" not in given:
         after = _NEXT_TAG.search(html, at)
         return at, after.start() if after else len(html)
     return at, at
@@ -177,7 +183,7 @@ class _Page:
 
     def __init__(self) -> None:
         self.out: list[str] = []
-        self.size = self.linked = 0  # characters of text, and of those in links
+        self.size = self.linked = self.beside = 0  # characters, those in links, and those that are left out and in none
         self._open: list[tuple[str, str, str, int, int, int]] = []  # name, role, attributes, and what there was before
         self._opened: Counter[str] = Counter()
         self._mains: list[tuple[int, int]] = []
@@ -213,6 +219,7 @@ class _Page:
                 self.size, self.linked = size, linked
                 if slash:
                     self._end(name)
+                    size, linked = self.size, self.linked
                 elif not attributes or not _is_whole(attributes):
                     self._begin(name, attributes)
             elif name in ("pre", "listing"):
@@ -223,9 +230,10 @@ class _Page:
         """Begin a block."""
         given = _ROLE.search(attributes) if "role" in attributes.lower() else None
         role = (given and _ROLES.get(given[1].lower())) or _ROLES.get(name, "")
-        if name in ("aside", "footer"):  # of the page, or of a part of its text; or, these being mostly links, menus
-            role = role or ("" if any(map(self._opened.__getitem__, _PARTS)) else _LEFT_OUT)
-            attributes += " id=menu"
+        if name == "footer" and not any(map(self._opened.__getitem__, _PARTS)):  # of the page
+            role = role or _LEFT_OUT
+        if name in ("aside", "footer"):
+            attributes += " id=menu"  # which they are, if they are mostly links
         self._open.append((name, role, attributes, len(self.out), self.size, self.linked))
         self._opened[name] += 1
 
@@ -240,6 +248,8 @@ class _Page:
                 links = 2 * (self.linked - linked) > self.size - size
                 if role == _LEFT_OUT or (links and _MENU.search(attributes)):
                     _put(self._left, begin, len(self.out))
+                    self.beside += (self.size - size) - (self.linked - linked)
+                    self.size, self.linked = size, linked  # so that what is around it is judged by the rest
             if last == name:
                 break
 
@@ -271,9 +281,14 @@ def page_of(content: bytes) -> str:
 
     Text of another encoding is hardly ever valid UTF-8, but for encodings of escapes, and of two bytes a character.
     """
-    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
-
     if b"\x1b" not in content and b"\0" not in content:
         with suppress(UnicodeDecodeError):
             return content.decode("utf-8-sig")
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
+
+    declared = _DECLARED.match(content)
+    name = declared and map_encoding_to_html5(declared[1].decode(), fallback_utf8=False)
+    if name:
+        with suppress(LookupError, UnicodeDecodeError):
+            return content.decode(name)
     return str(bytes_to_str(content, detect_encoding(content, from_html_meta=True) or "utf-8"))
