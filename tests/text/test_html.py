@@ -6,6 +6,7 @@ import random
 from html.parser import HTMLParser
 
 import pytest
+from document_files import epub
 
 import lookalike as la
 from lookalike.text.html import page_of
@@ -206,3 +207,14 @@ def test_where_hardly_any_text_is_main_all_is_taken_and_counted(tmp_path):
         assert result.summary.whole_pages == len(LITTLE)
         assert f"compared as whole pages   {len(LITTLE):>12,}" in str(result.summary)
     assert la.dedup(tmp_path, boilerplate=True).summary.whole_pages == 0
+
+
+def test_chapters_of_books_are_read_like_pages(tmp_path):
+    ends = ["", "<script src='a.js'/>", "<iframe/>", "<ruby>良<rt>よ</rt></ruby>い", "<TITLE/>", "<![CDATA[]]>"]
+    for name, end in enumerate(ends):
+        (tmp_path / f"{name}.epub").write_bytes(epub(f"{end}{TEXT}</p><p>男</p><nav>{TEXT}</nav><p>"))
+    result = la.dedup(tmp_path, threshold=1.0)
+    assert result.keep.tolist() == [True, False, False, True, False, False]
+    result.write(tmp_path / "kept.jsonl")
+    first, second = ((json.loads(line)["text"]) for line in (tmp_path / "kept.jsonl").read_text().splitlines())
+    assert bare(first) == bare(f"{TEXT}男{TEXT}") and bare(second) == bare(f"良よい{TEXT}男{TEXT}")

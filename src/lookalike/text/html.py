@@ -37,7 +37,7 @@ _SPACES = re.compile(r"[ \t\n\f\r]+")
 _GAPS = ("", " ", "\t", "\n", "\n\n")  # what parts texts
 _PARTING = (  # the elements that part them so, and links
     "a",
-    "button select",
+    "button input select",
     "td th",
     """address article aside body br caption center dd details dialog dir div dt fieldset figcaption figure footer form frameset
     head header hgroup hr html legend li main menu nav optgroup option search section summary tbody textarea tfoot thead title
