@@ -38,6 +38,7 @@ from lookalike.cli.main import main
 
 open("in.jsonl", "w").write('{"text": "a b c d e f"}\\n' * 2 + '{"text": "<p>g h i j k l</p>"}\\n')
 open("paper.pdf", "w").write("%PDF")
+open("web.html", "w").write("<p>a b c")
 open("crawl.warc", "w").write("WARC/1.0\\r\\nWARC-Type: conversion\\r\\nContent-Length: 3\\r\\n\\r\\na b\\r\\n\\r\\n")
 open("table.duckdb", "w").write("looked into only where DuckDB is")
 os.makedirs("delta/_delta_log")
@@ -58,7 +59,7 @@ lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
     "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
     "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
-    "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
+    "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
     *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),

@@ -1,7 +1,6 @@
 """Web pages are compared by their text."""
 
 import json
-import sys
 import time
 from functools import partial
 
@@ -81,29 +80,30 @@ def test_no_text_of_a_page_is_lost(page):
         assert "root:" not in text
 
 
-def test_depth_takes_linear_time():
-    """To find the main text all elements around each are looked at: half an hour for a million nested ones, were it tried."""
+MANY = 100_000
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div>" * MANY + "words", "<nav>x" * MANY + "</nav>" * MANY + "words", "<div><nav>x" * MANY + "</nav>" * MANY + "words",
+        "<main>x" * MANY + "words", "<p " + " ".join(f"a{i}" for i in range(MANY)) + ">words", '<p ="' * MANY + ">words",
+        "<" + "a" * MANY + "<" * MANY + "<p>words", "<a " * MANY + "words", "<!--" * MANY + "words", "<![CDATA[" * MANY + "words",
+        "<script>x" * MANY + "<p>words", "<style>a<b" * MANY + "<p>words", "<noscript>" * MANY + "words", "&" * MANY + "<p>words",
+        f"&#{'1' * MANY};<p>words", "<!doctype [" * MANY + "words", "<script><title><textarea>" * MANY + "<p>words",
+        "<div class" + " " * MANY + ">words", "<div a=" + "b" * MANY + "/>words", "<div " + "a=" * MANY + "/>words",
+    ],
+    ids=range(20),
+)  # fmt: skip
+def test_time_is_in_proportion_to_the_size(page):
     begin = time.process_time()
-    for page in (
-        "<div>" * 1_000_000 + "words",
-        "<div>" * 5000 + "<p>words</p>" * 100_000,
-        "<" + "a" * 1_000_000 + "<" * 100_000 + "<p>words",
-    ):
-        assert "words" in la.html_to_text(page)
-    assert time.process_time() - begin < 300  # some seconds
-    frame = "<nav>menu</nav>" + "<br><p>a<li>b" * 5000
-    assert "menu" not in la.html_to_text(f"<html><body>{frame}{ARTICLE}</body></html>"), "what has no end does not nest"
+    assert "words" in la.html_to_text(page)
+    assert time.process_time() - begin < 30  # a second, at most; if it grew as the square, minutes
 
 
 def test_a_page_without_text_has_none():
     for page in ("<br>", "<!-- a -->", "<html></html>", "<script>a</script>"):
         assert la.html_to_text(page) == ""
-
-
-def test_the_extra_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "resiliparse.extract.html2text", None)
-    with pytest.raises(la.MissingExtraError, match=r"lookalike\[html\]"):
-        la.html_to_text("<p>x</p>")
 
 
 def test_versions_of_real_pages_become_equal(data):
@@ -130,9 +130,9 @@ def little_time(monkeypatch):
     parsers.close_idle()
 
 
-def test_hostile_pages_are_left_out(little_time, tmp_path, caplog):
-    """Attributes of one tag take time that grows as the square of their number; other pages are not kept waiting."""
-    slow = "<p " + " ".join(f"a{i}" for i in range(40_000)) + ">" + page("a") + "</p>"
+def test_slow_pages_are_left_out(little_time, tmp_path, caplog):
+    """Other pages are not kept waiting."""
+    slow = "<p>x" * 2_000_000 + page("a")
     pages = [page("a"), slow, page("a") + "<!--" + " " * SMALL_PAGE + "-->", page("b", article="<p>Other words</p>")]
     path = tmp_path / "pages.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in pages))

@@ -3,3 +3,18 @@
 
 class UnreadableError(Exception):
     """A document has no text that its parser could get at; the message says why, as what follows the name of a file."""
+
+
+class AllText(bytes):
+    """All text of a web page, for lack of main text, which was asked for."""
+
+    __slots__ = ()
+
+
+def page_text(markup: str, boilerplate: bool = False) -> bytes:
+    """Return the text of a page in UTF-8, which may be ``AllText``."""
+    from ..text.html import read_page  # here, for what is not needed to start
+
+    text, for_lack = read_page(markup, boilerplate)
+    found = text.encode("utf-8", "replace")
+    return AllText(found) if for_lack else found

@@ -14,8 +14,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import MissingExtraError
-from . import UnreadableError
-from .worker import ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
+from . import AllText, UnreadableError
+from .worker import ALL_TEXT, ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -115,9 +115,9 @@ def text_of(kind: str, content: bytes, most: int, extra: str = "", turn: threadi
         _idle.append(worker)
     if what == MISSING:
         raise MissingExtraError(f"{payload.decode()} is not installed: pip install 'lookalike[{extra or 'html'}]'")
-    if what != TEXT:
+    if what not in (TEXT, ALL_TEXT):
         raise UnreadableError(payload.decode("utf-8", "replace"))
-    return payload
+    return AllText(payload) if what == ALL_TEXT else payload
 
 
 def texts_of(

@@ -13,9 +13,10 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import BinaryIO
 
-from . import UnreadableError
+from . import AllText, UnreadableError, page_text
 
 SECONDS = 60
 """Of processor time that a document may take."""
@@ -25,7 +26,7 @@ MEMORY = 1 << 30
 """Bytes of memory that a process may have."""
 ASKED = struct.Struct("<8sqq")  # the kind, the bytes of the document, the most bytes of its text
 ANSWERED = struct.Struct("<cq")  # what comes, and its bytes
-TEXT, UNREADABLE, MISSING = b"t", b"u", b"m"
+TEXT, ALL_TEXT, UNREADABLE, MISSING = b"t", b"a", b"u", b"m"
 
 
 def _pdf(content: bytes) -> str:
@@ -58,46 +59,30 @@ def _eml(content: bytes) -> str:
     return text_of(content)
 
 
-def _html(content: bytes) -> str:
-    from ..text.html import html_to_text, page_of
+def _html(content: bytes, boilerplate: bool = False) -> bytes:
+    from ..text.html import page_of
 
-    return html_to_text(page_of(content))
-
-
-def _page(content: bytes) -> str:
-    from ..text.html import html_to_text
-
-    return html_to_text(content.decode("utf-8", "replace"))
+    return page_text(page_of(content), boilerplate)
 
 
-def _whole_page(content: bytes) -> str:
-    from ..text.html import html_to_text
-
-    return html_to_text(content.decode("utf-8", "replace"), boilerplate=True)
+def _page(content: bytes, boilerplate: bool = False) -> bytes:
+    return page_text(content.decode("utf-8", "replace"), boilerplate)
 
 
-def _whole_html(content: bytes) -> str:
-    from ..text.html import html_to_text, page_of
-
-    return html_to_text(page_of(content), boilerplate=True)
-
-
-def _record(content: bytes, boilerplate: bool = False) -> str:
+def _record(content: bytes, boilerplate: bool = False) -> str | bytes:
     """Return the text of a record of WARC, whose first byte says whether it is a page."""
-    from ..text.html import html_to_text, page_of
+    from ..text.html import page_of
 
     text = page_of(content[1:])
-    return html_to_text(text, boilerplate=boilerplate) if content[:1] == b"h" else text
+    return page_text(text, boilerplate) if content[:1] == b"h" else text
 
 
-def _whole_record(content: bytes) -> str:
-    return _record(content, boilerplate=True)
-
-
-KINDS: dict[str, Callable[[bytes], str]] = {
-    "pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml, "html": _html, "html:all": _whole_html,
-    "page": _page, "page:all": _whole_page, "warc": _record, "warc:all": _whole_record,
+KINDS: dict[str, Callable[[bytes], str | bytes]] = {
+    "pdf": _pdf, "docx": _docx, "odt": _odt, "epub": _epub, "eml": _eml, "html": _html, "page": _page, "warc": _record,
 }  # fmt: skip
+KINDS |= {
+    f"{name}:all": partial(parser, boilerplate=True) for name, parser in (("html", _html), ("page", _page), ("warc", _record))
+}
 
 
 def seconds_for(kind: str, size: int, most: float) -> float:
@@ -108,7 +93,8 @@ def seconds_for(kind: str, size: int, most: float) -> float:
 def answer(kind: str, content: bytes, most: int) -> tuple[bytes, bytes]:
     """Return what comes of a document: its text, why it has none, or which package is missing."""
     try:
-        text = KINDS[kind](content).encode("utf-8", "replace")
+        found = KINDS[kind](content)
+        text = found if isinstance(found, bytes) else found.encode("utf-8", "replace")
     except UnreadableError as error:
         return UNREADABLE, str(error).encode("utf-8", "replace")
     except ModuleNotFoundError as error:
@@ -121,7 +107,7 @@ def answer(kind: str, content: bytes, most: int) -> tuple[bytes, bytes]:
         return UNREADABLE, f"the parser failed: {type(error).__name__}: {error}"[:300].encode("utf-8", "replace")
     if len(text) > most:
         return UNREADABLE, f"has {len(text):,} bytes of text, more than the {most:,} that a document may have".encode()
-    return TEXT, text
+    return ALL_TEXT if isinstance(found, AllText) else TEXT, text
 
 
 def serve(asking: BinaryIO, answering: BinaryIO, seconds: float) -> None:

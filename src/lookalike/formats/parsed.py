@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
-from ..extraction import UnreadableError
+from ..extraction import AllText, UnreadableError, page_text
 from ..extraction.parsers import texts_of
 from ..files.places import Place
 from ..files.streams import BLOCK, DamagedError
-from ..text.texts import Texts, from_bytes
+from ..text.texts import from_bytes
 from .format import BATCH_ROWS, Format
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
 from .txt import BATCH_FILES, TextFiles, content_of, contents_of
@@ -43,8 +43,6 @@ def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
 
     What cannot be parsed within the limits is left out, or an error.
     """
-    from ..text.html import html_to_text  # here, for what is not needed to start
-
     whole, n = pages == "all", len(batch.texts)
     left = np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped.copy()
     large = np.flatnonzero((np.diff(batch.texts.offsets) > SMALL_PAGE) & ~left).tolist()
@@ -58,9 +56,15 @@ def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
             _check_left(split, f"{split.name}, row {batch.numbers[row]}", text)
             left[row], unreadable[row] = True, str(text)
     for row in np.setdiff1d(np.flatnonzero(~left), large).tolist():
-        texts[row] = html_to_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole).encode()
+        texts[row] = page_text(batch.texts.row(row).decode("utf-8", "replace"), boilerplate=whole)
     skipped = left if left.any() else None
-    return replace(batch, texts=from_bytes(texts), skipped=skipped, unreadable=batch.unreadable | unreadable)
+    unreadable |= batch.unreadable
+    return replace(batch, texts=from_bytes(texts), skipped=skipped, unreadable=unreadable, whole=_whole(texts))
+
+
+def _whole(texts: Sequence[bytes | None]) -> NDArray[np.bool_] | None:
+    """Mark pages of which all text was taken for lack of main text."""
+    return marked(len(texts), [row for row, text in enumerate(texts) if isinstance(text, AllText)])
 
 
 def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | None:
@@ -71,20 +75,18 @@ def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | Non
         return UnreadableError(error.what)
 
 
-def _gathered(
-    split: Split, found: Iterable[tuple[Row, str, Text]], most: int
-) -> Iterator[tuple[list[Row], Texts, NDArray[np.bool_] | None, dict[int, str]]]:
-    """Yield rows, texts, what is left out, and why, of some documents at a time, each of which comes with its name."""
+def _gathered(split: Split, found: Iterable[tuple[Row, str, Text]], most: int) -> Iterator[tuple[list[Row], Batch]]:
+    """Yield some rows and their batch, which lacks all but texts, at a time; each document comes with its name."""
     rows: list[Row] = []
     texts: list[bytes | None] = []
     unreadable: dict[int, str] = {}
     size = 0
 
-    def some() -> tuple[list[Row], Texts, NDArray[np.bool_] | None, dict[int, str]]:
-        left = marked(len(texts), [place for place, text in enumerate(texts) if text is None])
+    def some() -> tuple[list[Row], Batch]:
+        left, whole = marked(len(texts), [place for place, text in enumerate(texts) if text is None]), _whole(texts)
         together = from_bytes([text or b"" for text in texts])
         texts.clear()  # not to be held twice
-        return rows, together, left, unreadable
+        return rows, Batch(together, numbers_from(0, len(rows)), skipped=left, unreadable=unreadable, whole=whole)
 
     for row, name, text in found:
         if isinstance(text, UnreadableError):
@@ -124,8 +126,8 @@ class ParsedFiles(TextFiles):
                 "(--exclude PATTERN (exclude=)), or do without the column"
             )
         found = ((row, split.place_of(row).name, text) for row, text in self._texts(split))
-        for numbers, texts, left, unreadable in _gathered(split, found, BATCH_FILES):
-            yield Batch(texts, np.array(numbers, np.int64), skipped=left, unreadable=unreadable)
+        for numbers, some in _gathered(split, found, BATCH_FILES):
+            yield replace(some, numbers=np.array(numbers, np.int64))
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number; what was left out has none."""
@@ -165,10 +167,10 @@ class ParsedRecords(Format):
         found = (
             (row, f"{split.name}, row {number} ({row['id']})", text) for number, (row, text) in enumerate(self._found(split), 1)
         )
-        for rows, texts, left, unreadable in _gathered(split, found, BATCH_ROWS):
+        for rows, some in _gathered(split, found, BATCH_ROWS):
             given = None if columns.id is None else [row[columns.id] for row in rows]
             others = {name: [row[name] for row in rows] for name in columns.others}
-            yield Batch(texts, numbers_from(first, len(rows)), given, others, left, unreadable)
+            yield replace(some, numbers=numbers_from(first, len(rows)), ids=given, others=others)
             first += len(rows)
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:

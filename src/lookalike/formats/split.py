@@ -64,6 +64,7 @@ class Batch:
     others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
     skipped: NDArray[np.bool_] | None = None  # larger than the limit or unreadable, with empty text; None: no row is
     unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
+    whole: NDArray[np.bool_] | None = None  # pages of which all text is taken for lack of main text; None: no row is
 
 
 def _partition(name: str, column: str) -> tuple[str | int | None, ...]:

@@ -46,7 +46,7 @@ class Reading:
     free: tuple[str, ...] = ()  # columns that annotation adds, which inputs must not have
     n_references: int = 0  # how many inputs, at the front, hold reference documents
     unnamed: tuple[bool, bool] = (False, False)  # references, and others: have default ids while some inputs have a column
-    skip: bool = False  # documents may be left out, and are marked
+    skip: bool = False  # documents may be left out, and are marked; so are pages that count as a whole
     prefix: str = ""  # of the options that name the text and the id
     once: bool = False  # no text is asked for again
     later: bool = False  # texts may be ``Later``, but those of web pages
@@ -63,7 +63,9 @@ class Reading:
                 schema = schema.append(pa.field(name, WITHIN))
         for name in self.carried:
             schema = schema.append(pa.field(COLUMN + name, pa.large_string()))
-        return schema.append(pa.field("skipped", pa.bool_())) if self.skip else schema
+        for name in ("skipped", "whole") if self.skip else ():
+            schema = schema.append(pa.field(name, pa.bool_()))
+        return schema
 
     @property
     def keyed(self) -> list[str]:
@@ -94,8 +96,8 @@ class Reading:
 
 
 def leaves_out(splits: Sequence[Split], pages: str = "") -> bool:
-    """Tell whether documents of some inputs may be left out: what is too large, and what a parser can make nothing of."""
-    return any(split.limit.skip or ((bool(pages) or split.form.parsed) and split.limit.leave) for split in splits)
+    """Tell whether documents of some inputs may be left out, or are parsed: what is marked then."""
+    return any(split.limit.skip or bool(pages) or split.form.parsed for split in splits)
 
 
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
@@ -122,7 +124,8 @@ def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) 
             others = {name: values[skipped:] for name, values in batch.others.items()}
             left = None if batch.skipped is None else batch.skipped[skipped:]
             why = {row - skipped: reason for row, reason in batch.unreadable.items() if row >= skipped}
-            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, left, why), 0
+            whole = None if batch.whole is None else batch.whole[skipped:]
+            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, left, why, whole), 0
         if pages and not source.form.parsed:
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
@@ -194,7 +197,7 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
     found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
         _tell_unreadable(source, batch)
-        found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
+        found += [to_arrow(np.zeros(n, np.bool_) if mask is None else mask) for mask in (batch.skipped, batch.whole)]
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
 
 
@@ -240,7 +243,7 @@ def saved_documents(
         none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
         made = {
             "position": to_arrow(np.arange(start, start + n)), "empty": keys.is_null(), "keys": keys_of(keys),
-            "skipped": to_arrow(np.zeros(n, np.bool_)),
+            "skipped": to_arrow(np.zeros(n, np.bool_)), "whole": to_arrow(np.zeros(n, np.bool_)),
         } | {name: none for name in reading.keyed if name != KEY}  # fmt: skip
         made |= {COLUMN + name: strings([""] * n, pa.large_string()) for name in reading.carried}
         if reading.id is not None and reading.id_of(number) is None:

@@ -44,7 +44,7 @@ from ..steps.groups import (
     spare,
     tally,
 )
-from ..steps.totals import BYTES, EMPTY, of_inputs
+from ..steps.totals import BYTES, EMPTY, WHOLE, of_inputs
 from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -309,6 +309,7 @@ def judge(
         peak_memory=peak_memory(),
         plan=settings.finder.plan_dict(),
         skipped=opened.skipped,
+        whole_pages=int(found.totals[WHOLE]),
         kept_by_override=0 if settings.overrides is None else settings.overrides.keep,
     )
     return told, summary

@@ -153,7 +153,8 @@ def search(
     if overrides is not None:
         check_overrides(engine, made, splits, overrides, reading)
     sketches = engine.rank(made, settings.by, reading.boundary)
-    more = {"id_is_text": reading.id is not None, "skipped": reading.skip, "override": overrides is not None}
+    more = dict.fromkeys(("skipped", "whole"), reading.skip)
+    more |= {"id_is_text": reading.id is not None, "override": overrides is not None}
     counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])

@@ -285,6 +285,9 @@ def warnings(told: Contents) -> list[str]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:
         out.append(f"{_left_out(s)}.")
+    if s.whole_pages:
+        have = "page has" if s.whole_pages == 1 else "pages have"
+        out.append(f"{s.whole_pages:,} {have} hardly any main text: all of their text was compared.")
     if s.empty:
         has, became = ("has", "was") if s.empty == 1 else ("have", "were")
         out.append(

@@ -69,6 +69,8 @@ class Summary:
         Files of folders and globs that were not read: ``files`` (int), ``by_reason`` (counts), the first ``names``.
     documents_skipped : int
         Documents that were left out: larger than ``max_document``, or unreadable.
+    whole_pages : int
+        Web pages, references included, of which all text was compared, as there was hardly any main text.
     removed_by_override, kept_by_override : int
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
     by_key : int
@@ -109,6 +111,7 @@ class Summary:
     plan: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Any] = field(default_factory=lambda: Skipped().to_dict())
     documents_skipped: Count = 0
+    whole_pages: Count = 0
     removed_by_override: Count = 0
     kept_by_override: Count = 0
     by_key: Count = 0
@@ -162,6 +165,8 @@ class Summary:
             lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
         if self.documents_skipped:
             lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
+        if self.whole_pages:
+            lines.append(f"  compared as whole pages   {self.whole_pages:>12,}   (they have hardly any main text)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
         if self.removed_with_group:

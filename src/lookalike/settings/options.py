@@ -205,8 +205,8 @@ class SearchOptions(TextOptions):
         choices=("exact", "sketch", "none"), offered=("exact", "sketch"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
     html: Annotated[Flag, Option(
-        doc="The texts are web pages: their main text is compared, without tags, scripts and boilerplate (extra ``html``).",
-        help="Treat texts as HTML and compare their main text (needs the html extra).",
+        doc="The texts are web pages: their main text is compared, without tags, scripts and boilerplate.",
+        help="Treat texts as HTML and compare their main text.",
         group=READ, recorded="always", sketched=True,
     )] = False  # fmt: skip
     boilerplate: Annotated[Flag, Option(

@@ -24,7 +24,7 @@ from .batches import Batches, as_words, flags
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
-_PASSED_ON = ("id", "id_is_text", "order_by", "skipped", "unit", "place")
+_PASSED_ON = ("id", "id_is_text", "order_by", "skipped", "whole", "unit", "place")
 _WORD = pa.binary(16)
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
 _Hashes = tuple[UInt64Array, Int64Array]

@@ -18,7 +18,7 @@ from ..values.tables import SOURCE_BITS
 from .batches import DIGEST_BYTES, as_words
 from .groups import REASONS
 
-N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
+N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE = range(6)
 LARGEST = np.iinfo(np.int64).max
 LEAST_ALIKE = 3
 OUTCOME = np.dtype([("reasons", np.int64, len(REASONS)), ("score", np.float64, LEAST_ALIKE), ("place", np.int64, LEAST_ALIKE)])
@@ -42,7 +42,7 @@ class Total:
 
 
 def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) -> None:
-    """Count those of a batch: columns position, empty, bytes and, perhaps, id_is_text, skipped and override."""
+    """Count those of a batch: columns position, empty, bytes and, perhaps, id_is_text, skipped, whole and override."""
     reference = to_numpy(batch["position"]) < boundary
     empty = to_numpy(batch["empty"])
     if "skipped" in batch.schema.names:
@@ -55,14 +55,16 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
     total[BYTES] += int(to_numpy(batch["bytes"]).sum())
     if "id_is_text" in batch.schema.names:
         total[TEXT_IDS] += int(to_numpy(batch["id_is_text"]).sum())
+    if "whole" in batch.schema.names:
+        total[WHOLE] += int(to_numpy(batch["whole"]).sum())
 
 
 def documents(boundary: int) -> Total:
-    """Documents, references, empty documents that are none, bytes of text, and ids that are no integers: see ``N`` and others.
+    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages: see ``N``.
 
     Positions below ``boundary`` are references.
     """
-    return Total(partial(_add_documents, boundary=boundary), 5)
+    return Total(partial(_add_documents, boundary=boundary), 6)
 
 
 def _add_rows(total: NDArray[Any], batch: pa.RecordBatch) -> None:
