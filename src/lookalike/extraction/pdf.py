@@ -8,7 +8,7 @@ from ..wording import counted
 from . import UnreadableError
 
 _HYPHEN = re.compile("[\x02\ufffe]")  # which ended a line, by version of PDFium
-_JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])|\u00ad")
+_JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])")
 
 
 def text_of(content: bytes) -> str:
