@@ -184,7 +184,7 @@ class Shingling:
             If the tokenizer fails or yields anything but str.
         """
         values, offsets = self._hashes(texts, name_row, strict)
-        return (values, offsets) if self.ignored is None else Dropping(self.ignored.hashes)(values, offsets)
+        return (values, offsets) if self.ignored is None else _dropping(self.ignored, len(self.ignored.hashes))(values, offsets)
 
     def _hashes(self, texts: Texts, name_row: Callable[[int], str], strict: bool) -> tuple[UInt64Array, Int64Array]:
         """Return the hashes of all shingles."""
@@ -284,6 +284,12 @@ class Shingling:
                 if not isinstance(token, str):
                     raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
         return tokens
+
+
+@lru_cache(1)
+def _dropping(ignored: Ignored, n_hashes: int) -> Dropping:
+    """Return what drops the shingles that do not count, made once for all pieces; of loaded ones no hash is known."""
+    return Dropping(ignored.hashes)
 
 
 def ignored_places(shingling: Shingling) -> NDArray[np.bool_]:
