@@ -63,6 +63,7 @@ def check_same(found, value):
     assert one == other or (np.isnan(one) and np.isnan(other))
 
 
+@pytest.mark.filterwarnings("ignore:estimates from XORs")
 @pytest.mark.parametrize("name", values())
 def test_golden_files_are_read(tmp_path, name):
     """They hold what this version makes of these texts by other rules, and are saved as the same bytes."""
