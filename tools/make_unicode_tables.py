@@ -39,15 +39,25 @@ SPACELESS = {
 }  # fmt: skip
 HALFWIDTH_MARKS = "\uff9e\uff9f"  # letters by their category, but they voice the kana before them
 OTHER, WORD, SINGLE, MARK, SPACE = range(5)
-NOT_NFC, NOT_NFKC, CLASS_SHIFT = 1 << 3, 1 << 4, 8
+NOT_NFC, NOT_NFKC, HIDDEN, HIDDEN_SPACE, CLASS_SHIFT = 1 << 3, 1 << 4, 1 << 5, 1 << 6, 8
+ZERO_WIDTH_SPACE = "\u200b"  # a format character that shows nothing either, and separates words
+# Marks that show nothing: the grapheme joiner, inherent vowels of Khmer, variation selectors (of Default_Ignorable_Code_Point).
+HIDDEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f") | {
+    chr(point) for a, b in ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF)) for point in range(a, b + 1)
+}
 N = 0x110000
 SINGLES = frozenset(point for ranges in SPACELESS.values() for a, b in ranges for point in range(a, b + 1))
 
 
+def hidden(character: str) -> bool:
+    """Whether a character shows nothing, and is left out before words are made."""
+    return character in HIDDEN_MARKS or (unicodedata.category(character) == "Cf" and character != ZERO_WIDTH_SPACE)
+
+
 def kind(character: str) -> int:
-    """The part a character plays in tokenizing."""
+    """The part a character plays in tokenizing; what is hidden belongs to what precedes it, as marks do."""
     category = unicodedata.category(character)
-    if category[0] == "M" or character in HALFWIDTH_MARKS:
+    if category[0] == "M" or character in HALFWIDTH_MARKS or hidden(character):
         return MARK
     if category[0] in "LN":
         return SINGLE if ord(character) in SINGLES else WORD
@@ -70,6 +80,7 @@ def tables() -> dict[str, np.ndarray]:
         value = kind(character) | unicodedata.combining(character) << CLASS_SHIFT
         value |= NOT_NFC * (not unicodedata.is_normalized("NFC", character))
         value |= NOT_NFKC * (not unicodedata.is_normalized("NFKC", character))
+        value |= HIDDEN * hidden(character) | HIDDEN_SPACE * (character == ZERO_WIDTH_SPACE)
         kinds[point] = value
         folded = character.casefold()
         if folded != character:

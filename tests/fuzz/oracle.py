@@ -16,7 +16,7 @@ from itertools import count
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from naive.text import decoded, pieces
+from naive.text import decoded, pieces, shown
 
 csv.field_size_limit(sys.maxsize)
 LEAST = 2  # documents that a common shingle is at least in, and more
@@ -164,7 +164,8 @@ def check_text(data):
 
 def shingles(data, settings):
     """The set of tuples of tokens of a text."""
-    unit, text = settings["unit"], decoded(data)
+    unit = settings["unit"]
+    text = decoded(data) if unit == "byte" else shown(decoded(data), unit)
     if settings["normalization"] != "none":
         text = unicodedata.normalize(settings["normalization"], text)
     tokens = pieces(text, unit)

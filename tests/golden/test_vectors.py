@@ -16,6 +16,11 @@ RULES_2 = [
     " " * 61 + "abc中文字典 one two three" + " " * 100,
     "中" + "a" * 64 + "字" + " " * 99,
 ]
+# What rules 3 leave out: characters that show nothing.
+RULES_3 = [
+    "W\u00f6r\u00adter\ufeff \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 e\u00ad\u0301",
+    "\u0e01\u200b\u0e02 \u2764\ufe0f a\u200bb \u200e\n\u2060",
+]
 TEXTS = ["The quick brown fox jumps over the lazy dog, again and again.", "天地玄黃 宇宙洪荒", "Ελληνικά café", "", "x"]
 
 
@@ -37,6 +42,12 @@ def test_shingles():
 def test_shingles_of_rules_2():
     assert digest(la.shingle(RULES_2, width=1).values) == "1a2d84392053b925"
     assert digest(la.shingle(RULES_2, width=2, unit="char").values) == "62d42f9be429a323"
+
+
+def test_shingles_of_rules_3():
+    bare = ["W\u00f6rter \u0645\u06cc\u062e\u0648\u0627\u0647\u0645 \u00e9", "\u0e01\u0e02 \u2764 a b"]
+    assert digest(la.shingle(RULES_3, width=1).values) == digest(la.shingle(bare, width=1).values) == "129b059834363941"
+    assert digest(la.shingle(RULES_3, width=2, unit="char").values) == "ab3bdbd212206ba7"
 
 
 def test_first_shingle_values():
@@ -88,7 +99,7 @@ def test_parameters_stated_with_every_output():
         "text": "text",
         "id": None,
         "encoding_errors": "strict",
-        "shingling": {"unit": "word", "width": 5, "normalization": "NFC", "fold_case": True, "unicode": "14.0.0", "rules": 2},
+        "shingling": {"unit": "word", "width": 5, "normalization": "NFC", "fold_case": True, "unicode": "14.0.0", "rules": 3},
         "method": "minhash",
         "sketch": "FastSimilarity",
         "permutations": 96,

@@ -86,6 +86,7 @@ def test_mixtures_below_one_bit_equal_twin(rng, counts, remix):
     assert packed.n_bytes == 3 * 8 * sum(bits * -(-n // 64) for bits, n in stored)
 
 
+@pytest.mark.filterwarnings("ignore:estimates from XORs")
 def test_half_bits_alone_are_xored_bits(rng):
     signatures = random_signatures(rng, 4, 120)
     ours, theirs = la.Fractional(shares=[(0.5, 1.0)]).pack(signatures), la.XorBits(combined=2).pack(signatures)

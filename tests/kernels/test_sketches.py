@@ -9,7 +9,7 @@ from naive import families
 from naive import sketches as naive
 
 import lookalike as la
-from lookalike.kernels import banding
+from lookalike.kernels import banding, weighted
 
 
 def shingles(rng, sizes):
@@ -91,3 +91,14 @@ def test_consistent_weighted_samples_equal_twin(rng, seed):
     for scheme, twin in ((la.ICWS, families.icws), (la.DartMinHash, families.darts)):
         found = scheme(permutations=16, seed=seed).sign(sets).values
         assert found.tolist() == [twin(dict(elements[begin:end]), 16, seed) for begin, end in pairwise(offsets)]
+
+
+def test_a_number_between_0_and_1_is_neither():
+    """Also for the key whose 53 bits are all set."""
+    mask = (1 << 64) - 1
+    key = mask
+    for shift, factor in ((33, 0xC4CEB9FE1A85EC53), (33, 0xFF51AFD7ED558CCD), (33, 1)):
+        key ^= key >> shift
+        key = key * pow(factor, -1, 1 << 64) & mask
+    key = (key - 0x9E3779B97F4A7C15) & mask
+    assert 0 < weighted.uniform(np.uint64(key), 1) < 1

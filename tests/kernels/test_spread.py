@@ -114,3 +114,8 @@ def test_the_factor_reaches_the_tables_of_rows(spread):
         table, out_offsets, out = np.full(32, 7, np.uint64), np.empty(2, np.int64), np.empty(9, np.uint64)
         assert shingling.distinct_rows(values, np.array([0, 9]), spread, table, out_offsets, out) == 9
         assert table[int(values[0]) * int(spread) % (1 << 64) >> 59] == values[0]
+
+
+def test_arrays_of_one_name_have_the_type_that_is_asked_for():
+    assert scratch.scratch("a name of tests", 4, np.uint8).dtype == np.uint8
+    assert scratch.scratch("a name of tests", 4, np.int64).dtype == np.int64

@@ -3,7 +3,7 @@
 from hashlib import shake_256
 
 from naive.hashing import PRIME, fmix64, keyed_digest
-from naive.text import collapsed, fold, words
+from naive.text import collapsed, fold, shown, words
 
 P = PRIME
 
@@ -39,7 +39,7 @@ def tokens(text, unit, fold_case):
     """Tokens of a text as two words in one number, by the secret of long tokens."""
     if unit == "byte":
         return [b | 1 << 64 for b in text.encode()]
-    folded = None if unit == "word" else fold(collapsed(text, unit == "line"), fold_case)
+    folded = None if unit == "word" else fold(collapsed(shown(text, unit), unit == "line"), fold_case)
     if unit == "char":
         return [ord(c) | 1 << 64 for c in folded]
     return [t.encode() for t in (words(text, fold_case) if unit == "word" else folded.split("\n")) if t]

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from naive.text import decoded, part, words
+from naive.text import decoded, hidden, part, shown, words
 
 BLANKS = b" \t\n\v\f\r"
 
@@ -83,6 +83,7 @@ def pieces(data, form):
         first = unicodedata.normalize("NFD", c)[0]
         combines = (
             unicodedata.combining(first) != 0
+            or hidden(c)
             or first in SECONDS
             or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
         )
@@ -90,7 +91,12 @@ def pieces(data, form):
             out.append([position, position, ""])
         out[-1][1:] = position + size, out[-1][2] + c
         position += size
-    return [(begin, end, text, text if form == "none" else unicodedata.normalize(form, text)) for begin, end, text in out]
+    return [(begin, end, text, normal(text, form)) for begin, end, text in out]
+
+
+def normal(text, form):
+    """What words are made of."""
+    return shown(text) if form == "none" else unicodedata.normalize(form, shown(text))
 
 
 def word_places(data, form="none"):
@@ -121,7 +127,7 @@ def repeated_passages(documents, length, fold_case=True, normalization="NFC"):
     seen, removed, empty = set(), [], []
     for data in documents:
         text = decoded(data)
-        tokens = words(text if normalization == "none" else unicodedata.normalize(normalization, text), fold_case)
+        tokens = words(normal(text, normalization), fold_case)
         places, repeated = word_places(data, normalization), set()
         assert len(places) == len(tokens), data
         for begin in range(len(tokens) - length + 1):

@@ -13,6 +13,8 @@ SPACELESS = (
     "TAI THAM", "TAI VIET", "AHOM",
 )  # fmt: skip
 NAMELESS = range(0x17000, 0x18D80)  # among them the ideographs of Tangut, for which ``unicodedata`` has no names
+HIDDEN_MARKS = ("COMBINING GRAPHEME JOINER", "VARIATION SELECTOR", "MONGOLIAN FREE VARIATION SELECTOR", "KHMER VOWEL INHERENT")
+ZERO_WIDTH_SPACE = "\u200b"
 BREAKS = "\n\v\f\r\x85\u2028\u2029"
 
 
@@ -32,6 +34,16 @@ def part(c):
     return "none"
 
 
+def hidden(c):
+    """A character that shows nothing and parts no word: a format character, or one of some marks."""
+    return c != ZERO_WIDTH_SPACE and (unicodedata.category(c) == "Cf" or unicodedata.name(c, "").startswith(HIDDEN_MARKS))
+
+
+def shown(text, unit="word"):
+    """A text without characters that show nothing; of words, a space without width separates two."""
+    return "".join(c for c in text if not hidden(c) and (unit == "word" or c != ZERO_WIDTH_SPACE))
+
+
 def decoded(data):
     """Text of bytes, U+FFFD for each byte that is not part of valid UTF-8."""
     text = data.decode("utf-8", "surrogateescape")
@@ -46,7 +58,7 @@ def fold(text, fold_case):
 def words(text, fold_case=True):
     """Runs of letters, digits and marks; single characters of scripts without spaces, with the marks after them."""
     out, single = [], None  # single: is the open word one of a script without spaces? None: no word is open
-    for c in text:
+    for c in shown(text):
         role = part(c)
         if role == "mark":
             if single is None:
@@ -81,7 +93,7 @@ def pieces(text, unit, fold_case=True):
         return list(text.encode())
     if unit == "word":
         return words(text, fold_case)
-    folded = fold(collapsed(text, unit == "line"), fold_case)
+    folded = fold(collapsed(shown(text, unit), unit == "line"), fold_case)
     return list(folded) if unit == "char" else [line for line in folded.split("\n") if line]
 
 
@@ -97,8 +109,9 @@ def tokens(text, unit, fold_case=True):
 
 def hashes(text, unit="word", width=5, normalization="NFC", fold_case=True):
     """Shingle hashes of a text, repeats included."""
-    if normalization != "none" and unit != "byte":
-        text = unicodedata.normalize(normalization, text)
+    if unit != "byte":
+        text = shown(text, unit)
+        text = text if normalization == "none" else unicodedata.normalize(normalization, text)
     return shingle_hashes(tokens(text, unit, fold_case), width)
 
 

@@ -1,6 +1,7 @@
 """Words without stop words, stems, document frequencies, weights."""
 
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -113,3 +114,9 @@ def test_weights_are_those_of_the_formula():
         la.weigh(TEXTS, cap=0)
     prints = la.SimHash(margins=True).sign(sets)
     assert prints.margins.shape == (4, 64)
+
+
+def test_a_tokenizer_of_words_travels_to_other_processes():
+    made = la.WordTokenizer(language="german", stop_words=False)
+    assert made("Die Häuser") == pickle.loads(pickle.dumps(made))("Die Häuser")
+    assert pickle.loads(pickle.dumps(made)) == made

@@ -17,7 +17,7 @@ from lookalike.errors import InputDataError, ParameterError
 from lookalike.recipes import repeats
 
 WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0",
-         "=\u0338", "\u2adc", "\u1100\u1161", "o\u0301\u0327", "\u212a", "\u00a8\u0301", "\u0f76"]  # fmt: skip
+         "=\u0338", "\u2adc", "\u1100\u1161", "o\u0301\u0327", "\u212a", "\u00a8\u0301", "\u0f76", "e\u00ad", "\u200d\u0301", "\u034f\u0327"]  # fmt: skip
 SEPARATORS = [" ", "  ", "\n", "\n\n", "\r\n", "\t", ". ", " \n \n"]
 texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SEPARATORS)), max_size=40).map(
     lambda some: "".join(word + separator for word, separator in some)

@@ -10,6 +10,7 @@ import lookalike as la
 from lookalike.search import exhaustive
 from lookalike.theory import packed_banding
 
+pytestmark = pytest.mark.filterwarnings("ignore:estimates from XORs")  # low ones, too, are those that were asked for
 PACKINGS = [
     la.BBit(bits=1), la.BBit(bits=3), la.XorBits(combined=2), la.XorBits(combined=3), la.XorBits(combined=4),
     la.Fractional(shares=[(1, 0.5), (2, 0.5)]), la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),

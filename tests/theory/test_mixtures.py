@@ -1,6 +1,6 @@
 """Mixtures of whole, fractional and XORed bits: formulas against simulation, against grids, and the printed ones refuted."""
 
-from math import comb
+from math import comb, lgamma, log, log1p
 
 import numpy as np
 import pytest
@@ -306,3 +306,30 @@ def test_64_bits_a_slot_and_no_more():
     mixture.check_shares([(64, 0.5), (1, 0.5)])
     with pytest.raises(ValueError, match=r"bits in 1\.\.64"):
         mixture.check_shares([(65, 1.0)])
+
+
+@pytest.mark.parametrize("combined", [2, 3, 4, 8])
+@pytest.mark.parametrize("samples", [64, 256, 1024])
+def test_xored_bits_are_of_use_where_chance_is_small(combined, samples):
+    """By the law of the matches: from the least resemblance on the bias is a fraction of the error; far below, a multiple."""
+    k = np.arange(samples + 1)
+    estimates = xor_bits.resemblance(k / samples, combined)
+
+    def bias_in_errors(resemblance):
+        t = xor_bits.match_probability(resemblance, combined)
+        ways = [lgamma(samples + 1) - lgamma(i + 1) - lgamma(samples - i + 1) for i in k]
+        law = np.exp(ways + k * log(t) + (samples - k) * log1p(-t))
+        mean = (law * estimates).sum()
+        return (mean - resemblance) / np.sqrt((law * (estimates - mean) ** 2).sum())
+
+    least = xor_bits.least_usable(combined, samples)
+    assert abs(bias_in_errors(least)) < 0.2 and abs(bias_in_errors((1 + least) / 2)) < 0.2
+    assert bias_in_errors(0.0) > 0.5
+
+
+def test_low_estimates_of_xored_bits_warn():
+    shingles = la.Shingles.from_arrays(range(300), [0, 100, 200, 300])
+    packed = la.XorBits(combined=4).pack(la.FastSimilarity(permutations=1024).sign(shingles))
+    with pytest.warns(RuntimeWarning, match="XORs of 4 bits are of use from a resemblance of 0.71 on"):
+        packed.estimated_resemblance(0, [1, 2])
+    assert packed.estimated_resemblance(0, 0) == 1.0

@@ -222,3 +222,14 @@ def test_bits_of_structures():
 def test_variances_of_a_single_member_are_nought():
     for variance in (oph.variance, oph.rotation_variance, oph.optimal_variance):
         assert variance(1.0, 1, 4) == variance(0.0, 1, 4) == 0.0
+
+
+def test_a_million_members_in_many_bins_take_seconds():
+    """Bins without a member are then few, and nearly independent: their number is nearly Poisson distributed."""
+    law = one_permutation.occupancy(1_000_000, 65_536)
+    empty = 65_536 * (1 - 1 / 65_536) ** 1_000_000
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+    assert (law * (65_536 - np.arange(65_537))).sum() == pytest.approx(empty, rel=1e-8)
+    assert law[-1] == pytest.approx(np.exp(-empty), rel=1e-4)
+    expected = 0.25 * ((1 + 1e-6) / 65_536 - 1e-6)
+    assert one_permutation.variance(0.5, 1_000_000, 65_536) == pytest.approx(expected, rel=1e-4)

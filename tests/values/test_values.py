@@ -53,3 +53,9 @@ def test_margins_of_one_byte_keep_signs_and_shares_of_the_largest():
     found = replace(made, margins=margins).quantise_margins().margins
     assert found.dtype == np.int8 and not found[1].any()
     assert found[0, :6].tolist() == [127, -64, 32, 0, -127, 0]
+
+
+def test_the_least_margin_of_a_byte_is_scaled_like_any_other():
+    margins = np.array([[-128, 64, 0], [127, -127, 1]], np.int8)
+    made = la.Fingerprints(np.zeros((2, 1), np.uint64), 3, "x", "y", margins)
+    assert made.quantise_margins().margins.tolist() == [[-127, 64, 0], [127, -127, 1]]

@@ -174,7 +174,13 @@ def add(
 @path
 @inputs
 @reading
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Maximum number of matches per document.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Maximum number of matches per document: of the highest estimates, which chance made somewhat too high.",
+)
 @click.option("--first", is_flag=True, help="Return at most one match, not necessarily the best.")
 @options.of_index_query
 @click.option("-o", "--output", default=None, metavar="PATH",

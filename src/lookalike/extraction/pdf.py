@@ -18,7 +18,7 @@ _LINK, _POPUP, _WIDGET = 2, 16, 20  # kinds of annotations
 _HIDDEN = 1 << 1
 _XFA_DATA = "{http://www.xfa.org/schema/xfa-data/1.0/}data"
 _HYPHEN = re.compile("[\x02\ufffe]")  # which ended a line, by version of PDFium
-_JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])|\u00ad")
+_JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])")
 
 
 def text_of(content: bytes) -> str:

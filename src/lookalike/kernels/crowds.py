@@ -208,8 +208,8 @@ def holder_links(orders, within, bounds, heads, boundary, at, left, right):
 @compiled("void(const uint16[:, ::1], int32[:, ::1])")
 def count_codes(codes, total):
     """Add the codes (uint16) of each row to the table ``total`` of shape (slots, 65536)."""
-    for row in range(len(codes)):
-        for slot in range(codes.shape[1]):
+    for slot in range(codes.shape[1]):  # one row of the table, which stays in a cache, after the other
+        for row in range(len(codes)):
             total[slot, codes[row, slot]] += 1
 
 

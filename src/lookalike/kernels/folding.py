@@ -22,7 +22,7 @@ from .compiler import (
 from .constants import ONE, ZERO
 
 OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
-NOT_NFC, NOT_NFKC = 1 << 3, 1 << 4
+NOT_NFC, NOT_NFKC, HIDDEN, HIDDEN_SPACE = 1 << 3, 1 << 4, 1 << 5, 1 << 6
 
 _TOPS = np.uint64(0x8080808080808080)
 _BLANKS = np.uint64(0x2020202020202020)
@@ -130,11 +130,11 @@ def find_invalid(data, offsets, start, stop):
     Characters,
 )
 def find_unnormalized(data, offsets, start, stop, characters, flag, out):
-    """Find the stretches that may not be in the normal form of ``flag``; return (how many, invalid bytes).
+    """Find stretches that may not be in the normal form of ``flag``, or have what it hides; return (how many, invalid bytes).
 
     A stretch is a run beyond ASCII and the character before it (nothing in ASCII composes with what precedes it). It may not be
-    normal if a character is marked as changing or composing, or if combining classes fall. ``out`` receives (row, begin, end)
-    of the first n.
+    normal if a character is marked as changing, composing or hidden, or if combining classes fall. ``out`` receives
+    (row, begin, end) of the first n.
     """
     pages = characters.pages
     kinds = characters.kinds

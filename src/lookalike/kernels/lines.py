@@ -5,7 +5,7 @@ import numpy as np
 from .compiler import compiled, different_bytes, fold_ascii, inlined, load64, popcount, trailing_zeros
 from .constants import ONE, ZERO
 from .digests import digest_range, reduced
-from .folding import MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
+from .folding import HIDDEN, MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
 
 
 @inlined("int64(const uint8[::1], int64, int64)")
@@ -52,10 +52,10 @@ def count_words(data, position, end, most, characters, room):
             word = load64(data, position) if position + 8 <= len(data) else load_last(data, position)
             point, length = decode(word, end - position)
             if point >= 0:
-                kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & 7
+                kind = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)]) & (7 | HIDDEN)
         if kind == OTHER or kind == SPACE:
             previous = OTHER
-        elif previous == OTHER or (kind != MARK and (kind == SINGLE or previous == SINGLE)):
+        elif kind < HIDDEN and (previous == OTHER or (kind != MARK and (kind == SINGLE or previous == SINGLE))):
             count += 1
             previous = WORD if kind == MARK else kind
         position += length

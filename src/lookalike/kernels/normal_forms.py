@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .compiler import compiled, inlined, load64, store64, typed
-from .folding import Characters, decode, load_last
+from .folding import HIDDEN, HIDDEN_SPACE, NOT_NFC, NOT_NFKC, Characters, decode, load_last
 
 FEW_MARKS = 24  # that many in a row are sorted by insertion
 FEWEST_POINTS = 64  # room for a segment: more than one character can decompose into
@@ -58,7 +58,7 @@ def encoded(point):
     Forms,
 )
 def normalize_stretches(data, stretches, flag, characters, forms, points, ordered, counts, at, growth, out):
-    """Write ``data`` to ``out`` with the stretches (row, begin, end) normalized, up to the last character that changes.
+    """Write ``data`` to ``out`` with stretches (row, begin, end) normalized, without what is hidden, up to the last change.
 
     It goes on ``at`` (stretch, place in it, bytes of ``data`` copied, bytes written), and tells whether it is ``DONE`` or needs
     ``MORE_BYTES``, as many as ``at[4]`` says, or ``MORE_POINTS`` in ``points`` and ``ordered``, of one length. The bytes that
@@ -68,6 +68,8 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
     pages, kinds = characters.pages, characters.kinds
     form_pages, places, parts, firsts, seconds, composites = forms
     number, position, copied, written = at[0], at[1], at[2], at[3]
+    formed = flag & (NOT_NFC | NOT_NFKC) != 0
+    hides = flag & (HIDDEN | HIDDEN_SPACE)
     state = DONE
     while state == DONE and number < len(stretches):
         end = stretches[number, 2]
@@ -99,13 +101,15 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
                 state = MORE_POINTS
                 break
             position += length
+            if properties & hides != 0:
+                continue
             order = properties >> 8
-            marks = marks or 0 < order < last
+            marks = marks or (formed and 0 < order < last)
             last = order
             if point < 0:
                 points[n] = _RAW | np.int64(word & np.uint64(0xFF))
                 n += 1
-            elif _S <= point < _S + _N_L * _N_V * _N_T:
+            elif formed and _S <= point < _S + _N_L * _N_V * _N_T:
                 syllable = point - _S
                 points[n] = _L + syllable // (_N_V * _N_T)
                 points[n + 1] = _V + syllable % (_N_V * _N_T) // _N_T
@@ -113,7 +117,7 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
                 n += 3 if syllable % _N_T > 0 else 2
             else:
                 place = np.int64(places[np.int64(form_pages[point >> 7]) * 128 + (point & 127)])
-                if place == 0:
+                if place == 0 or not formed:
                     points[n] = point | order << _CLASS
                     n += 1
                 else:
@@ -122,7 +126,7 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
                         points[n + i] = parts[place + 1 + i]
                     n += size
                     marks = True
-        if n > 0 and state == DONE:
+        if gathers and state == DONE:
             at[4] = begin - copied + 4 * n + 8
             if written + at[4] > len(out):
                 state = MORE_BYTES
@@ -165,7 +169,7 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
         for i in range(n):  # compose
             point = np.int64(points[i] & _POINT)
             order = np.int64((points[i] >> _CLASS) & 0xFF)
-            if starter >= 0 and (last == 0 or last < order):
+            if formed and starter >= 0 and (last == 0 or last < order):
                 before = np.int64(points[starter])
                 made = 0
                 if row > 0:
@@ -186,7 +190,7 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
             last = order
             points[left] = points[i]
             left += 1
-        if n > 0:  # a segment that stays as it is needs no copy, nor what stands before it
+        if gathers:  # a segment that stays as it is needs no copy, nor what stands before it
             there = begin
             for i in range(left):
                 point = np.int64(points[i])
@@ -195,8 +199,8 @@ def normalize_stretches(data, stretches, flag, characters, forms, points, ordere
                     same = there < position and data[there] == (utf8 >> 8 * j) & 0xFF
                     there = there + 1 if same else end + 1
             if there == position:
-                n = 0
-        if n > 0:
+                gathers = False
+        if gathers:
             while copied + 8 <= begin:
                 store64(out, written, load64(data, copied))
                 written += 8

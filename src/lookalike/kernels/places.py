@@ -4,7 +4,7 @@ import numpy as np
 
 from .compiler import compiled, different_bytes, fold_ascii, load64, popcount
 from .constants import ONE, ZERO
-from .folding import MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
+from .folding import HIDDEN, HIDDEN_SPACE, MARK, OTHER, SINGLE, SPACE, WORD, Characters, decode, load_last
 
 _S56 = np.uint64(56)
 
@@ -97,7 +97,8 @@ def cut_pieces(data, characters, flag, out):
     """Cut a text where its normal form is that of both sides, beside each character that the form of ``flag`` may change.
 
     Return how many pieces there are; ``out`` receives where the first ones begin. A piece is such a character, with those that
-    are combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with what precedes them.
+    are combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with what precedes them, and
+    so is what ``flag`` hides.
     """
     pages = characters.pages
     kinds = characters.kinds
@@ -116,7 +117,8 @@ def cut_pieces(data, characters, flag, out):
             if point >= 0:
                 properties = np.int64(kinds[np.int64(pages[point >> 7]) * 128 + (point & 127)])
                 marked = properties & flag != 0
-                combines = marked and (properties & 7 == MARK or 0x1161 <= point <= 0x11C2)
+                hidden = properties & flag & (HIDDEN | HIDDEN_SPACE) != 0
+                combines = marked and (hidden or properties & 7 == MARK or 0x1161 <= point <= 0x11C2)
                 starts = properties >> 8 == 0 and not combines
         cut = np.int64(-1)
         if position == 0 or (starts and (marked or changes)):

@@ -20,7 +20,7 @@ def scratch(name: str, size: int, dtype: Any, most: int = KEPT) -> Any:
     """Return this thread's array of a name, with room for ``size``, whatever it holds; grown where needed. One of more than
     ``most`` bytes is not kept: a single long document would take its memory to the end of the job."""
     array = getattr(_mine, name, None)
-    if array is None or len(array) < size:
+    if array is None or len(array) < size or array.dtype != dtype:
         array = np.empty(size + size // 4, dtype)
         if array.nbytes > most:
             return array

@@ -17,7 +17,7 @@ MOST_WEIGHT = 2.0**500  # so that no sum, and no strip of weights, is infinite
 @compiled("float64(uint64, int64)")
 def uniform(key, turn):
     """A number in (0, 1) for a key and a turn."""
-    return (np.float64(fmix64(key + np.uint64(turn) * GOLDEN) >> _S11) + 0.5) * _UNIT
+    return min((np.float64(fmix64(key + np.uint64(turn) * GOLDEN) >> _S11) + 0.5) * _UNIT, 1.0 - _UNIT)
 
 
 @compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, uint64[:, ::1])")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LookalikeError
-from ..kernels.folding import MARK, SINGLE, SPACE, WORD
+from ..kernels.folding import HIDDEN, HIDDEN_SPACE, MARK, SINGLE, SPACE, WORD
 from ..text.characters import character_tables
 from ..text.shingle import Shingling
 from ..text.texts import from_strings
@@ -24,6 +24,7 @@ from ..values import Int64Array, UInt64Array
 
 _SEEN = frozenset("\n\t\u200c\u200d")  # line ends, tabs, and the joiners that letters of many scripts need
 _SOLID = re.compile(r"\S+")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
 _HIDDEN = re.compile(r"[^\x20-\x7e\n]")
 
 
@@ -52,15 +53,18 @@ def _points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
-def _kinds(text: str) -> NDArray[np.int64]:
-    """Return what each character is by the rules of shingles: OTHER, WORD, SINGLE, MARK or SPACE."""
+def _shown(text: str, hides: int) -> tuple[NDArray[np.int64], Int64Array]:
+    """Return what each character is that is not hidden, by the rules of shingles: OTHER, WORD, SINGLE, MARK or SPACE; and where
+    in the text it is. One more place is the end of the text."""
     tables, points = character_tables(), _points(text).astype(np.int64)
-    return np.asarray(tables.kinds[tables.pages[points >> 7].astype(np.int64) * 128 + (points & 127)].astype(np.int64) & 7)
+    kinds = tables.kinds[tables.pages[points >> 7].astype(np.int64) * 128 + (points & 127)].astype(np.int64)
+    places = np.flatnonzero(kinds & hides == 0)
+    return kinds[places] & 7, np.append(places, len(text))
 
 
 def words_of(text: str) -> Int64Array:
     """Return (begin, end) of each word, as the rules of shingles have it; in scripts without spaces, of each letter."""
-    kinds = _kinds(text)
+    kinds, shown = _shown(text, HIDDEN)
     n = len(kinds)
     if not n:
         return np.empty((0, 2), np.int64)
@@ -70,7 +74,7 @@ def words_of(text: str) -> Int64Array:
     before_inside, before_base = np.concatenate([[False], inside[:-1]]), np.concatenate([[0], base[:-1]])
     begins = inside & (~before_inside | (kinds == SINGLE) | ((kinds == WORD) & (before_base == SINGLE)))
     ends = inside & np.concatenate([begins[1:] | ~inside[1:], [True]])
-    return np.column_stack([np.flatnonzero(begins), np.flatnonzero(ends) + 1])
+    return shown[np.column_stack([np.flatnonzero(begins), np.flatnonzero(ends) + 1])]
 
 
 def pieces_of(text: str) -> Int64Array:
@@ -90,22 +94,23 @@ def tokens_of(text: str, shingling: Shingling) -> Int64Array | None:
         return None
     if shingling.unit == "word":
         return words_of(text)
-    if shingling.unit == "line":
-        found = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
-        return np.array(found, np.int64).reshape(-1, 2)
-    places = np.arange(len(text))
     if shingling.unit == "byte":
         points = _points(text)
         sizes = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
-        begins = np.repeat(places, sizes)
+        begins = np.repeat(np.arange(len(text)), sizes)
         return np.column_stack([begins, begins + 1])
-    spaces = _kinds(text) == SPACE
+    kinds, shown = _shown(text, HIDDEN | HIDDEN_SPACE)
+    if shingling.unit == "line":
+        plain = "".join([text[place] for place in shown[:-1].tolist()])
+        found = np.array([match.span() for match in _LINE.finditer(plain)], np.int64)
+        return shown[found.reshape(-1, 2)]
+    spaces = kinds == SPACE
     solid = np.flatnonzero(~spaces)
     if not len(solid):
         return np.empty((0, 2), np.int64)
-    begins = places[~spaces | np.concatenate([[False], ~spaces[:-1]])]  # of a run of blanks the first
+    begins = np.flatnonzero(~spaces | np.concatenate([[False], ~spaces[:-1]]))  # of a run of blanks the first
     begins = begins[(begins >= solid[0]) & (begins <= solid[-1])]
-    return np.column_stack([begins, begins + 1])
+    return np.column_stack([shown[begins], shown[begins + 1]])
 
 
 def shingles_of(text: str, shingling: Shingling) -> tuple[UInt64Array, Int64Array] | None:

@@ -199,6 +199,8 @@ def nearest(packed: PackedSignatures, queries: PackedSignatures, top: int = 10) 
     everyone = np.arange(len(packed))
     for query in range(len(queries)):
         found = queries.estimated_resemblance(query, everyone, other=packed)
-        best = np.lexsort((everyone, -found))[:count]
+        away = np.where(np.isnan(found), np.inf, -found)
+        near = np.flatnonzero(away <= np.partition(away, count - 1)[count - 1]) if count else everyone
+        best = near[np.argsort(away[near], kind="stable")][:count]
         rows[query], values[query] = best, found[best]
     return rows, values

@@ -80,7 +80,7 @@ class FingerprintFile:
 
     def _words(self, values: Values) -> tuple[UInt64Array, str]:
         """Check values against what the file holds; return their words and what made them."""
-        words = FingerprintIndex(radius=0, bits=self.bits)._words(values)
+        words = FingerprintIndex(radius=0, bits=self.bits)._words(values, False)
         made_by = "arrays"
         if isinstance(values, Fingerprints):  # in words that are the same in every process
             features = values.features.to_dict() if hasattr(values.features, "to_dict") else values.features

@@ -86,8 +86,8 @@ class FingerprintIndex:
         """Return the number of fingerprints added."""
         return len(self._words_added)
 
-    def _words(self, values: Values) -> UInt64Array:
-        """Check values and return their words; the first ones fix the number of bits."""
+    def _words(self, values: Values, adds: bool) -> UInt64Array:
+        """Check values and return their words; the first ones that are added fix the number of bits."""
         made_by = None
         if isinstance(values, Fingerprints):
             words, bits, made_by = values.words, values.bits, (values.scheme, values.features)
@@ -105,7 +105,7 @@ class FingerprintIndex:
             words = words.astype(np.uint64).reshape(
                 len(words), -1 if words.size else (words.shape[1] if words.ndim == 2 else 1)
             )
-            bits = self.bits or 64 * words.shape[1]
+            bits = self.bits if self.bits and words.shape[1] == (self.bits + 63) // 64 else 64 * words.shape[1]
         with self._turn:
             if made_by is not None and self._made_by not in (None, made_by):
                 raise IncompatibleSketchError(
@@ -113,13 +113,12 @@ class FingerprintIndex:
                 )
             if self.bits is None and not 0 <= self.radius < bits:
                 raise ParameterError(f"radius must be in 0..{bits - 1} for fingerprints of {bits} bits; got {self.radius}")
-            if bits != (self.bits or bits) or words.shape[1] != (bits + 63) // 64:
-                raise ParameterError(
-                    f"this index holds fingerprints of {self.bits or bits} bits; got {bits} bits in {words.shape[1]} words"
-                )
+            if bits != (self.bits or bits):
+                raise ParameterError(f"this index holds fingerprints of {self.bits} bits; got {bits} bits")
             if bits % 64 and (words[:, -1] >> np.uint64(bits % 64)).any():
                 raise ParameterError(f"fingerprints of {bits} bits must be below 2^{bits}; some have higher bits set")
-            self.bits, self._made_by = bits, made_by if self._made_by is None else self._made_by
+            if adds:
+                self.bits, self._made_by = bits, made_by if self._made_by is None else self._made_by
         return np.ascontiguousarray(words)
 
     def add(self, values: Values) -> Self:
@@ -140,7 +139,7 @@ class FingerprintIndex:
             more than 2^32 - 1.
         """
         with self._turn:
-            words = self._words(values)
+            words = self._words(values, True)
             if (count := len(self) + len(words)) > MOST_ROWS:
                 raise ParameterError(f"an index holds at most {MOST_ROWS:,} fingerprints; this would make {count:,}")
             self._words_added.append(words)
@@ -166,13 +165,14 @@ class FingerprintIndex:
 
     def _asked(self, values: Values, margins: Margins) -> tuple[UInt64Array, Margins]:
         """Check queries and their margins."""
-        query = self._words(values)
+        query = self._words(values, False)
+        bits = self.bits or (values.bits if isinstance(values, Fingerprints) else 64 * query.shape[1])
         if margins is None and isinstance(values, Fingerprints):
             margins = values.margins
         if margins is not None:
             margins = cast(NDArray[np.float32], np.asarray(margins))
-        if margins is not None and margins.shape != (len(query), self.bits):
-            raise ParameterError(f"margins must have shape ({len(query)}, {self.bits}); theirs is {margins.shape}")
+        if margins is not None and margins.shape != (len(query), bits):
+            raise ParameterError(f"margins must have shape ({len(query)}, {bits}); theirs is {margins.shape}")
         if margins is not None and (margins.dtype.kind not in "fi" or np.isnan(margins).any()):
             raise ParameterError("margins must be numbers, and nan is none: weak bits are told by their size")
         return query, margins
@@ -182,6 +182,8 @@ class FingerprintIndex:
     ) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return (query rows, stored rows, distances) of all hits."""
         with self._turn:  # a search holds on to what it was made from
+            if not len(self):
+                return (np.empty(0, np.int64),) * 3
             self._prepare()
             search = self._search(query, margins, first_only, self_join)
         left, right, distance, compared = collect(search, len(query))
@@ -223,9 +225,6 @@ class FingerprintIndex:
 
     def pairs(self) -> Pairs:
         """Find all pairs of stored fingerprints within the radius of each other, each once, ``left < right``."""
-        if len(self) == 0:
-            none = np.empty(0, np.int64)
-            return Pairs(none, none, 0, None, none)
         with self._turn:
             left, right, distance = self._run(self._stored, None, False, True)
         return Pairs(left, right, len(self), None, distance)

@@ -165,7 +165,7 @@ class HammingIndex(FingerprintIndex):
             return self._assign(values)
 
     def _assign(self, values: Values) -> Int64Array:
-        words, first_row = self._words(values), len(self)
+        words, first_row = self._words(values, True), len(self)
         clustered = len(self._founders)
         if clustered < first_row:  # rows that were only added found clusters of their own
             self._founders.append(np.arange(clustered, first_row))
@@ -203,6 +203,6 @@ class HammingIndex(FingerprintIndex):
         order, bounds = equal_rows(words)
         firsts = order[bounds[:-1]]
         if self._distinct is None:
-            self._distinct = HammingIndex(radius=self.radius, bits=self.bits, recall=self.recall)
+            self._distinct = HammingIndex(radius=self.radius, bits=self.bits, recall=self.recall, memory=self.memory)
         self._distinct.add(words[firsts])
         self._distinct_rows.append(rows[firsts])

@@ -225,6 +225,9 @@ class XorBits(Packing):
     Single bits of dense sets match with a probability E below 1/2 if R < r / 2 at equal densities r, and combined bits do not
     distinguish 2 E - 1 from its opposite: estimates that fit a lower resemblance too are nan. Hashes have densities of 0.
 
+    Estimates are of use from ``theory.xor_bits.least_usable`` on, a resemblance of 0.50 for 2 and 0.71 for 4 combined in each
+    of 256 stored bits; lower ones come with a warning.
+
     References
     ----------
     Li & König, WWW 2010, section 5.3; f-fractional bit minwise hashing, equations 27-34 (29, 30, 32 corrected).

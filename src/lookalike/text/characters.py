@@ -17,6 +17,7 @@ from ..values import Int64Array
 from .texts import Texts
 
 UNICODE_VERSION = "14.0.0"
+FORMS = {"none": 0, "NFC": folding.NOT_NFC, "NFKC": folding.NOT_NFKC}
 POINTS = 1 << 13  # code points between two that begin segments: room that nearly all texts get along with
 MOST_POINTS = 1 << 20  # of a long stretch that needs more: as many as it has bytes, but no more than this at once
 
@@ -51,11 +52,11 @@ def _unassigned() -> frozenset[int]:
     return frozenset(p for p in strangers.tolist() if unicodedata.category(chr(p))[0] in "LMN")
 
 
-def normalize(text: str, form: str) -> str:
-    """Bring a text into a Unicode normal form, the same on every Python version: later characters stay as they are."""
+def normalize(text: str, form: str, hides: int = 0) -> str:
+    """Do for one text what ``normalized`` does."""
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     texts = Texts(data, np.array([0, len(data)]))
-    return normalized(texts, form)[0].row(0).decode("utf-8", "surrogatepass")
+    return normalized(texts, form, hides)[0].row(0).decode("utf-8", "surrogatepass")
 
 
 def fold(text: str) -> str:
@@ -66,25 +67,26 @@ def fold(text: str) -> str:
     return "".join(c if ord(c) in unassigned else c.casefold() for c in text)
 
 
-def normalized(texts: Texts, form: str) -> tuple[Texts, int]:
+def normalized(texts: Texts, form: str, hides: int = 0) -> tuple[Texts, int]:
     """Return texts in a Unicode normal form, the very same where all are in it already; and the number of invalid bytes.
-    Characters that came later than the pinned version of Unicode, and invalid bytes, stay as they are."""
-    characters, flag = character_tables(), folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC
-    where = (texts.data, texts.offsets, 0, len(texts), characters, flag)
+    Characters that came later than the pinned version of Unicode, and invalid bytes, stay as they are; what ``hides`` says
+    (``folding.HIDDEN``, ``HIDDEN_SPACE``) is left out before."""
+    flag = FORMS[form] | hides
+    where = (texts.data, texts.offsets, 0, len(texts), character_tables(), flag)
     stretches = np.empty((64, 3), np.int64)
     count, invalid = folding.find_unnormalized(*where, stretches)
     if count > len(stretches):
         stretches = np.empty((count, 3), np.int64)
         folding.find_unnormalized(*where, stretches)
-    return (_replaced(texts, stretches[:count], form) if count else texts), invalid
+    return (_replaced(texts, stretches[:count], form, flag) if count else texts), invalid
 
 
-def _replaced(texts: Texts, stretches: Int64Array, form: str) -> Texts:
+def _replaced(texts: Texts, stretches: Int64Array, form: str, flag: int) -> Texts:
     """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that."""
     counts, growth, at = np.empty(256, np.int64), np.zeros(len(texts), np.int64), np.zeros(5, np.int64)
     at[2], last = texts.offsets[0], texts.offsets[-1]
     room, points, parts, state = texts.n_bytes + texts.n_bytes // 8, POINTS, [], normal_forms.MORE_BYTES
-    tables = folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC, character_tables(), form_tables(form)
+    tables = flag, character_tables(), form_tables(form)
     out = np.empty(0, np.uint8)
     while state != normal_forms.DONE:
         if state == normal_forms.MORE_POINTS:
@@ -103,13 +105,15 @@ def _replaced(texts: Texts, stretches: Int64Array, form: str) -> Texts:
     return Texts(data, offsets)
 
 
-def original_places(data: NDArray[np.uint8], form: str, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array]:
+def original_places(
+    data: NDArray[np.uint8], form: str, hides: int, begins: Int64Array, ends: Int64Array
+) -> tuple[Int64Array, Int64Array]:
     """Return where in a text is what begins and ends somewhere in its normal form; what changed of a piece is one place."""
-    tables, flag = character_tables(), folding.NOT_NFC if form == "NFC" else folding.NOT_NFKC
+    tables, flag = character_tables(), FORMS[form] | hides
     old = np.empty(cut_pieces(data, tables, flag, np.empty(0, np.int64)) + 1, np.int64)
     cut_pieces(data, tables, flag, old)
     old[-1] = len(data)
-    pieces = normalized(Texts(data, old), form)[0]
+    pieces = normalized(Texts(data, old), form, hides)[0]
     same = np.minimum(np.diff(old), np.diff(pieces.offsets))  # bytes at the front that stay
     owner = np.repeat(np.arange(len(same)), same)
     place = np.arange(len(owner)) - np.repeat(np.cumsum(same) - same, same)

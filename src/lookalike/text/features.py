@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
@@ -79,6 +79,10 @@ class WordTokenizer:
                 raise ParameterError(f"no stemmer is known for the language {self.language!r}; known are {known}")
             stemmed = lru_cache(1 << 18)(snowballstemmer.stemmer(self.language).stemWord)
         object.__setattr__(self, "_stemmed", stemmed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make it anew in another process: what stems words cannot travel."""
+        return partial(WordTokenizer, language=self.language, stop_words=self.stop_words, stem=self.stem), ()
 
     @property
     def __name__(self) -> str:

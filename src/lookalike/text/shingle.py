@@ -13,19 +13,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
+from ..kernels.folding import HIDDEN, HIDDEN_SPACE
 from ..kernels.hashing import digest_rows
 from ..kernels.places import token_places
 from ..kernels.scratch import scratch
 from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
+from .characters import FORMS, UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
 from .ignored import Dropping, Ignored
 from .texts import Texts, from_arrow_array
 
-RULES = 2  # raised whenever the same text gets other hashes
+RULES = 3  # raised whenever the same text gets other hashes
 DEFAULT_WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
-NORMALIZATIONS = ("none", "NFC", "NFKC")
 Tokenizer = Callable[[str], Iterable[str]]
 
 
@@ -39,7 +39,8 @@ class Shingling:
         What a shingle is made of. Words are runs of Unicode letters, digits and marks; in scripts without spaces (Han,
         Hiragana, Katakana, Bopomofo, Yi, Tangut, Nushu, Thai, Lao, Khmer, Myanmar, Tai Le, New Tai Lue, Tai Tham, Tai Viet,
         Ahom) each letter or digit, with the marks after it, is a word. "char" is code points, runs of white space counting
-        as one blank; "byte" is the text's UTF-8 bytes as they are; "line" is non-blank lines, white space likewise.
+        as one blank; "byte" is the text's UTF-8 bytes as they are; "line" is non-blank lines, white space likewise. Characters
+        that show nothing, such as soft hyphens, do not count but in bytes.
     width : int >= 1, optional
         Units in a shingle; default 5 words, 5 characters, 8 bytes or 1 line. A shorter text is one shingle, itself.
     normalization : {"NFC", "NFKC", "none"}, default "NFC"
@@ -47,10 +48,11 @@ class Shingling:
     fold_case : bool, default True
         Ignore or respect letter case; without effect on bytes.
     tokenizer : callable, optional
-        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalized text, unfolded or folded.
-    rules : {1, 2}, default 2
+        From a text (str) to a list of tokens (str), in place of the unit; it sees the normalized text, unfolded or folded,
+        without characters that show nothing.
+    rules : {1, 2, 3}, default 3
         Version of the rules that turn a text into hashes. Only sketches made by the same rules can be compared. This
-        version shingles texts by rules 2 only.
+        version shingles texts by rules 3 only.
     ignored : optional
         Shingles that do not count, of texts that jobs are given as ``ignore``.
     key_fingerprint : str, default ""
@@ -85,8 +87,8 @@ class Shingling:
         """Check the parameters and fill in the width."""
         if self.unit not in UNITS:
             raise ParameterError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
-        if self.normalization not in NORMALIZATIONS:
-            raise ParameterError(f"normalization must be one of {', '.join(NORMALIZATIONS)}; got {self.normalization!r}")
+        if self.normalization not in FORMS:
+            raise ParameterError(f"normalization must be one of {', '.join(FORMS)}; got {self.normalization!r}")
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if not isinstance(self.width, (int, np.integer)):
@@ -126,8 +128,13 @@ class Shingling:
             **({"key_fingerprint": self.key_fingerprint} if self.key_fingerprint else {}),
         }
 
+    @property
+    def _hides(self) -> int:
+        """Which characters show nothing: where no words are made, spaces without width do not either."""
+        return HIDDEN if self.unit == "word" or self.tokenizer is not None else HIDDEN | HIDDEN_SPACE
+
     def normalized(self, texts: Texts, strict: bool = False) -> Texts:
-        """Return the texts in the wanted normal form; the very same buffers where all of them are already.
+        """Return the texts without what shows nothing, in the wanted normal form; the very same buffers where all are already.
 
         Parameters
         ----------
@@ -143,11 +150,11 @@ class Shingling:
             If a text is not valid UTF-8.
         """
         self._check_rules()
-        if self.normalization == "none" or self.unit == "byte":
+        if self.unit == "byte":
             if strict:
                 texts.check()
             return texts
-        found, invalid = normalized(texts, self.normalization)
+        found, invalid = normalized(texts, self.normalization, self._hides)
         if strict and invalid:
             texts.check()
         return found
@@ -177,7 +184,7 @@ class Shingling:
             If the tokenizer fails or yields anything but str.
         """
         values, offsets = self._hashes(texts, name_row, strict)
-        return (values, offsets) if self.ignored is None else Dropping(self.ignored.hashes)(values, offsets)
+        return (values, offsets) if self.ignored is None else _dropping(self.ignored, len(self.ignored.hashes))(values, offsets)
 
     def _hashes(self, texts: Texts, name_row: Callable[[int], str], strict: bool) -> tuple[UInt64Array, Int64Array]:
         """Return the hashes of all shingles."""
@@ -223,7 +230,7 @@ class Shingling:
             ends[some] = where[1, np.searchsorted(wanted, last[some])]
             if folded is not texts and texts.row(row) != folded.row(row):
                 text = np.frombuffer(texts.row(row), np.uint8)
-                begins[some], ends[some] = original_places(text, self.normalization, begins[some], ends[some])
+                begins[some], ends[some] = original_places(text, self.normalization, self._hides, begins[some], ends[some])
         return begins, ends
 
     def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
@@ -252,8 +259,7 @@ class Shingling:
         tokens: list[str] = []
         bounds = np.zeros(len(texts) + 1, np.int64)
         for row in range(len(texts)):
-            text = texts.row(row).decode("utf-8", "replace")
-            text = text if self.normalization == "none" else normalize(text, self.normalization)
+            text = normalize(texts.row(row).decode("utf-8", "replace"), self.normalization, self._hides)
             tokens += self._tokens_of(fold(text) if self.fold_case else text, partial(name_row, row))
             bounds[row + 1] = len(tokens)
         try:
@@ -278,6 +284,12 @@ class Shingling:
                 if not isinstance(token, str):
                     raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
         return tokens
+
+
+@lru_cache(1)
+def _dropping(ignored: Ignored, n_hashes: int) -> Dropping:
+    """Return what drops the shingles that do not count, made once for all pieces; of loaded ones no hash is known."""
+    return Dropping(ignored.hashes)
 
 
 def ignored_places(shingling: Shingling) -> NDArray[np.bool_]:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         minhash,
         mixture,
         one_permutation,
+        packed_banding,
         set_distance,
         setsketch,
         shares,

@@ -32,7 +32,7 @@ def occupancy(union_size: int, bins: int, universe: int | None = None) -> NDArra
 
     Notes
     -----
-    Time: union_size steps over bins values.
+    Time: union_size steps, or as many as fill all bins, over the numbers of bins that have a probability above 1e-30.
 
     References
     ----------
@@ -42,15 +42,17 @@ def occupancy(union_size: int, bins: int, universe: int | None = None) -> NDArra
     universe = None if universe is None else int(count("universe", universe))
     if universe is not None and union_size > universe:
         raise ParameterError(f"a union of {union_size} does not fit a universe of {universe}")
-    m = np.arange(bins + 1)
-    p = np.zeros(bins + 1)
-    p[0] = 1.0
+    out, p, low = np.zeros(bins + 1), np.ones(1), 0  # p: of low filled bins, and of more one by one
     for j in range(union_size):
+        m = np.arange(low, low + len(p))
         taken = m / bins if universe is None else np.maximum(m * universe / bins - j, 0.0) / (universe - j)
-        q = p * taken
-        q[1:] += p[:-1] * (1.0 - taken[:-1])
-        p = q
-    return p
+        p = np.append(p * taken, 0.0) + np.append(0.0, p * (1.0 - taken))
+        counts = np.flatnonzero(p > 1e-30)
+        low, p = low + counts[0], p[counts[0] : counts[-1] + 1]
+        if low == bins:
+            break
+    out[low : low + len(p)] = p
+    return out
 
 
 def expected_empty(union_size: ArrayLike, bins: ArrayLike, universe: ArrayLike | None = None) -> Float:

@@ -87,6 +87,28 @@ def resemblance(
     return (rho + 1.0 - 2.0 * c1) / (2.0 - 2.0 * c2)
 
 
+def least_usable(
+    combined: ArrayLike, samples: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
+) -> Float:
+    """Resemblance from which that estimate is of use: where 2 T - 1 is four standard errors of chance, 4 / sqrt(n).
+
+    From there on its bias is at most an eighth of its standard error (to second order); below, the root makes much of chance:
+    sets with nothing in common seem to have n^(-1/2m) in common.
+
+    Parameters
+    ----------
+    combined : array_like of int >= 2
+    samples : array_like of int >= 1
+        Number n of stored bits.
+    density_left, density_right : array_like of float in [0, 1]
+
+    References
+    ----------
+    Second-order expansion of ``resemblance``.
+    """
+    return resemblance(np.minimum(0.5 + 2.0 / np.sqrt(count("samples", samples)), 1.0), combined, density_left, density_right)
+
+
 _estimate = resemblance
 
 

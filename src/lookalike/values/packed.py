@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.packing import count_filled, count_matches
-from ..theory import known_sizes
+from ..theory import known_sizes, xor_bits
 from ..theory.bbit import quantized
 from ..theory.mixture import Part
 from ..theory.shares import share_error
@@ -269,6 +270,11 @@ class PackedSignatures(Sized):
             If ``other`` was made with different parameters.
         ParameterError
             If there is no such row.
+
+        Warns
+        -----
+        RuntimeWarning
+            If XORed bits give an estimate that is too low to be of use: see ``theory.xor_bits.least_usable``.
         """
         if self.packing.ordered:
             found, error = self._of_intersection(left, right, other)
@@ -294,5 +300,14 @@ class PackedSignatures(Sized):
                 highest = np.minimum(*densities) / np.maximum(*densities)
         shape = counted.shape[:-1]
         found, error = np.reshape(found, shape), np.reshape(error, shape)
+        part = self.packing.parts(self.permutations)[0]
+        if part.combined > 1 and len(self.layout) == 1:
+            least = xor_bits.least_usable(part.combined, part.slots, *densities)
+            if np.any(found < least):
+                warnings.warn(
+                    f"estimates from XORs of {part.combined} bits are of use from a resemblance of {np.max(least):.2f} on; "
+                    "below, chance makes sets that share nothing seem alike: store whole bits, or combine fewer",
+                    RuntimeWarning, stacklevel=2,
+                )  # fmt: skip
         found = (np.clip(found, 0.0, np.reshape(np.broadcast_to(highest, shape), shape)) if clip else found)[()]
         return (found, error[()]) if with_error else found

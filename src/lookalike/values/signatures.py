@@ -284,6 +284,7 @@ class Fingerprints(Brief):
         """
         if self.margins is None:
             raise ParameterError("these fingerprints carry no margins: make them with SimHash(margins=True)")
-        largest = np.abs(self.margins).max(1, keepdims=True).astype(np.float64)
-        scaled = np.rint(self.margins * (127.0 / np.where(largest > 0, largest, 1.0)))
+        margins = self.margins.astype(np.float64)
+        largest = np.abs(margins).max(1, keepdims=True)
+        scaled = np.rint(margins * (127.0 / np.where(largest > 0, largest, 1.0)))
         return replace(self, margins=scaled.astype(np.int8))

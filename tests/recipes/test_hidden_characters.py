@@ -1,0 +1,134 @@
+"""Characters that show nothing make no difference: in any unit, normal form and job, keyed or not."""
+
+import unicodedata
+
+import pyarrow as pa
+import pytest
+from cli.commands import lines, run
+
+import lookalike as la
+
+FORMAT = [
+    chr(p) for p in range(0x110000) if unicodedata.category(chr(p)) == "Cf" and unicodedata.ucd_3_2_0.category(chr(p)) == "Cf"
+]
+HIDDEN = [
+    *"\u00ad\u034f\u061c\u180b\u200c\u200d\u200e\u2060\u202e\u2069\ufe0f\ufeff",
+    "\U000e0041",
+    "\U000e0101",
+    "\u2060\ufe00\u200d",
+]
+PLAIN = "Die Rechtsschutzversicherungsgesellschaft übernahm die Kosten der Donaudampfschifffahrt ohne weiteren Widerspruch"
+PERSIAN = "نمی‌خواهم کتاب‌های دوستم را به آن‌ها بدهم چون می‌ترسم خراب شوند"
+
+
+def marked(text, hidden):
+    """The text with a character inside each word and at both ends."""
+    return hidden + " ".join(word[:3] + hidden + word[3:] for word in text.split()) + hidden
+
+
+def sets(text, **how):
+    return set(la.shingle([text], **how).values.tolist())
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "line"])
+@pytest.mark.parametrize("form", ["none", "NFC", "NFKC"])
+def test_each_makes_no_difference(unit, form):
+    how = {"unit": unit, "normalization": form, "width": 1 if unit == "line" else 3}
+    for hidden in {*FORMAT, *HIDDEN} - {"\u200b"}:
+        for text in (PLAIN, "e\u0301 日本 한국어 हिन्दी"):
+            assert sets(marked(text, hidden), **how) == sets(text, **how), ascii(hidden)
+            assert sets(marked(text, hidden), key=b"k" * 16, **how) == sets(text, key=b"k" * 16, **how), ascii(hidden)
+
+
+def test_bytes_are_what_they_are():
+    assert sets(marked(PLAIN, "\u00ad"), unit="byte") != sets(PLAIN, unit="byte")
+
+
+@pytest.mark.parametrize(("hidden", "shown"), [
+    ("e\u00ad\u0301", "\u00e9"), ("a\u034f\u0323\u200d\u0307", "\u1ea1\u0307"), ("\u1112\u200d\u1161\u2060\u11ab", "\ud55c"),
+    ("\u212b\ufe0f\u00ad", "\u00c5"), ("\u0323\u00ad", "\u0323"),
+])  # fmt: skip
+@pytest.mark.parametrize("unit", ["word", "char"])
+def test_what_they_stood_between_is_normalized_together(hidden, shown, unit):
+    assert sets(f"x {hidden} y", unit=unit, width=1) == sets(f"x {shown} y", unit=unit, width=1)
+    assert sets(hidden, unit=unit, width=1) == sets(shown, unit=unit, width=1)
+
+
+def test_a_space_without_width_separates_words_and_is_no_character():
+    assert sets("foo\u200bbar", width=1) == sets("foo bar", width=1) != sets("foobar", width=1)
+    assert sets("ภาษา\u200bไทย") == sets("ภาษาไทย")
+    assert sets("foo\u200bbar", unit="char") == sets("foobar", unit="char")
+    assert sets("a\n\u200b\u200e\nb", unit="line") == sets("a\nb", unit="line")
+    assert la.shingle(["\u200e\ufe0f\u2060", "\u200b", "\u2764\ufe0f"]).sizes.tolist() == [0] * 3
+
+
+def test_joiners_do_not_make_other_words():
+    """With them, without them and only some of them: one text to a search."""
+    without = PERSIAN.replace("\u200c", "")
+    assert sets(PERSIAN) == sets(without) and sets("ශ්\u200dරී ලංකා", width=1) == sets("ශ්රී ලංකා", width=1)
+    assert sets(PERSIAN.replace("\u200c", " ")) != sets(PERSIAN)
+
+
+def test_tokenizers_of_users_see_none():
+    seen = []
+
+    def tokenizer(text):
+        seen.append(text)
+        return text.split()
+
+    for form in ("none", "NFC"):
+        la.shingle([marked("Wort für Wort", "\u00ad") + "\u200b"], tokenizer=tokenizer, normalization=form, width=1)
+    assert seen == ["wort für wort\u200b"] * 2
+
+
+@pytest.mark.parametrize("how", [{}, {"recall": 1}, {"measure": "containment"}, {"method": "simhash"}], ids=str)
+def test_jobs_find_the_same_text(how):
+    texts = [PLAIN, PERSIAN, *(marked(text, hidden) for text in (PLAIN, PERSIAN) for hidden in ("\u00ad", "\u200d\u2060"))]
+    found = la.dedup(texts, threshold=0.9, **how)
+    assert found.keep.sum() == 2
+    pairs = la.pairs(texts, threshold=0.9, **how).to_pylist()
+    assert [list(row.values())[2] for row in pairs] == [1.0] * 6
+
+
+def test_templates_are_left_out_however_they_are_written():
+    how = {"threshold": 0.5, "ignore": [marked(PLAIN, "\u00ad")]}
+    left = la.dedup([f"{PLAIN} one two three four five", f"{PLAIN} six seven eight nine ten"], **how)
+    assert left.keep.all()
+
+
+def test_passages_are_cut_where_they_are():
+    again = "Neu: " + marked(PLAIN, "\u00ad") + " Ende."
+    found = la.passages(pa.table({"text": [PLAIN, again]}), length=5)
+    data = again.encode()
+    (row,) = found.removed.to_pylist()
+    assert row["id"] == 1
+    assert data[: row["begin"]].decode() == "Neu: \u00ad" and data[row["end"] :].decode() == "\u00ad Ende."
+
+
+def test_words_of_lines_are_counted_without_them():
+    twice = ["a\u00adb c\u2060d \u200e\n"] * 2
+    assert [la.lines(pa.table({"text": twice}), min_words=n).removed.num_rows for n in (2, 3)] == [1, 0]
+
+
+def test_overlap_says_where_it_is():
+    page = f"Vorher. {marked(PLAIN, chr(0xAD))} Nachher."
+    (row,) = la.overlap([page], against=[PLAIN]).matches.to_pylist()
+    assert row["containment"] == 1.0
+    assert page.encode()[row["begin"] : row["end"]].decode() == marked(PLAIN, "\u00ad")[1:-1]
+
+
+def test_an_index_finds_it(tmp_path):
+    with la.Index.create(tmp_path / "x", threshold=0.8) as index:
+        index.add(["soft"], [marked(PLAIN, "\u00ad")])
+        (row,) = index.query([marked(PLAIN, "\ufeff")]).to_pylist()
+    assert (row["id"], row["estimated_resemblance"]) == ("soft", 1.0)
+
+
+def test_on_the_command_line(capfd, tmp_path):
+    texts = [PLAIN, marked(PLAIN, "\u00ad")]
+    for name, text in zip("ab", texts, strict=True):
+        (tmp_path / f"{name}.txt").write_text(text)
+    assert run(capfd, "dedup", lines(tmp_path / "x.jsonl", texts), "-o", tmp_path / "kept.jsonl", "--quiet")[0] == 0
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 1
+    code, out, _ = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--diff")
+    assert code == 0 and "{+\u27e8U+00AD\u27e9Die" in out and "1.0000" in out
