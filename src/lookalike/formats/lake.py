@@ -6,10 +6,12 @@ how many folders below the table's the file is are in the name of the format, so
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -311,6 +313,25 @@ def _snapshot(kind: str, root: AnyPath, version: str) -> Snapshot:
     return form.snapshot(root, version)
 
 
+def outside(root: AnyPath, name: str) -> InputDataError:
+    return InputDataError(
+        f"{shown(root)}: the table names a file outside of its folder, {name!r:.200}, as shallow clones do; these are not "
+        "read: copy the table whole (deep clone)"
+    )
+
+
+def inside(name: str, root: AnyPath) -> AnyPath:
+    """Return the path of a file in a table's folder; refuse one that leads out of it, or is a pipe or device."""
+    path = root / name
+    if name.startswith("/") or ".." in name.split("/"):
+        raise outside(root, name)
+    if isinstance(path, Path) and not os.path.realpath(path).startswith(os.path.join(os.path.realpath(root), "")):
+        raise outside(root, name)
+    if isinstance(path, Path) and path.exists() and not path.is_file():
+        raise InputDataError(f"{shown(path)}: the table names this as a file, and it is none")
+    return path
+
+
 def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[int, int, int, int]]:
     """Return size, time of change, device and inode of files in a folder, as far as they are there."""
     if isinstance(root, Url):
@@ -320,7 +341,7 @@ def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[i
     found = {}
     for name in names:
         try:
-            status = (root / name).stat()
+            status = os.stat(inside(name, root))
         except FileNotFoundError:
             continue
         except OSError as error:
