@@ -115,7 +115,7 @@ CODED = "ab^-aqEH.-t@S}K{vb[*k^"
     ],
 )  # fmt: skip
 def test_deletion_vectors_are_in_the_folder(strange, tmp_path, kind, place):
-    commit(strange, deleting(kind, place.format(top=tmp_path)))
+    commit(strange, deleting(kind, place.replace("{top}", str(tmp_path))))
     with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
         la.dedup(strange)
 

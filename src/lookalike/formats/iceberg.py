@@ -89,10 +89,10 @@ class Iceberg(Lake):
         known = (own.metadata or {}).get(_ID)
         return str(own.name) if known is None else str(known.decode())
 
-    def sources(self, snapshot: Snapshot, schema: pa.Schema) -> tuple[list[pa.Field], dict[str, pa.Field]]:
+    def sources(self, snapshot: Snapshot, schema: pa.Schema, name: str) -> tuple[list[pa.Field], dict[str, pa.Field]]:
         """Return the columns of the table, and those of a file by the names that they have there; without ids by the names."""
         if any(_ID in (one.metadata or {}) for one in schema):
-            return super().sources(snapshot, schema)
+            return super().sources(snapshot, schema, name)
         own = {snapshot.names.get(one.name, one.name): one for one in schema}
         fields, found = list(snapshot.schema), {}
         for keyed, plain in zip(snapshot.fields, fields, strict=True):
@@ -101,8 +101,8 @@ class Iceberg(Lake):
                 continue
             if pa.types.is_nested(source.type) and not alike(self, source, plain):
                 raise InputDataError(
-                    f"a file of the Iceberg table has no field ids, and its column {source.name!r} differs from the table's in "
-                    "the fields inside it: write the table again, as compaction does"
+                    f"{name}: a file of the Iceberg table without field ids, whose column {source.name!r} differs from the "
+                    "table's in the fields inside it: write the table again, as compaction does"
                 )
             found[plain.name] = source
         return fields, found

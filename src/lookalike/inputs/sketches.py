@@ -110,7 +110,7 @@ def as_references(
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
     if not found:
-        sources = as_sources(data, glob=glob, format=format, delimiter=delimiter)
+        sources = as_sources(data, glob=glob, format=format, delimiter=delimiter, others=None)
         return sources if query is None else queried(sources, query)
     return open_references(items, glob=glob, format=format, delimiter=delimiter, query=query, trust=trust)
 
