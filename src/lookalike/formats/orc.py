@@ -15,6 +15,7 @@ from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
 from .merged_parquet import row_groups, together
+from .rows import refuse_twice
 from .split import Batch, Columns, Record, Split
 
 READ_ROWS = 64
@@ -92,8 +93,14 @@ class ORC(ColumnarFormat):
                 del batch  # not held while the next is read, nor is the table
             del table
 
+    def check_writing(self, split: Split, converted: bool) -> None:
+        """Refuse two columns of one name, of which Arrow reads neither."""
+        names = self.schema(split).names
+        refuse_twice(split.name, "schema", names, names)
+
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
+        self.check_writing(split, converted=False)
         return self._tables(split)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
@@ -113,6 +120,8 @@ class ORC(ColumnarFormat):
                     if len(table):
                         writer.write(table.cast(schema))
                     del table  # not held while the next is read
+        except InputDataError:
+            raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
             named = next((f"column {own.name!r}" for own in schema if not _is_writable(own)), "a column")
             raise OutputError(f"{named} cannot be written as ORC: {error}; cast or drop it") from None

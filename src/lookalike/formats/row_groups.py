@@ -233,7 +233,9 @@ class RowGroups:
             found += len(batch)
             yield batch, left_out
             del batch  # not held while the next is read
-        if found != stated or sum(rows) != self._metadata.num_rows:
+        if sum(rows) != self._metadata.num_rows:
+            raise OSError(f"its metadata state {self._metadata.num_rows:,} rows, and {sum(rows):,} in its row groups")
+        if found != stated:
             raise OSError(f"its metadata state {stated:,} rows in {last - first:,} row groups, which hold {found:,}")
 
     def _batches(self, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
@@ -325,6 +327,8 @@ class RowGroups:
                     del columns, made
                     begin, size, left_out = end, 0, []
             row += len(other)
+        if next(values, _NO_MORE) is not _NO_MORE:
+            raise OSError(f"row group {number + 1} has more values in some columns than rows")
 
     def _others(self, number: int, rows: int, names: list[str]) -> Iterator[Any]:
         """Yield batches of the columns that are not read value by value; there may be none."""
