@@ -61,6 +61,12 @@ def test_files_without_ids(iceberg, tmp_path):
         schema.rename_column("lang", "language")
     assert [(row["id"], row["language"]) for row in rows_of(table)][-2:] == [(4, None), (9, "it")]
     assert read(table, others=("language",))[-1] == (9, "added as it was", "it")
+    nested = tmp_path / "nested"
+    iceberg.append(nested, ROWS.slice(0, 1).append_column("doc", pa.array([{"a": "x", "b": 1}])))
+    pq.write_table(pa.table({"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]}), nested / "data/added.parquet")
+    iceberg.opened(nested).add_files([f"file://{nested}/data/added.parquet"])
+    with pytest.raises(la.InputDataError, match=r"data/added\.parquet: a file of the Iceberg table without field ids"):
+        la.dedup(nested, id="id").write(tmp_path / "out.parquet")
 
 
 def test_hostile_iceberg_tables(iceberg, tmp_path):
