@@ -109,6 +109,19 @@ def test_the_order_of_a_folder_is_that_of_its_names(tmp_path):
     assert [p.path for p in source.places] == sorted(tmp_path.rglob("*.txt"))
 
 
+def test_a_glob_of_folders_alone(tmp_path):
+    """As Spark writes them: the folder itself is named."""
+    for name in ("a.parquet", "b.parquet"):
+        (tmp_path / name).mkdir()
+    for glob in ("*.parquet", "?.parquet", "{a,b}.parquet"):
+        with pytest.raises(
+            la.InputDataError, match=r"no file matches; skipped: 2 .*a\.parquet.*; name a folder itself, without"
+        ):
+            la.dedup(tmp_path / glob)
+    with pytest.raises(la.InputDataError, match="no file matches$"):
+        la.dedup(tmp_path / "a.parquet/*.x*")
+
+
 def test_globs(folder, tmp_path):
     (folder / "sub.md").mkdir()
     for name in ("notes.md", "sub.md/c.md", "_x.md", "__init__.md", ".y.md", "d.rst"):

@@ -71,6 +71,36 @@ def test_several_dictionaries_in_one_file(tmp_path, kind):
         assert pa.ipc.open_file(of).read_all()["coded"].to_pylist() == TEXTS[::2]
 
 
+@pytest.mark.parametrize("suffix", [".arrow", ".orc", ".parquet"])
+@pytest.mark.parametrize("make", [
+    lambda coded: pa.ListArray.from_arrays([0, 1, 3], coded), lambda coded: pa.LargeListArray.from_arrays([0, 1, 3], coded),
+    lambda coded: pa.MapArray.from_arrays([0, 1, 3], pa.array(["a", "b", "c"]), coded),
+    lambda coded: pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 3], coded)], ["inner"]),
+    lambda coded: pa.ListArray.from_arrays([0, 1, 2], pa.StructArray.from_arrays([coded.slice(0, 2)], ["inner"])),
+    lambda coded: pa.FixedSizeListArray.from_arrays(coded.slice(0, 2), 1),
+])  # fmt: skip
+def test_dictionaries_inside_other_columns(tmp_path, make, suffix):
+    """They are written as their values, as those of columns are."""
+    wanted = []
+    for n, words in enumerate([["x", "y", "z"], ["u", "x", "v"]]):
+        column = make(pa.array(words).dictionary_encode())
+        table = pa.table({"text": [f"words {n} {i}" for i in range(2)], "tags": column})
+        write(tmp_path / f"{n}.arrow", pa.ipc.new_file, None, table)
+        wanted += column.to_pylist()
+    out = tmp_path / f"out{suffix}"
+    la.dedup(sorted(tmp_path.glob("?.arrow"))).write(out)
+    assert la.dedup(out).clean()["tags"].to_pylist() == wanted
+
+
+@pytest.mark.parametrize("lost", [1, 3, 5])
+def test_a_stream_that_ends_in_its_last_mark(tmp_path, lost):
+    write(tmp_path / "a.arrow", pa.ipc.new_stream, None, TABLE)
+    data = (tmp_path / "a.arrow").read_bytes()
+    (tmp_path / "a.arrow").write_bytes(data[:-lost])
+    with pytest.raises(la.InputDataError, match="cut short"):
+        la.dedup(tmp_path / "a.arrow")
+
+
 @pytest.mark.parametrize("kind", ["file", "stream"])
 def test_what_is_decompressed_must_fit(tmp_path, kind):
     path, new = tmp_path / "a.arrow", pa.ipc.new_file if kind == "file" else pa.ipc.new_stream

@@ -232,3 +232,40 @@ def test_conversions_between_tabs_and_commas(tmp_path):
     assert read(tmp_path / "out.csv").decode() == f'id,text\n1,"{A}"\n2,"tab\there, ""q"""\n3,"{B}, too"\n'
     result.write(tmp_path / "out.tsv.gz")
     assert read(tmp_path / "out.tsv.gz").decode() == f'id\ttext\n1\t{A}\n2\t"tab\there, ""q"""\n3\t{B}, too\n'
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "more"),
+    [("x,x,text", "b1,b2,{}", ""), ("text,x,x", "{},b1,b2", ""), ("a,text,b,b,a,", '"b 1",{},b2,,b3,', ""), ("x,text,x", "b1,{}", ",")],
+)  # fmt: skip
+def test_columns_of_one_name_stay_where_they_are(tmp_path, header, row, more):
+    """Also in records of which a part of the text is left out."""
+    shared = "These are words that stand in every page of the whole site."
+    path = tmp_path / "in.csv"
+    rows = [row.format(f'"{shared}\nOnly {word}, and nothing else at all."') for word in ("ants", "bees", "cats", "dogs")]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    la.lines(path).write(tmp_path / "out.csv")
+    found = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text())))
+    place = found[0].index("text")
+    assert found[0] == header.split(",") and len(found) == 5
+    for before, after in zip(csv.reader(rows), found[1:], strict=True):
+        assert before[:place] + before[place + 1 :] == after[:place] + after[place + 1 :]
+    assert shared not in found[4][place] and "Only dogs" in found[4][place]
+
+
+@pytest.mark.parametrize("header", ["id," + "x" * 300 + ",text", 'id,"text', 'id,"' + "x\n" * 100 + '",text'])
+@pytest.mark.parametrize("on_error", ["skip", "stop"])
+def test_a_header_is_never_passed_over(tmp_path, header, on_error):
+    path = tmp_path / "in.csv"
+    path.write_text(header + "\n" + "1,2,words of a document\n" * 20)
+    with pytest.raises(la.InputDataError, match=r"in\.csv, line \d+: the header has more than the 100 bytes"):
+        la.dedup(path, max_document="100B", on_error=on_error)
+
+
+@pytest.mark.parametrize("large", ["x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)])
+def test_the_byte_that_is_not_utf8_is_named_after_records_that_were_left_out(tmp_path, large):
+    path = tmp_path / "in.csv"
+    data = f"id,text\n1,{large}\n2,short\n3,".encode() + b"\xff\n"
+    path.write_bytes(data)
+    with pytest.raises(la.InputDataError, match=rf"invalid UTF-8 at byte {data.index(0xFF)} of the file"):
+        la.dedup(path, max_document="100B", on_error="skip")

@@ -1,5 +1,6 @@
 """Rows of databases: of the only table, of a query, of a query that fails; read again alike."""
 
+import os
 import pickle
 import sqlite3
 
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.formats import database
 from lookalike.formats.registry import format_named
 from lookalike.formats.sources import open_sources
 
@@ -109,12 +111,115 @@ def test_nothing_is_changed(tmp_path, make, suffix):
     assert path.read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == [path.name]
 
 
-def test_a_view_reads_no_other_file(tmp_path):
-    (tmp_path / "secret.txt").write_text("of this machine")
+OUTSIDE = "select 1 as id, content as text from read_text('{secret}')"
+
+
+@pytest.mark.parametrize(
+    ("made", "query"),
+    [
+        (f"create view v as {OUTSIDE}", None),
+        (f"create view pages as {OUTSIDE}", "select id, upper(text) as text from pages"),
+        (f"create macro told() as table {OUTSIDE}", "select text from told()"),
+        ("create table p (id integer)", OUTSIDE),
+        ("create table p (id integer)", "select file as text from glob('{secret}')"),
+        ("create table p (id integer)", "attach '{secret}' as other"),
+    ],
+)
+def test_nothing_in_a_database_reads_another_file(tmp_path, made, query):
+    """Whatever a view or macro says, or a query, which can be one's own."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("of this machine")
     with duckdb.connect(tmp_path / "v.duckdb") as opened:
-        opened.execute(f"create view v as select 1 as id, content as text from read_text('{tmp_path}/secret.txt')")
+        opened.execute(made.format(secret=secret))
     with pytest.raises(la.InputDataError, match=r"v\.duckdb"):
-        la.dedup(tmp_path / "v.duckdb")
+        la.dedup(tmp_path / "v.duckdb", query=query and query.format(secret=secret))
+
+
+def made_by(path, *statements):
+    """A database in which statements were run."""
+    with sqlite3.connect(path) if path.suffix == ".sqlite" else duckdb.connect(path) as opened:
+        for statement in statements:
+            opened.execute(statement)
+    opened.close()
+    return path
+
+
+BOMBS = {
+    "view.sqlite": ["create view v as select hex(zeroblob(300000000)) as text"],
+    "many columns.sqlite": ["create view v as select 1" + "".join(f", zeroblob(9000000) as c{i}" for i in range(500))],
+    "generated.sqlite": [
+        "create table t (id integer, text as (hex(zeroblob(300000000))))", "insert into t (id) values (1)",
+    ],
+    "blob.sqlite": ["create table t (text text, image blob)", "insert into t values ('a', zeroblob(200000000))"],
+    "view.duckdb": ["create view v as select repeat('word ', 300000000) as text"],
+    "generated.duckdb": [
+        "create table t (id integer, text varchar as (repeat('word ', 300000000)))", "insert into t (id) values (1)",
+    ],
+    "list.duckdb": ["create table t as select 'a' as text, list_resize([0], 100000000, 0) as numbers"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_row_has_no_more_bytes_than_the_cap_leaves(tmp_path, name):
+    path = made_by(tmp_path / name, *BOMBS[name])
+    with pytest.raises(la.InputDataError, match=rf"{name}, after row 0: .* MB for a row, or .* MB in all"):
+        la.dedup(path, memory="400MB")
+
+
+def test_columns_that_are_not_asked_for_cost_nothing(tmp_path):
+    path = made_by(tmp_path / "in.duckdb", "create table t as select 'a b' as text, list_resize([0], 100000000, 0) as numbers")
+    assert len(la.dedup(path, memory="400MB", query="select text from t")) == 1
+
+
+ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c) select 'word ' || x as text from c"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "which", "query"),
+    [
+        (".sqlite", "", None), (".sqlite", " where x < 0", "select text from v"), (".duckdb", " where x < 0", None),
+        (".duckdb", "", "select text from v"),
+    ],
+)  # fmt: skip
+def test_reading_ends(tmp_path, monkeypatch, suffix, which, query):
+    monkeypatch.setattr(database, "SECONDS", 1)
+    path = made_by(tmp_path / f"in{suffix}", f"create view v as {ENDLESS}{which}")
+    with pytest.raises(la.InputDataError, match=r"[12] seconds of processor time that a file of its size may take"):
+        la.dedup(path, query=query)
+
+
+@pytest.mark.parametrize("suffix", [".sqlite", ".duckdb"])
+def test_views_of_tables_are_read(tmp_path, suffix):
+    """And what else a database of one's own may have: generated columns, indexes of expressions."""
+    path = made_by(
+        tmp_path / f"in{suffix}", "create table t (id integer, title text, body text, text text as (title || ' ' || body))",
+        "insert into t (id, title, body) values (1, 'A b', 'c d'), (2, 'E', 'f')", "create index i on t (lower(title))",
+        "create view v as select id, upper(text) as text from t",
+    )  # fmt: skip
+    for query, found in (
+        ("select text from t where lower(title) = 'e'", ["E f"]), ("select text from v order by id", ["A B C D", "E F"]),
+        ("with w as (select max(id) as id from t) select v.text from v join w using (id)", ["E F"]),
+    ):  # fmt: skip
+        assert [row["text"] for _, row in open_sources([path], query=query)[0].records()] == found
+
+
+@pytest.mark.parametrize("name", ["in.sqlite-wal", "in.sqlite-journal", "in.duckdb.wal"])
+def test_what_is_beside_a_database_is_a_file(tmp_path, name):
+    suffix = name[2:9]
+    path = (sqlite if suffix == ".sqlite" else duck)(tmp_path / f"in{suffix}")
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(la.InputDataError, match=f"in{suffix}: .*{name} beside it.* is not a regular file"):
+        la.dedup(path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/etc/hostname")
+    with pytest.raises(la.InputDataError, match="is not a regular file"):
+        la.dedup(path)
+
+
+def test_two_columns_of_one_name_in_a_query(tmp_path):
+    path = sqlite(tmp_path / "in.sqlite")
+    with pytest.raises(la.InputDataError, match="the column 'text' appears 2 times"):
+        la.dedup(path, query="select a.text, b.text from pages a, pages b")
 
 
 def test_a_name_of_a_column_that_is_not_utf8(tmp_path):

@@ -1,5 +1,8 @@
 """Delta tables as other programs write them, and as nobody should."""
 
+import json
+import os
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -78,3 +81,101 @@ def test_hostile_delta_tables(tmp_path):
     pq.write_table(rows, tmp_path / "empty/p.parquet")
     with pytest.raises(la.InputDataError, match="the Delta table cannot be read"):
         la.dedup(tmp_path / "empty")
+
+
+@pytest.fixture
+def strange(tmp_path):
+    """A table whose log can be changed, and a pipe and a file outside of it, neither of which may be opened."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "private.txt").write_text("Private words")
+    rows = pa.table({"text": ["public words one", "public words two"]})
+    return delta_log(tmp_path / "t", [("p.parquet", rows, {})], [column("text", "string")], ["deletionVectors", "v2Checkpoint"])
+
+
+def commit(folder, *actions, name=f"{1:020}.json"):
+    """Add a file to the log of a table."""
+    (folder / "_delta_log" / name).write_text("".join(json.dumps(action) + "\n" for action in actions))
+
+
+def deleting(kind, place):
+    """What adds a deletion vector to the file of a table."""
+    there = {"storageType": kind, "pathOrInlineDv": place, "offset": 1, "sizeInBytes": 40, "cardinality": 1}
+    added = {"path": "p.parquet", "size": 1, "modificationTime": 1, "dataChange": True, "partitionValues": {}}
+    return {"add": added | {"deletionVector": there}}
+
+
+CODED = "ab^-aqEH.-t@S}K{vb[*k^"
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("p", "file://{top}/pipe"), ("p", "file://{top}/t/../pipe"), ("p", "file://{top}/t/%2e%2e/pipe"), ("p", "{top}/pipe"),
+        ("p", "s3://bucket/vector.bin"), ("u", f"../{CODED[-20:]}"), ("u", f"/tmp/{CODED[-20:]}"), ("x", "{top}/pipe"),
+    ],
+)  # fmt: skip
+def test_deletion_vectors_are_in_the_folder(strange, tmp_path, kind, place):
+    commit(strange, deleting(kind, place.replace("{top}", str(tmp_path))))
+    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        la.dedup(strange)
+
+
+def test_a_deletion_vector_that_is_a_pipe(strange, tmp_path):
+    os.mkfifo(strange / "vector.bin")
+    commit(strange, deleting("p", (strange / "vector.bin").as_uri()))
+    with pytest.raises(la.InputDataError, match="names this as a file, and it is none"):
+        la.dedup(strange)
+    (strange / "vector.bin").unlink()
+    (strange / "vector.bin").symlink_to(tmp_path / "private.txt")
+    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        la.dedup(strange)
+
+
+@pytest.mark.parametrize("place", ["file://{top}/pipe", "../../../pipe", "{top}/pipe", "..%2F..%2F..%2Fpipe"])
+@pytest.mark.parametrize("form", ["json", "parquet"])
+def test_parts_of_checkpoints_are_in_the_folder(strange, tmp_path, place, form):
+    part = {"sidecar": {"path": place.format(top=tmp_path), "sizeInBytes": 4, "modificationTime": 1}}
+    name = f"{0:020}.checkpoint.016ae953-37a9-438e-8683-9a9a4a79a395.{form}"
+    if form == "json":
+        commit(strange, part, name=name)
+    else:
+        pq.write_table(pa.Table.from_pylist([part]), strange / "_delta_log" / name)
+    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        la.dedup(strange)
+
+
+@pytest.mark.parametrize("name", ["p.parquet", f"_delta_log/{0:020}.json", "_delta_log/_last_checkpoint"])
+def test_links_and_pipes_in_a_table(strange, tmp_path, name):
+    (strange / name).unlink(missing_ok=True)
+    (strange / name).symlink_to(tmp_path / "private.txt")
+    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        la.dedup(strange)
+    (strange / name).unlink()
+    os.mkfifo(strange / name)
+    with pytest.raises(la.InputDataError, match="names this as a file, and it is none"):
+        la.dedup(strange)
+
+
+def test_a_checkpoint_with_parts(strange, tmp_path):
+    """What is in the folder is read, as is a table that a link leads to."""
+    log = [json.loads(line) for line in (strange / f"_delta_log/{0:020}.json").read_text().splitlines()]
+    (strange / "_delta_log/_sidecars").mkdir()
+    added = {name: value for name, value in log[2]["add"].items() if name != "stats"}
+    pq.write_table(
+        pa.table({"add": pa.array([added | {"partitionValues": []}], pa.struct(
+            [("path", pa.string()), ("partitionValues", pa.map_(pa.string(), pa.string())), ("size", pa.int64()),
+             ("modificationTime", pa.int64()), ("dataChange", pa.bool_())]
+        ))}), strange / "_delta_log/_sidecars/part.parquet",
+    )  # fmt: skip
+    size = (strange / "_delta_log/_sidecars/part.parquet").stat().st_size
+    part = {"sidecar": {"path": "part.parquet", "sizeInBytes": size, "modificationTime": 1}}
+    commit(
+        strange,
+        {"checkpointMetadata": {"version": 0}},
+        *log[:2],
+        part,
+        name=f"{0:020}.checkpoint.016ae953-37a9-438e-8683-9a9a4a79a395.json",
+    )
+    (tmp_path / "linked").symlink_to(strange)
+    for folder in (strange, tmp_path / "linked"):
+        assert len(la.dedup(folder)) == 2

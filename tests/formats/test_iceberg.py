@@ -1,5 +1,6 @@
 """Iceberg tables as other programs write them, and as nobody should."""
 
+import os
 import struct
 from pathlib import Path
 
@@ -60,6 +61,12 @@ def test_files_without_ids(iceberg, tmp_path):
         schema.rename_column("lang", "language")
     assert [(row["id"], row["language"]) for row in rows_of(table)][-2:] == [(4, None), (9, "it")]
     assert read(table, others=("language",))[-1] == (9, "added as it was", "it")
+    nested = tmp_path / "nested"
+    iceberg.append(nested, ROWS.slice(0, 1).append_column("doc", pa.array([{"a": "x", "b": 1}])))
+    pq.write_table(pa.table({"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]}), nested / "data/added.parquet")
+    iceberg.opened(nested).add_files([f"file://{nested}/data/added.parquet"])
+    with pytest.raises(la.InputDataError, match=r"data/added\.parquet: a file of the Iceberg table without field ids"):
+        la.dedup(nested, id="id").write(tmp_path / "out.parquet")
 
 
 def test_hostile_iceberg_tables(iceberg, tmp_path):
@@ -78,11 +85,32 @@ def test_hostile_iceberg_tables(iceberg, tmp_path):
     folder, table = fresh("code")
     described_anew(folder, table, lambda held: held["properties"].update({"py-io-impl": "os.system"}))
     assert len(rows_of(folder)) == 4, "the table cannot name code"
-    for i, where in enumerate(["s3://elsewhere/list.avro", "file:///etc/hostname", f"file://{tmp_path}/code/../x.avro"]):
+    for i, where in enumerate(
+        ["s3://elsewhere/list.avro", "file:///etc/hostname", f"file://{tmp_path}/code/../x.avro", "{folder}//etc/hostname"]
+    ):
         folder, table = fresh(f"outside{i}")
-        described_anew(folder, table, lambda held, where=where: held["snapshots"][-1].update({"manifest-list": where}))
+        place = where.format(folder=folder)
+        described_anew(folder, table, lambda held, place=place: held["snapshots"][-1].update({"manifest-list": place}))
         with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
             la.dedup(folder)
+
+
+@pytest.mark.parametrize(
+    "which", ["data/*.parquet", "metadata/snap-*.avro", "metadata/*-m0.avro", "metadata/version-hint.text"]
+)
+def test_links_and_pipes_in_a_table(iceberg, tmp_path, which):
+    folder = tmp_path / "t"
+    iceberg.append(folder, ROWS)
+    (path,) = [*folder.glob(which)] or [folder / which]
+    path.unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "pipe")
+    path.symlink_to(tmp_path / "pipe")
+    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        la.dedup(folder)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(la.InputDataError, match="names this as a file, and it is none"):
+        la.dedup(folder)
 
 
 def test_a_deletion_vector_names_no_more_rows_than_there_are():

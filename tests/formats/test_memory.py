@@ -143,3 +143,22 @@ def test_tables_by_name_share_their_ids():
     result = la.dedup({"one": pa.table({"text": [A]}), "two": pa.table({"text": [A, "b"]}, metadata={"m": "x"})})
     assert result.kept["id"].to_pylist() == ["one:0", "two:1"]
     assert result.clean()["text"].to_pylist() == [A, "b"]
+
+
+@pytest.mark.parametrize("given", [{"glob": "*.csv"}, {"format": "csv"}, {"delimiter": ";"}, {"query": "select 1"}])
+@pytest.mark.parametrize("data", [TEXTS, ROWS, pa.table({"text": TEXTS}), {"a": "b"}, {"one": pa.table({"text": TEXTS})}])
+def test_options_for_files_are_not_for_what_is_in_memory(data, given):
+    (name,) = given
+    for job in (la.dedup, la.pairs, la.lines):
+        with pytest.raises(la.ParameterError, match=f"{name} is for files, and the input is in memory"):
+            job(data, **given)
+
+
+def test_options_for_files_may_be_for_references(tmp_path):
+    (tmp_path / "a.csv").write_text("text;id\nb;1\n")
+    result = la.dedup(pa.table({"text": TEXTS}), against=tmp_path, glob="*.csv", delimiter=";")
+    assert result.keep.tolist() == [True, False, True]
+    both = {"here": pa.table({"text": TEXTS}), "there": tmp_path / "a.csv"}
+    assert la.dedup(both, delimiter=";").keep.tolist() == [True, True, True, False]
+    with pytest.raises(la.ParameterError, match="glob is for files"):
+        la.dedup(TEXTS, against=["b"], glob="*.csv")

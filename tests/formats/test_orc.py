@@ -63,6 +63,9 @@ def test_what_orc_has_no_type_for(tmp_path):
     odd = pa.table({"text": TEXTS[:2], "for": pa.array([1, 2], pa.duration("s"))})
     with pytest.raises(la.OutputError, match="column 'for' cannot be written as ORC: .*duration.*; cast or drop it"):
         la.dedup(odd).write(tmp_path / "b.orc")
+    odd = pa.table({"text": TEXTS[:2], "all": pa.array([[1], [2]], pa.list_(pa.uint8())), "more": ["a", "b"]})
+    with pytest.raises(la.OutputError, match="column 'all' cannot be written as ORC"):
+        la.dedup(odd).write(tmp_path / "b.orc")
 
 
 FLIPS = """
@@ -110,3 +113,12 @@ def test_what_an_output_has_no_type_for_is_said_before_the_job(tmp_path, capsys)
     assert code == 1 and "a.parquet: column 'n' cannot be written as ORC: " in err and "uint8; cast or drop it" in err
     assert "documents" not in out and not (tmp_path / "b.orc").exists()
     assert run(capsys, "dedup", tmp_path / "a.parquet", "-o", tmp_path / "b.arrow")[0] == 0
+
+
+@pytest.mark.parametrize("out", ["out.orc", "folder", "out.jsonl"])
+def test_two_columns_of_one_name(tmp_path, out):
+    """They are refused before the job where rows are written, and read where they are not."""
+    orc.write_table(pa.table([TEXTS[:3], [1, 2, 3], [4, 5, 6]], names=["text", "x", "x"]), tmp_path / "in.orc")
+    assert len(la.dedup(tmp_path / "in.orc")) == 3
+    with pytest.raises(la.InputDataError, match=r"in\.orc, schema: the column 'x' appears 2 times; rename all but one"):
+        la.dedup(tmp_path / "in.orc").write(tmp_path / out)

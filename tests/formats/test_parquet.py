@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.formats import row_groups
 from lookalike.formats.sources import open_sources
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
@@ -246,3 +247,41 @@ def test_schema_and_fields_keep_their_metadata(tmp_path):
     assert provenance["lookalike"] == la.__version__ and provenance["parameters"]["threshold"] == 0.8
     kept = {key: value for key, value in after.metadata.items() if key != b"lookalike"}
     assert after.with_metadata(kept).equals(before, check_metadata=True)
+
+
+def number(value):
+    """A number as the header of a page has it."""
+    value, out = 2 * value, b""
+    while value > 127:
+        value, out = value >> 7, out + bytes([value & 127 | 128])
+    return out + bytes([value])
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
+@pytest.mark.parametrize("large", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(("column", "given"), [(0, {}), (0, {"id": "id"}), (1, {"id": "id"})])
+@pytest.mark.parametrize("words", [10, 200])
+def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec, large, column, given, words):
+    """However the pages are read: neither are rows left out, nor texts empty, nor is anything raised that is no answer."""
+    path = tmp_path / "in.parquet"
+    table = pa.table({"text": [f"word{i} " * words for i in range(3000)], "id": list(range(3000))})
+    how = {"use_dictionary": False, "data_page_size": 1 << 30, "max_rows_per_page": 1 << 30, "write_batch_size": 1 << 20}
+    pq.write_table(table, path, compression=codec, **how)
+    data, at = path.read_bytes(), pq.read_metadata(path).row_group(0).column(column).data_page_offset
+    path.write_bytes(data[:at] + data[at:].replace(number(3000), number(1000), 1))
+    if large:
+        monkeypatch.setattr(row_groups, "LARGE", 30_000)
+        given = given | {"max_document": "10KB"}
+    with pytest.raises(la.InputDataError, match=r"in\.parquet, after row [01]\d*: damaged parquet data: .*(rows|same size)"):
+        la.dedup(path, **given)
+
+
+def test_metadata_that_state_other_rows(tmp_path):
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": [f"word{i}" for i in range(3000)]}), path, row_group_size=1500)
+    data = path.read_bytes()
+    footer = data.rindex(number(3000))
+    for wrong in (data[:footer] + number(2999) + data[footer + 2 :], data.replace(number(1500), number(1499))):
+        path.write_bytes(wrong)
+        with pytest.raises(la.InputDataError, match=r"in\.parquet"):
+            la.dedup(path)

@@ -144,8 +144,15 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
         else:
             skipped.add("folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(match))
     if not found:
-        raise InputDataError(f"{shown(name)}: no file matches")
+        raise _unmatched(shown(name), skipped)
     return found
+
+
+def _unmatched(name: str, skipped: Skipped) -> InputDataError:
+    """The error for a glob that matches no file; folders are named, not matched."""
+    left = f"; skipped: {describe_skipped(skipped.to_dict())}" if skipped.counts else ""
+    way_out = "; name a folder itself, without a glob, to read what is in it" if "folder" in skipped.counts else ""
+    return InputDataError(f"{name}: no file matches{left}{way_out}")
 
 
 def _on_store(
@@ -168,7 +175,7 @@ def _on_store(
             skipped.add("odd_name", str(one.url))
     found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or one.url.has_odd_name)]
     if not found:
-        raise InputDataError(f"{shown(url)}: no file matches")
+        raise _unmatched(shown(url), skipped)
     return found
 
 

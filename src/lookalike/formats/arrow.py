@@ -21,7 +21,7 @@ from ..files.urls import Url
 from ..values.arrays import runs
 from ..values.arrow import without_views
 from .arrow_messages import is_file, messages, size_of
-from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
 from .merged_parquet import row_groups, together
@@ -148,7 +148,7 @@ class Arrow(ColumnarFormat):
         if (
             not streamed and not same
         ):  # a file has one dictionary for all batches; those of other files, or of cut texts, differ
-            schema = pa.schema([f.with_type(_decoded(f.type)) for f in schema], schema.metadata)
+            schema = pa.schema([f.with_type(decoded(f.type)) for f in schema], schema.metadata)
         writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
         try:
             with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
@@ -242,13 +242,6 @@ def _plain(table: pa.Table) -> pa.Table:
         if (plain := without_views(column) if kind is None else column.cast(kind)) is not column:
             table = table.set_column(place, table.field(place).with_type(plain.type), plain)
     return table
-
-
-def _decoded(kind: pa.DataType) -> pa.DataType:
-    """Return a type without dictionaries, also of fields in it."""
-    if types.is_struct(kind):
-        return pa.struct([field.with_type(_decoded(field.type)) for field in kind])
-    return kind.value_type if types.is_dictionary(kind) else kind
 
 
 def _kind(split: Split) -> tuple[bool, str | None]:

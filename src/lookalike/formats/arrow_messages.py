@@ -105,6 +105,8 @@ def _message(raw: BinaryIO, at: int, size: int) -> tuple[int, Message | None] | 
     """Return where a message ends, and what it is, if it has rows; None at the end of a stream."""
     head = _bytes_at(raw, at, min(8, size - at))
     marked = head[:4] == b"\xff\xff\xff\xff"  # before version 0.15 nothing was
+    if 0 < len(head) < 8 and any(head):
+        raise ValueError("the stream is cut short")
     n_metadata = unpack_from("<i", head, 4 if marked else 0)[0] if len(head) == 8 else 0
     if not n_metadata:
         return None

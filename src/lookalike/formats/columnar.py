@@ -18,6 +18,10 @@ from .rows import dots, plain_rows, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
+_LISTS = (
+    (pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list), (pa.types.is_list_view, pa.list_view),
+    (pa.types.is_large_list_view, pa.large_list_view),
+)  # fmt: skip
 
 
 class ColumnarFormat(Format):
@@ -70,6 +74,27 @@ def path_of(fields: Any, name: str) -> tuple[str, ...]:
         if pa.types.is_struct(kinds.get(before, pa.null())) and (inner := path_of(kinds[before], after)):
             return before, *inner
     return ()
+
+
+def decoded(kind: pa.DataType) -> pa.DataType:
+    """Return a type without dictionaries, also of what is in it."""
+    if pa.types.is_dictionary(kind):
+        return decoded(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(decoded(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(decoded(kind.key_type), decoded(kind.item_type), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_item(kind), kind.list_size)
+    for is_kind, make in _LISTS:
+        if is_kind(kind):
+            return make(_item(kind))
+    return kind
+
+
+def _item(kind: Any) -> pa.Field:
+    item: pa.Field = kind.value_field
+    return item.with_type(decoded(item.type))
 
 
 def n_leaves(kind: pa.DataType) -> int:

@@ -32,6 +32,10 @@ def _quotes(line: bytes) -> int:
     return line.n_quotes if isinstance(line, LongLine) else line.count(b'"')
 
 
+def _size(line: bytes) -> int:
+    return line.n_bytes if isinstance(line, LongLine) else len(line)
+
+
 def delimiter_of(given: str) -> str:
     r"""Return the character that ``--delimiter`` names; a tab may be written as ``\t``."""
     delimiter = "\t" if given == "\\t" else given
@@ -67,11 +71,13 @@ class Csv(Format):
         lines = (line for some in read for line in some)
         consumed: list[bytes] = []
         number = offset = size = quotes = 0
+        named = False
 
         def decoded() -> Iterator[str]:
             nonlocal number, offset, size, quotes
             for line in lines:
                 number += 1
+                begin, offset = offset, offset + _size(line)
                 size += len(line)
                 if not line or size > limit.most:
                     quotes = sum(some.count(b'"') for some in consumed) + _quotes(line)
@@ -82,12 +88,11 @@ class Csv(Format):
                 except UnicodeDecodeError as error:
                     hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                     raise InputDataError(
-                        f"{split.name}, line {number}: invalid UTF-8 at byte {offset + error.start} "
+                        f"{split.name}, line {number}: invalid UTF-8 at byte {begin + error.start} "
                         f"of the file{hint}; convert the file, or pass "
                         "--encoding-errors replace (encoding_errors='replace') to continue"
                     ) from None
-                yield text.removeprefix("\ufeff") if offset == 0 else text
-                offset += len(line)
+                yield text if begin else text.removeprefix("\ufeff")
 
         while True:
             try:
@@ -96,9 +101,15 @@ class Csv(Format):
                     consumed.clear()
                     size = 0
                     if fields:
+                        named = True
                         yield fields, raw
                 return
             except _TooLargeError:
+                if not named:
+                    raise InputDataError(
+                        f"{split.name}, line {number}: the header has more than the {limit.most:,} bytes that a record may "
+                        "have, or a quotation mark in it is not closed"
+                    ) from None
                 if not limit.skip:
                     raise split.too_large(f"line {number}") from None
             except csv.Error as error:
@@ -111,7 +122,7 @@ class Csv(Format):
             consumed.clear()
             size = 0
             while quotes % 2 and (line := next(lines, None)) is not None:  # inside quotes a line feed ends no record
-                number, quotes = number + 1, quotes + _quotes(line)
+                number, offset, quotes = number + 1, offset + _size(line), quotes + _quotes(line)
             yield [], b""
 
     def header(self, split: Split) -> tuple[list[str], bytes]:
@@ -233,8 +244,9 @@ class Csv(Format):
     def _cut(self, names: list[str], line: bytes, cuts: Cuts, ranges: list[int]) -> bytes:
         """Return a record without some of its text."""
         (fields,) = csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter, strict=True)
-        given = dict(zip(names, fields, strict=False))
-        return self._line(value or None for value in cuts.record(given, ranges).values()).encode()
+        place = names.index(cuts.column)
+        fields[place] = cuts.record({cuts.column: fields[place]}, ranges)[cuts.column]
+        return self._line(value or None for value in fields).encode()
 
     def _annotate(self, line: bytes, values: Record) -> bytes:
         """Append fields to a record, leaving its own bytes as they are."""

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import stat
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
+
 from ..errors import InputDataError, ParameterError
+from ..files.names import shown
+from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
 from .format import EXPANSION, Format
 from .split import Record, Split
+
+MEMORY = 4 << 30  # bytes of a process that reads a database at most, beside its own
+OWN_MEMORY = 256 << 20
+SECONDS, BYTES_PER_SECOND = 5, 200_000  # of its processor time, a hundred times what plain rows take
+COPIES = 4  # of a row, until its text is taken out of it
+decode = msgspec.msgpack.Decoder(list[dict[str, Any]]).decode
 
 
 class Database(Format):
@@ -18,6 +33,8 @@ class Database(Format):
     written_as = "parquet"
     compressible = False
     query = ""
+    beside: tuple[str, ...] = ()
+    """How names of files end that belong to a database, after its own."""
 
     def queried(self, query: str) -> Self:
         """Return the same format with a query, which its name then says, so that rows are read again alike."""
@@ -33,32 +50,79 @@ class Database(Format):
         path = split.place.path
         if not isinstance(path, Path):
             raise InputDataError(f"{split.name}: a database can be read from a disk only; copy it there")
-        try:
-            for number, row in enumerate(self.selected(path, split, encoding_errors), 1):
-                if split.noted is not None and number == 1:
-                    split.noted(split.place.size)
+        _check_beside(path, split.name, self.beside)
+        most = max(split.limit.most, split.limit.room // COPIES)
+        memory = OWN_MEMORY + min(split.limit.room, MEMORY)
+        seconds = SECONDS + split.place.size // BYTES_PER_SECOND
+        asked = Asked(self.name, bytes(path.absolute()), split.name, encoding_errors, min(most, MEMORY), memory, seconds)
+        number = 0
+        for rows in _answered(asked):
+            if split.noted is not None and not number:
+                split.noted(split.place.size)
+            for row in rows:
+                number += 1
                 yield number, row
-        except self.failures() as error:
-            query = f" (query: {self.query!r:.200})" if self.query else ""
-            raise InputDataError(f"{split.name}: {error}{query}") from None
 
-    def selected(self, path: Path, split: Split, encoding_errors: str) -> Iterator[Record]:
+    def selected(self, asked: Asked) -> Iterator[Record]:
         """Yield the rows that the query gives."""
         raise NotImplementedError
 
-    def failures(self) -> tuple[type[Exception], ...]:
-        """Return what the library raises where a file or a query is not as it should be."""
-        raise NotImplementedError
-
-    def statement(self, split: Split, tables: Sequence[Any]) -> str:
+    def statement(self, asked: Asked, tables: Sequence[Any]) -> str:
         """Return the query, or one for all of the only table."""
         if self.query:
             return self.query
         names = sorted(name for (name,) in tables)
         if len(names) != 1:
             found = f"{len(names)} tables: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else "no table"
-            raise InputDataError(f"{split.name} has {found}; say which rows: --query (query=) 'select id, text from ...'")
+            raise InputDataError(f"{asked.name} has {found}; say which rows: --query (query=) 'select id, text from ...'")
         return 'select * from "{}"'.format(names[0].replace('"', '""'))
+
+
+def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
+    """Refuse links, pipes and devices where the library looks for changes that are not in the file yet."""
+    for beside in (path.with_name(path.name + end) for end in ends):
+        if os.path.lexists(beside) and not stat.S_ISREG(beside.lstat().st_mode):
+            raise InputDataError(f"{name}: {shown(beside)} beside it, which belongs to the database, is not a regular file")
+
+
+def _answered(asked: Asked) -> Iterator[list[Record]]:
+    """Yield what a process reads of a database, some rows at a time."""
+    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "lookalike.formats.database_process"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert process.stdin is not None and process.stdout is not None
+    number, query = 0, f" (query: {asked.form.partition(':')[2]!r:.200})" if ":" in asked.form else ""
+    try:
+        process.stdin.write(encode(asked))
+        process.stdin.close()
+        while len(head := process.stdout.read(HEAD.size)) == HEAD.size:
+            what, size = HEAD.unpack(head)
+            if what == ROWS:
+                rows: list[Record] = decode(process.stdout.read(size))
+                number += len(rows)
+                yield rows
+                del rows  # not held while the next are read
+                continue
+            if what == END:
+                return
+            if what == FAILED:
+                raise InputDataError(process.stdout.read(size).decode() + query)
+            break
+        if process.wait() == -signal.SIGXCPU:
+            why = f"takes more than the {asked.seconds} seconds of processor time that a file of its size may take"
+        else:
+            most, memory = (f"{n_bytes / 1e6:,.0f} MB" for n_bytes in (asked.most, asked.memory))
+            why = (
+                f"takes more than the {most} for a row, or {memory} in all, that the memory cap leaves: raise --memory "
+                "(memory=), or choose fewer columns with --query (query=)"
+            )
+        raise InputDataError(f"{asked.name}, after row {number:,}: reading it {why}{query}")
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait()
 
 
 def queried(splits: Iterable[Split], query: str) -> list[Split]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -10,16 +12,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
+from uuid import UUID
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, ParameterError
+from ..files.inputs import entries_in
 from ..files.names import shown, some_of
+from ..files.tables import LOGS
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .lake import NONE, DataFile, Lake, Snapshot
+from .database_process import limit_process
+from .lake import NONE, DataFile, Lake, Snapshot, inside, outside
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -30,6 +37,12 @@ _READ = {
 }  # fmt: skip
 MEMORY = 4 << 30
 """Bytes of address space of the process that reads deletion vectors: a few bytes can stand for any number of rows."""
+_NUMBERED, _CHECKPOINT = re.compile(r"\d{20}(?=\.)"), re.compile(r"\.checkpoint(\.[-0-9a-f]{36})?\.(parquet|json)")
+_NAMED = ["sidecar.path", "add.path", "add.deletionVector.storageType", "add.deletionVector.pathOrInlineDv"]
+_Z85 = str.maketrans(
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+)
 _DELETED = pa.schema([("path", pa.string()), ("row", pa.list_(pa.int64()))])
 _PHYSICAL = b"delta.columnMapping.physicalName"
 
@@ -97,7 +110,72 @@ def _table(root: AnyPath, version: int | None) -> DeltaTable:
             "folder: rename the folder, or read its files with --format parquet (format='parquet'), if nothing was deleted of "
             "them"
         )
+    _check_log(root, version)
     return DeltaTable(str(root), version=version, storage_options=_options(root))
+
+
+class _Vector(msgspec.Struct):
+    storageType: str = ""  # noqa: N815
+    pathOrInlineDv: str = ""  # noqa: N815
+
+
+class _File(msgspec.Struct):
+    path: str = ""
+    deletionVector: _Vector | None = None  # noqa: N815
+
+
+class _Action(msgspec.Struct):
+    add: _File | None = None
+    sidecar: _File | None = None
+
+
+_DECODE = msgspec.json.Decoder(_Action).decode
+
+
+def _check_log(root: AnyPath, version: int | None) -> None:
+    """Refuse deletion vectors and parts of checkpoints outside of a table's folder, which the package would open."""
+    log = root / LOGS["delta"]
+    names = [e.url.name for e in entries_in(log)] if isinstance(log, Url) else [p.name for p in log.iterdir() if not p.is_dir()]
+    files = {name: inside(f"{log.name}/{name}", root) for name in names if not isinstance(log, Url) or _NUMBERED.match(name)}
+    numbers = {name: int(found[0]) for name in files if (found := _NUMBERED.match(name))}
+    whole = [n for name, n in numbers.items() if _CHECKPOINT.fullmatch(name, 20) and (version is None or n <= version)]
+    for name, number in numbers.items():
+        if number >= max(whole, default=0):  # nothing before a checkpoint is read
+            for action in _actions(files[name]):
+                if action.sidecar is not None:
+                    if set(action.sidecar.path) & set("/:%"):
+                        raise outside(root, action.sidecar.path)
+                    inside(f"{log.name}/_sidecars/{action.sidecar.path}", root)
+                    for part in _actions(log / "_sidecars" / action.sidecar.path):
+                        _check_vector(part, root)
+                _check_vector(action, root)
+
+
+def _actions(path: AnyPath) -> Iterator[_Action]:
+    """Yield what a file of a log says of other files."""
+    if path.name.endswith(".json"):
+        yield from (_DECODE(line) for line in path.read_bytes().splitlines() if line.strip())
+    elif path.name.endswith(".parquet"):
+        import pyarrow.parquet as pq  # here, for what is not needed to start
+
+        with pq.ParquetFile(path.open_anywhere() if isinstance(path, Url) else path) as file:
+            for batch in file.iter_batches(1024, columns=_NAMED, use_threads=False):
+                yield from msgspec.convert(batch.to_pylist(), list[_Action])
+
+
+def _check_vector(action: _Action, root: AnyPath) -> None:
+    vector = action.add and action.add.deletionVector
+    if not vector or vector.storageType == "i":
+        return
+    place = vector.pathOrInlineDv
+    if vector.storageType == "u":
+        name = f"deletion_vector_{UUID(bytes=base64.b85decode(place[-20:].translate(_Z85)))}.bin"
+        inside("/".join(filter(None, (place[:-20], name))), root)
+    else:
+        folder = f"{str(root) if isinstance(root, Url) else root.absolute().as_uri()}/"
+        if not place.startswith(folder):
+            raise outside(root, place)
+        inside(unquote(place.removeprefix(folder)), root)
 
 
 @contextmanager
@@ -117,12 +195,9 @@ def _opening(root: AnyPath, what: str = "") -> Iterator[None]:
 
 def _inside(path: str, root: AnyPath) -> str:
     """Return the name inside the table of a file that its log names by a relative URL."""
-    name = unquote(path)
-    if ":" in path.partition("/")[0] or name.startswith("/") or ".." in name.split("/"):
-        raise InputDataError(
-            f"{shown(root)}: the Delta table names a file outside of its folder, {path!r:.200}, as shallow clones do; these "
-            "are not read: copy the table whole (deep clone)"
-        )
+    if ":" in path.partition("/")[0]:
+        raise outside(root, path)
+    inside(name := unquote(path), root)
     return name
 
 
@@ -155,8 +230,7 @@ def _deleted_rows(uri: str, version: int, options: dict[str, str], name: str) ->
 
 def main(uri: str, version: int, options: dict[str, str]) -> None:
     """Write what is deleted to standard output."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_process(MEMORY, resource.RLIMIT_AS)
     from deltalake import DeltaTable
 
     table = DeltaTable(uri, version=version, storage_options=options)

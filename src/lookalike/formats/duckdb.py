@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
-from .database import Database
+from .database import OWN_MEMORY, Database
+from .database_process import Asked
 from .rows import plain_rows
-from .split import Record, Split
+from .split import Record
 
+_Config = dict[str, str | bool | int | float | list[str]]
+CLOSED: _Config = {
+    "enable_external_access": "false", "allow_persistent_secrets": "false", "python_enable_replacements": "false",
+    "lock_configuration": "true",
+}  # fmt: skip
+"""Nothing is read but the database, whatever its views and macros, or a query, say."""
 _ROWS = 2048
+_CONVERTED = 64
 _TABLES = "select table_name from information_schema.tables order by 1"
 
 
@@ -21,25 +29,24 @@ class DuckDB(Database):
     name = "duckdb"
     suffixes = (".duckdb", ".ddb")
     extra, package = "duckdb", "duckdb"
+    beside = (".wal",)
 
-    def failures(self) -> tuple[type[Exception], ...]:
-        import duckdb
-
-        return (duckdb.Error,)
-
-    def selected(self, path: Path, split: Split, encoding_errors: str) -> Iterator[Record]:
+    def selected(self, asked: Asked) -> Iterator[Record]:
         """Yield the rows that the query gives."""
         import duckdb
 
-        # A table can be a view, which must not read other files of this machine; a query of the user's may.
-        config: dict[str, str | bool | int | float | list[str]] = {} if self.query else {"enable_external_access": "false"}
-        with closing(duckdb.connect(str(path), read_only=True, config=config)) as opened:
-            tables = opened.execute(_TABLES).fetchall()
-            found, number = opened.sql(self.statement(split, tables)), 1
-            for batch in () if found is None else _batches(found):
-                for _, row in plain_rows(batch, split.name, number):
-                    yield row
-                number += len(batch)
+        limits: _Config = {"memory_limit": f"{asked.memory - OWN_MEMORY}B", "threads": 1}
+        with closing(duckdb.connect(os.fsdecode(asked.path), read_only=True, config=CLOSED | limits)) as opened:
+            try:
+                tables = opened.execute(_TABLES).fetchall()
+                found, number = opened.sql(self.statement(asked, tables)), 1
+                for batch in () if found is None else _batches(found):
+                    for some in (batch.slice(at, _CONVERTED) for at in range(0, len(batch), _CONVERTED)):
+                        for _, row in plain_rows(some, asked.name, number):
+                            yield row
+                        number += len(some)
+            except duckdb.OutOfMemoryException:
+                raise MemoryError from None
 
 
 def _batches(found: Any) -> Any:

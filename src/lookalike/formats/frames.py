@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..values.arrow import to_arrow
+from .columnar import decoded
 from .rows import refuse_twice
 
 ROWS = 1 << 14  # of a table that are copied together
@@ -173,7 +174,7 @@ def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schem
 
 def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch without dictionaries, of which a file can have only one for all batches."""
-    columns = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns]
+    columns = [c if (kind := decoded(c.type)) == c.type else c.cast(kind) for c in batch.columns]
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 

@@ -18,7 +18,7 @@ from ..files.tables import METADATA
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .lake import DataFile, Lake, Snapshot, alike
+from .lake import DataFile, Lake, Snapshot, alike, inside, outside
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -44,7 +44,7 @@ class Iceberg(Lake):
         names = {e.url.name for e in entries_in(folder)} if isinstance(folder, Url) else {p.name for p in folder.iterdir()}
         known = {name.removesuffix(METADATA): name for name in names if name.endswith(METADATA)}
         if "version-hint.text" in names:
-            hint = (folder / "version-hint.text").read_bytes()[:1000].decode("utf-8", "replace").strip()
+            hint = inside("metadata/version-hint.text", root).read_bytes()[:1000].decode("utf-8", "replace").strip()
             found = known.keys() & {hint, f"v{hint}", hint.removesuffix(METADATA)}
             problem = f"version-hint.text names {hint!r:.80}, which is not there"
         else:
@@ -89,10 +89,10 @@ class Iceberg(Lake):
         known = (own.metadata or {}).get(_ID)
         return str(own.name) if known is None else str(known.decode())
 
-    def sources(self, snapshot: Snapshot, schema: pa.Schema) -> tuple[list[pa.Field], dict[str, pa.Field]]:
+    def sources(self, snapshot: Snapshot, schema: pa.Schema, name: str) -> tuple[list[pa.Field], dict[str, pa.Field]]:
         """Return the columns of the table, and those of a file by the names that they have there; without ids by the names."""
         if any(_ID in (one.metadata or {}) for one in schema):
-            return super().sources(snapshot, schema)
+            return super().sources(snapshot, schema, name)
         own = {snapshot.names.get(one.name, one.name): one for one in schema}
         fields, found = list(snapshot.schema), {}
         for keyed, plain in zip(snapshot.fields, fields, strict=True):
@@ -101,8 +101,8 @@ class Iceberg(Lake):
                 continue
             if pa.types.is_nested(source.type) and not alike(self, source, plain):
                 raise InputDataError(
-                    f"a file of the Iceberg table has no field ids, and its column {source.name!r} differs from the table's in "
-                    "the fields inside it: write the table again, as compaction does"
+                    f"{name}: a file of the Iceberg table without field ids, whose column {source.name!r} differs from the "
+                    "table's in the fields inside it: write the table again, as compaction does"
                 )
             found[plain.name] = source
         return fields, found
@@ -116,10 +116,9 @@ def _bare(location: str) -> str:
 def _inside(location: str, table: str, root: AnyPath) -> str:
     """Return the name, in a table's folder, of a file whose location begins as the table's, which may have been moved."""
     name = _bare(location).removeprefix(f"{table}/")
-    if name == _bare(location) or ".." in name.split("/"):
-        raise InputDataError(
-            f"{shown(root)}: the Iceberg table names a file outside of its folder, {location!r:.200}: such tables are not read"
-        )
+    if name == _bare(location):
+        raise outside(root, location)
+    inside(name, root)
     return name
 
 
@@ -132,9 +131,9 @@ def _table(root: AnyPath, version: str) -> StaticTable:
     from pyiceberg.table import StaticTable
 
     def opened(name: str) -> PyArrowFile:
-        path = root / name
-        system, inside = (path.filesystem, path.inside) if isinstance(path, Url) else (LocalFileSystem(), str(path))
-        return PyArrowFile(location=str(path), path=inside, fs=system)
+        path = inside(name, root)
+        system, key = (path.filesystem, path.inside) if isinstance(path, Url) else (LocalFileSystem(), str(path))
+        return PyArrowFile(location=str(path), path=key, fs=system)
 
     described = opened(f"metadata/{version}{METADATA}")
     metadata = FromInputFile.table_metadata(described)

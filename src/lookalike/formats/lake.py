@@ -6,10 +6,12 @@ how many folders below the table's the file is are in the name of the format, so
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -138,7 +140,7 @@ class Lake(Parquet):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         snapshot, known = self._known(split)
         check_columns(split, snapshot.schema, columns)
-        fields, sources = self.sources(snapshot, schema := super().schema(split))
+        fields, sources = self.sources(snapshot, schema := super().schema(split), split.name)
         wanted = outer(snapshot.schema, columns.wanted)
         fields = [own for own in fields if own.name in wanted]
         if not len(known.deleted) and all(_same(self, sources.get(own.name), own) for own in fields):
@@ -181,7 +183,7 @@ class Lake(Parquet):
 
     def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         snapshot, known = self._known(split)
-        fields, sources = self.sources(snapshot, super().schema(split))
+        fields, sources = self.sources(snapshot, super().schema(split), split.name)
         schema, row = self.schema(split), 0
         fields = [own for own in fields if own.name in schema.names]
         for table in super()._tables(split, converted):
@@ -195,7 +197,7 @@ class Lake(Parquet):
                 yield pa.Table.from_arrays(made, schema=schema).take(to_arrow(keep))
                 del made, batch  # not held while the next is read
 
-    def sources(self, snapshot: Snapshot, schema: pa.Schema) -> tuple[list[pa.Field], dict[str, pa.Field]]:
+    def sources(self, snapshot: Snapshot, schema: pa.Schema, name: str) -> tuple[list[pa.Field], dict[str, pa.Field]]:
         """Return the columns of the table, and those of a file by the names that they have there."""
         own = {self.key(one, True): one for one in schema}
         return list(snapshot.fields), {one.name: own[key] for one in snapshot.fields if (key := self.key(one, False)) in own}
@@ -250,7 +252,7 @@ class Lake(Parquet):
         """Return what the metadata say of rows and bytes."""
         snapshot, known = self._known(split)
         with self._open(split) as file:
-            sources, path = self.sources(snapshot, file.schema_arrow)[1], path_of(snapshot.schema, text)
+            sources, path = self.sources(snapshot, file.schema_arrow, split.name)[1], path_of(snapshot.schema, text)
             own = ".".join([sources[path[0]].name, *path[1:]]) if path and path[0] in sources else ""
             n_bytes = self._bytes_of(file, own) if path_of(file.schema_arrow, own) else 0
             return max(0, file.metadata.num_rows - len(known.deleted)), n_bytes
@@ -261,7 +263,7 @@ class Lake(Parquet):
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         """Write a Parquet file, without the columns that its folder says, such as ``lang=de``, if the data file had none."""
         snapshot, _ = self._known(selection.split)
-        _, sources = self.sources(snapshot, super().schema(selection.split))
+        _, sources = self.sources(snapshot, super().schema(selection.split), selection.split.name)
         said = {part.partition("=")[0] for part in selection.split.relative.split("/")[:-1] if "=" in part}
         some = copy(selection)
         some.split = replace(selection.split, data=tuple(said - set(sources)))
@@ -311,6 +313,25 @@ def _snapshot(kind: str, root: AnyPath, version: str) -> Snapshot:
     return form.snapshot(root, version)
 
 
+def outside(root: AnyPath, name: str) -> InputDataError:
+    return InputDataError(
+        f"{shown(root)}: the table names a file outside of its folder, {name!r:.200}, as shallow clones do; these are not "
+        "read: copy the table whole (deep clone)"
+    )
+
+
+def inside(name: str, root: AnyPath) -> AnyPath:
+    """Return the path of a file in a table's folder; refuse one that leads out of it, or is a pipe or device."""
+    path = root / name
+    if name.startswith("/") or ".." in name.split("/"):
+        raise outside(root, name)
+    if isinstance(path, Path) and not os.path.realpath(path).startswith(os.path.join(os.path.realpath(root), "")):
+        raise outside(root, name)
+    if isinstance(path, Path) and path.exists() and not path.is_file():
+        raise InputDataError(f"{shown(path)}: the table names this as a file, and it is none")
+    return path
+
+
 def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[int, int, int, int]]:
     """Return size, time of change, device and inode of files in a folder, as far as they are there."""
     if isinstance(root, Url):
@@ -320,7 +341,7 @@ def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[i
     found = {}
     for name in names:
         try:
-            status = (root / name).stat()
+            status = os.stat(inside(name, root))
         except FileNotFoundError:
             continue
         except OSError as error:

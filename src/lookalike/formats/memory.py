@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError, OutputError
+from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import expanded, is_glob, listed, suffix_of
 from ..files.urls import WEB, is_url
 from ..formats.split import Inputs
@@ -185,7 +185,7 @@ def _record_split(rows: Sequence[Any]) -> Split:
     return Split(form=RECORDS, name="input", relative="input", data=rows)
 
 
-def _dict_sources(data: Mapping[Any, Any]) -> list[Split]:
+def _dict_sources(data: Mapping[Any, Any], how: dict[str, Any]) -> list[Split]:
     """Return a dict of id to text as a split, or a dict of name to table as one each."""
     if all(isinstance(text, str | None) for text in data.values()):
         rows = [{"id": id, "text": text} for id, text in data.items()]
@@ -197,7 +197,7 @@ def _dict_sources(data: Mapping[Any, Any]) -> list[Split]:
                 f"a dict must be of id to text, or of name to table or data set; got {name!r:.60}: {type(value).__name__}: "
                 "pass a dict of columns as a table, pyarrow.table(columns)"
             )
-        for split in as_sources(value):
+        for split in _sources(value, how):
             splits.append(split if split.places else replace(split, name=name, relative=name, named=True))
     return splits
 
@@ -288,24 +288,36 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 def as_sources(
     data: Any, *, glob: str | Sequence[str] | None = None, exclude: str | Sequence[str] | None = None,
-    format: str | None = None, delimiter: str | None = None, query: str | None = None,
+    format: str | None = None, delimiter: str | None = None, query: str | None = None, others: Sequence[Split] | None = (),
 ) -> list[Split]:  # fmt: skip
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
     suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to
-    table. An iterator is read once, into a list. Sources are taken as they are.
+    table. An iterator is read once, into a list. Sources are taken as they are. Options that are for files are refused where
+    there are none, nor among ``others`` that were opened with them; None: they are not refused.
     """
+    how: dict[str, Any] = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
+    splits = _sources(data, how)
+    given = [name for name, value in how.items() if value is not None]
+    if given and others is not None and not any(split.places for split in (*splits, *others)):
+        raise ParameterError(f"{given[0]} is for files, and the input is in memory; got {how[given[0]]!r:.80}: leave it out")
+    return splits
+
+
+def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
     if isinstance(data, (str, os.PathLike)):
         path = os.fsdecode(data)
         if _is_missing(path):
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
             raise InputDataError(f"{path!r:.200}: no file {'matches' if is_glob(path) else 'of that name'}{hint}")
-        return open_sources([path], glob=glob, exclude=exclude, format=format, delimiter=delimiter, query=query)
+        return open_sources([path], **how)
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
     if (table := table_of_lake(data)) is not None:
-        return open_sources([table[0]], glob=glob, exclude=exclude, format=table[1])
+        if how["format"] is not None:
+            raise ParameterError(f"format is for files, and the input is a table; got {how['format']!r:.80}: leave it out")
+        return open_sources([table[0]], **how | {"format": table[1]})
     frame = frame_of(data)
     if frame is not None:
         return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]
@@ -315,11 +327,10 @@ def as_sources(
     if column is not None:
         return [list_split(column)]
     if isinstance(data, Mapping):
-        return _dict_sources(data)
+        return _dict_sources(data, how)
     items = as_items(data, _TAKEN)
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
-        paths = [os.fsdecode(item) for item in items]
-        return open_sources(paths, glob=glob, exclude=exclude, format=format, delimiter=delimiter, query=query)
+        return open_sources([os.fsdecode(item) for item in items], **how)
     return [_record_split(items) if any(isinstance(item, Mapping) for item in items) else list_split(items)]

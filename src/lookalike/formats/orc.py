@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-from pyarrow import types
 
 from ..errors import InputDataError, OutputError
 from ..files.urls import Url
-from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
 from .merged_parquet import row_groups, together
+from .rows import refuse_twice
 from .split import Batch, Columns, Record, Split
 
 READ_ROWS = 64
@@ -62,18 +62,22 @@ class ORC(ColumnarFormat):
         from pyarrow import dataset
 
         with self._open(split) as file:
-            schema, n_rows = file.schema, max(1, file.nrows)
+            schema, n_rows, found = file.schema, file.nrows, 0
             if columns is not None:
                 check_columns(split, schema, columns)
         names = schema.names if columns is None else outer(schema, columns.wanted)
 
         def read(source: pa.NativeFile) -> Iterator[pa.Table]:
+            nonlocal found
             fragment = dataset.OrcFileFormat().make_fragment(source)
             how = {"batch_size": READ_ROWS, "batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
             for batch in fragment.to_batches(schema=schema, columns=names, **how):
                 if split.noted is not None:
-                    split.noted(split.place.size * len(batch) // n_rows)
+                    split.noted(split.place.size * len(batch) // max(1, n_rows))
+                found += len(batch)
                 yield pa.Table.from_batches([batch])
+            if found != n_rows:
+                raise ValueError(f"its footer states {n_rows:,} rows, and it holds {found:,}")
 
         with self._source(split) as source:
             for table in row_groups(read(source), ROWS):
@@ -89,8 +93,14 @@ class ORC(ColumnarFormat):
                 del batch  # not held while the next is read, nor is the table
             del table
 
+    def check_writing(self, split: Split, converted: bool) -> None:
+        """Refuse two columns of one name, of which Arrow reads neither."""
+        names = self.schema(split).names
+        refuse_twice(split.name, "schema", names, names)
+
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
+        self.check_writing(split, converted=False)
         return self._tables(split)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
@@ -102,7 +112,7 @@ class ORC(ColumnarFormat):
         if first.form is self:
             with self._open(first) as file:
                 codec = file.compression.lower()
-        schema = pa.schema([f.with_type(f.type.value_type) if types.is_dictionary(f.type) else f for f in schema])
+        schema = pa.schema([field.with_type(decoded(field.type)) for field in schema])
         try:
             with orc.ORCWriter(stream, compression=codec) as writer:
                 writer.write(schema.empty_table())
@@ -110,9 +120,22 @@ class ORC(ColumnarFormat):
                     if len(table):
                         writer.write(table.cast(schema))
                     del table  # not held while the next is read
+        except InputDataError:
+            raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            named = next((f"column {own.name!r}" for own in schema if str(own.type) in str(error)), "a column")
+            named = next((f"column {own.name!r}" for own in schema if not _is_writable(own)), "a column")
             raise OutputError(f"{named} cannot be written as ORC: {error}; cast or drop it") from None
+
+
+def _is_writable(field: pa.Field) -> bool:
+    from pyarrow import orc
+
+    try:
+        with orc.ORCWriter(pa.BufferOutputStream()) as writer:
+            writer.write(pa.schema([field]).empty_table())
+    except (pa.ArrowException, ValueError):
+        return False
+    return True
 
 
 FORMAT = ORC()

@@ -33,6 +33,7 @@ READ_AHEAD = 8 << 20  # of a column on a store, of whose row group too much is r
 BUFFERS = 32 << 20  # of all columns
 RUN = 16 << 20  # of row groups that are read as one, as they are stored
 COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
+_NO_MORE: Any = object()
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
@@ -226,6 +227,18 @@ class RowGroups:
     def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
         """Yield the rows of some row groups in batches, each with the numbers of those whose texts are left out, or texts."""
         last = self._metadata.num_row_groups if last is None else last
+        rows = [self._metadata.row_group(i).num_rows for i in range(self._metadata.num_row_groups)]
+        stated, found = sum(rows[first:last]), 0
+        for batch, left_out in self._batches(first, last):
+            found += len(batch)
+            yield batch, left_out
+            del batch  # not held while the next is read
+        if sum(rows) != self._metadata.num_rows:
+            raise OSError(f"its metadata state {self._metadata.num_rows:,} rows, and {sum(rows):,} in its row groups")
+        if found != stated:
+            raise OSError(f"its metadata state {stated:,} rows in {last - first:,} row groups, which hold {found:,}")
+
+    def _batches(self, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
         done = first
 
         def described(number: int) -> _Group:
@@ -272,7 +285,9 @@ class RowGroups:
         batches, held = self._others(number, rows, others) if others else iter(()), pa.table({})
         for n, make in texts_of(self._raw, pages, codec, field.nullable):
             while others and len(held) < n:
-                held = pa.concat_tables([*([held] if len(held) else []), pa.Table.from_batches([next(batches)])])
+                if (more := next(batches, None)) is None:
+                    raise OSError(f"row group {number + 1} has fewer values in some columns than rows")
+                held = pa.concat_tables([*([held] if len(held) else []), pa.Table.from_batches([more])])
             columns = {name: held.column(name)[:n].combine_chunks() for name in others}
             held = held.slice(n)
             columns[field.name] = pa.nulls(n)
@@ -292,7 +307,8 @@ class RowGroups:
             texts: list[bytes | None] = []
             left_out: list[int] = []
             while end < len(other):
-                value = next(values, b"")
+                if (value := next(values, _NO_MORE)) is _NO_MORE:
+                    raise OSError(f"row group {number + 1} has fewer values in some columns than rows")
                 end += 1
                 if isinstance(value, TooLong):
                     if not limit.skip:
@@ -311,6 +327,8 @@ class RowGroups:
                     del columns, made
                     begin, size, left_out = end, 0, []
             row += len(other)
+        if next(values, _NO_MORE) is not _NO_MORE:
+            raise OSError(f"row group {number + 1} has more values in some columns than rows")
 
     def _others(self, number: int, rows: int, names: list[str]) -> Iterator[Any]:
         """Yield batches of the columns that are not read value by value; there may be none."""

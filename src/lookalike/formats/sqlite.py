@@ -10,9 +10,10 @@ from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from ..errors import InputDataError
-from ..files.names import shown
 from .database import Database
-from .split import Record, Split
+from .database_process import Asked
+from .rows import refuse_twice
+from .split import Record
 
 _TABLES = "select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
 
@@ -22,23 +23,33 @@ class SQLite(Database):
 
     name = "sqlite"
     suffixes = (".sqlite", ".sqlite3", ".db")
+    beside = ("-wal", "-shm", "-journal")
 
-    def failures(self) -> tuple[type[Exception], ...]:
-        return (sqlite3.Error, UnicodeError)  # names of columns that are not UTF-8
-
-    def selected(self, path: Path, split: Split, encoding_errors: str) -> Iterator[Record]:
+    def selected(self, asked: Asked) -> Iterator[Record]:
         """Yield the rows that the query gives; what is kept as bytes is text, too, if it is UTF-8."""
-        _check_whole(path, split.name)
-        uri = f"file:{quote_from_bytes(bytes(path.absolute()))}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as opened:
+        path = Path(os.fsdecode(asked.path))
+        _check_whole(path, asked.name)
+        uri = f"file:{quote_from_bytes(asked.path)}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as opened:
             opened.text_factory = bytes
             opened.execute("pragma query_only = on")
             opened.execute("pragma trusted_schema = off")
+            opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(asked.most, (1 << 31) - 1))
+            opened.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
             tables = [(name.decode("utf-8", "replace"),) for (name,) in opened.execute(_TABLES)]
-            cursor = opened.execute(self.statement(split, tables))
-            names = [column[0] for column in cursor.description or ()]
-            for number, row in enumerate(cursor, 1):
-                yield {name: _text(v, split, number, name, encoding_errors) for name, v in zip(names, row, strict=True)}
+            try:
+                yield from self._rows(opened.execute(self.statement(asked, tables)), asked)
+            except sqlite3.Error as error:
+                if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_TOOBIG:
+                    raise MemoryError from None
+                raise
+
+    @staticmethod
+    def _rows(cursor: sqlite3.Cursor, asked: Asked) -> Iterator[Record]:
+        names = [column[0] for column in cursor.description or ()]
+        refuse_twice(asked.name, "query", names)
+        for number, row in enumerate(cursor, 1):
+            yield {name: _text(v, asked, number, name) for name, v in zip(names, row, strict=True)}
 
 
 def _check_whole(path: Path, name: str) -> None:
@@ -56,20 +67,20 @@ def _check_whole(path: Path, name: str) -> None:
     pages = int.from_bytes(head[28:32]) if head[24:28] == head[92:96] else -(-size // page)
     if size < pages * page:
         raise InputDataError(
-            f"{shown(name)}: the database is cut short: it has {size:,} bytes, and needs {pages * page:,} ({pages:,} pages of "
+            f"{name}: the database is cut short: it has {size:,} bytes, and needs {pages * page:,} ({pages:,} pages of "
             f"{page:,}); copy it again, or get out what there is with sqlite3's .recover"
         )
 
 
-def _text(value: object, split: Split, number: int, name: str, encoding_errors: str) -> object:
+def _text(value: object, asked: Asked, number: int, name: str) -> object:
     """Return a value, bytes as text."""
     if not isinstance(value, bytes):
         return value
     try:
-        return value.decode("utf-8", encoding_errors)
+        return value.decode("utf-8", asked.encoding_errors)
     except UnicodeDecodeError as error:
         raise InputDataError(
-            f"{shown(split.name)}, row {number}, column {name!r}: invalid UTF-8 at byte {error.start}; leave the column out: "
+            f"{asked.name}, row {number}, column {name!r}: invalid UTF-8 at byte {error.start}; leave the column out: "
             "--query (query=), or pass --encoding-errors replace (encoding_errors='replace') to continue"
         ) from None
 

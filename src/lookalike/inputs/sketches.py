@@ -110,7 +110,7 @@ def as_references(
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
     if not found:
-        sources = as_sources(data, glob=glob, exclude=exclude, format=format, delimiter=delimiter)
+        sources = as_sources(data, glob=glob, exclude=exclude, format=format, delimiter=delimiter, others=None)
         return sources if query is None else queried(sources, query)
     how: Any = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
     return open_references(items, **how, trust=trust)

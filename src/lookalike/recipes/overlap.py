@@ -150,7 +150,8 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     cap = Memory.wanted(settings.memory)
     limit = limit_of(settings.max_document, settings.on_error, cap)
     how: Any = {name: getattr(settings, name) for name in OPENING}
-    sources, others = (as_sources(given, **how) for given in (data, settings.against))
+    others = as_sources(settings.against, **how, others=None)
+    sources = as_sources(data, **how, others=others)
     check_documents([*sources, *others])
     cap = cap.reading(any(split.remote_bytes for split in (*sources, *others)))
     threads = settings.threads or available_threads()

@@ -98,8 +98,8 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     check_no_order(settings)
     memory = Memory.wanted(settings.memory)
     how: Any = {name: getattr(settings, name) for name in OPENING}
-    inputs = as_sources(data, **how)
     references = [] if against is None else as_references(against, trust=settings.trust, **how)
+    inputs = as_sources(data, **how, others=references)
     check_apart(inputs, references)
     settings, key = agreed(settings, references)
     id, unnamed = settings.id, (False, False)

@@ -201,8 +201,8 @@ class Seen:
         if is_stdout(output) or on_spark(data, settings):
             raise ParameterError("what is seen is written to a file or a folder, by one machine")
         how: Any = {name: getattr(settings, name) for name in OPENING}
-        sources = as_sources(data, **how)
         others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
+        sources = as_sources(data, **how, others=others)
         turn = turn_of(self.folder, self.generations, sources, settings, window, others)
         if not force and turn.has_written(output):
             return None

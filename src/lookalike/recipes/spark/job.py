@@ -135,8 +135,8 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
             raise ParameterError(_KINDS)
         check_no_order(settings)
         how: Any = {name: getattr(settings, name) for name in OPENING}
-        inputs = as_sources(data, **how)
         references = [] if against is None else as_references(against, trust=settings.trust, **how)
+        inputs = as_sources(data, **how, others=references)
         check_apart(inputs, references)
         splits = _files([*references, *inputs], limit)
         return splits, len(references), skipped_in(inputs, references), None
