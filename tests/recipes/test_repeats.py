@@ -177,9 +177,7 @@ def test_a_text_of_megabytes_is_taken_in_parts_and_nobody_notices(kind, n):
     period = _sampled(kind, 5000, 9) + gap
     found = la.passages([period * (n // 2500)])
     end = len(period.encode()) * (n // 2500) - len(gap)
-    assert found.removed.to_pylist() == [
-        {"id": 0, "begin": len(period.encode()), "end": end, "words": 5000 * (n // 2500 - 1)}
-    ]
+    assert found.removed.to_pylist() == [{"id": 0, "begin": len(period.encode()), "end": end, "words": 5000 * (n // 2500 - 1)}]
 
 
 def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):

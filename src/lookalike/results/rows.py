@@ -23,7 +23,7 @@ from ..values.tables import COLUMN, DECISIONS
 
 BATCH_ROWS = 1 << 17
 TOGETHER = 64  # rows between two that are fetched in one go
-_COUNTS = {"n_sources": pa.int64(), "sources": pa.list_(pa.string())}
+_COUNTS = {"n_sources": pa.int64()}
 _KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
 
 
