@@ -24,13 +24,13 @@ def watched(*args):
     """Run a command; return how much memory of its own it had at most beyond the floor."""
     code = "import sys; from lookalike.cli.main import main; main()"
     command = [sys.executable, "-c", code, *map(str, args), "--memory", str(FLOOR + ROOM)]
-    process, peak = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE), 0
-    while process.poll() is None:
-        status = Path(f"/proc/{process.pid}/status")
-        sizes = re.findall(r"Rss(?:Anon|Shmem):\s+(\d+)", status.read_text()) if status.exists() else []
-        peak = max(peak, 1024 * sum(map(int, sizes)))
-        time.sleep(0.005)
-    assert process.returncode == 0, process.stderr.read().decode()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        peak, status = 0, Path(f"/proc/{process.pid}/status")
+        while process.poll() is None:
+            sizes = re.findall(r"Rss(?:Anon|Shmem):\s+(\d+)", status.read_text())
+            peak = max(peak, 1024 * sum(map(int, sizes)))
+            time.sleep(0.005)
+    assert process.returncode == 0
     return peak - FLOOR
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lookalike.steps.groups import (
     FROM,
     JOINING,
-    NAMES,
     PLACED,
     REASONS,
     REMOVED,
@@ -21,7 +20,6 @@ from lookalike.steps.groups import (
     by_value,
     come_from,
     joining,
-    names_of,
     numbered,
     placed,
     rule,
@@ -109,12 +107,10 @@ def test_documents_come_from_the_values_of_a_column(found, cut):
     )
     reasons = ["key" if i % 5 == 4 else "near" for i in range(len(found))]
     rows = [(i, None if keeper < 0 else keeper, value, reasons[i]) for i, (value, keeper) in enumerate(found)]
-    origins = Origins(column="x", documents=(), listed=1)
+    origins = Origins(column="x", documents=())
     told = run(come_from, batches(table(rows, schema), schema, cut), origins=origins)
     wanted = [(i, keeper, numbered([value])[0]) for i, keeper, value, why in rows if keeper is not None and why == "near"]
     assert told == wanted
-    named = dict(run(names_of, batches(table(rows, schema), schema, cut), origins=origins))
-    assert {number: name for name in {value for value, _ in found} for number in numbered([name]).tolist()} == named
 
 
 def test_files_are_sources_and_so_is_each_file_that_is_a_document():
@@ -168,4 +164,3 @@ def test_documents_are_counted_by_value(found, cut):
         told[value] += documents + 1000 * removed
     own = [(value, kept) for reason, value, kept in found if reason not in ("reference", "skipped")]
     assert +told == +Counter({v: sum((1 if kept else 1001) for value, kept in own if value == v) for v in ("de", "en", None)})
-    assert NAMES.names == ["origin", "name"]
