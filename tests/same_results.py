@@ -14,7 +14,7 @@ VARIANTS = [
 ]  # fmt: skip
 """Settings of jobs over such documents."""
 OF_GROUPS = [
-    {"at_most": 2, "counts": True, "source": "site", "list_sources": 2, "slices": "site"},
+    {"at_most": 2, "counts": True, "source": "site", "slices": "site"},
     {"drop_all": True, "min_sources": 2, "source": "site"},
 ]
 """Others, about whole groups, which known pairs do not decide again."""

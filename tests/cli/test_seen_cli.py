@@ -208,25 +208,24 @@ def counted_weeks(capsys, *more):
     for number in range(3):
         assert week(capsys, number, "--counts", "--source", "site", *more)[0] == 0
     with la.Seen("seen", read=True) as seen:
-        return seen.counts(list_sources=2).to_pylist()
+        return seen.counts().to_pylist()
 
 
 def test_counts_of_all_weeks(crawl, capsys):
     rows = counted_weeks(capsys)
     top = sorted(rows, key=lambda row: (-row["n_duplicates"], -row["n_sources"]))[:3]
-    code, out, err = run(capsys, "seen", "counts", "seen", "--top", 3, "--list-sources", 2, "--json")
+    code, out, err = run(capsys, "seen", "counts", "seen", "--top", 3, "--json")
     assert code == 0 and [json.loads(line) for line in out.splitlines()] == top and not err
-    code, out, _ = run(capsys, "seen", "counts", "seen", "--top", 1, "--list-sources", 1)
+    code, out, _ = run(capsys, "seen", "counts", "seen", "--top", 1)
     head, line = out.splitlines()
     assert head.split() == ["duplicates", "exact", "sources", "generation", "id"]
-    assert line.split() == [*(str(top[0][name]) for name in ("n_duplicates", "n_exact", "n_sources", "generation", "id")),
-                            f"({top[0]['sources'][0]})"]  # fmt: skip
+    assert line.split() == [str(top[0][name]) for name in ("n_duplicates", "n_exact", "n_sources", "generation", "id")]
     for name in ("counts.parquet", "counts.jsonl"):
-        code, out, _ = run(capsys, "seen", "counts", "seen", "--list-sources", 2, "-o", name)
+        code, out, _ = run(capsys, "seen", "counts", "seen", "-o", name)
         assert code == 0 and out == f"{len(rows)} documents written: {name}\n"
     assert pq.read_table("counts.parquet").to_pylist() == rows
     assert [json.loads(line) for line in (crawl / "counts.jsonl").read_text().splitlines()] == rows
-    code, out, err = run(capsys, "seen", "counts", "seen", "--list-sources", 2, "-o", "-")
+    code, out, err = run(capsys, "seen", "counts", "seen", "-o", "-")
     assert code == 0 and [json.loads(line) for line in out.splitlines()] == rows and "documents written" in err
 
 

@@ -90,7 +90,6 @@ CASES = {
     "counts": {
         "counts": True,
         "source": "v",
-        "list_sources": 2,
         "at_most": 2,
         "keep": "longest",
         "id": "name",

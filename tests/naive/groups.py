@@ -1,12 +1,10 @@
 """What becomes of whole groups, from its definition (docs/definition.md), in plain Python."""
 
-from collections import Counter
-
 
 def group_rules(decisions, order, origins, *, at_most=1, drop_all=False, min_sources=1, by_hand=()):
     """Change decisions that ``dedup`` made; ``order`` is keep order, ``by_hand`` are documents that overrides keep.
 
-    Returns the decisions, and of each kept document (n_exact, n_duplicates, n_sources, sources by frequency).
+    Returns the decisions, and of each kept document (n_exact, n_duplicates, n_sources).
     """
     groups = {}
     for d in order:
@@ -18,10 +16,8 @@ def group_rules(decisions, order, origins, *, at_most=1, drop_all=False, min_sou
         members = [d for d in members if d not in keys]
         gone = [d for d in members if decisions[d].reason in ("exact", "near")]
         spared, removed = gone[: at_most - 1], gone[at_most - 1 :]
-        seen = Counter(origins[d] for d in members)  # counts of equal size stay in the order of the first of each
-        counts[first] = (
-            sum(decisions[d].reason == "exact" for d in removed), len(removed) + len(keys), len(seen), [o for o, _ in seen.most_common()],
-        )  # fmt: skip
+        seen = {origins[d] for d in members}
+        counts[first] = sum(decisions[d].reason == "exact" for d in removed), len(removed) + len(keys), len(seen)
         for d in spared:
             found[d] = found[d]._replace(reason="spared", score=None)
         reference = decisions[first].reason == "reference"

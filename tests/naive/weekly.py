@@ -1,7 +1,5 @@
 """How often texts of several weeks occur (docs/definition.md, "Counts over weeks"), in plain Python: week after week."""
 
-from collections import Counter
-
 from naive.dedup import dedup, keep_order
 from naive.groups import group_rules
 
@@ -25,10 +23,10 @@ def weekly(weeks, *, at_most=1, keep="first", within=None, key=None, **how):
         for d in (d for d in order if d >= first and ruled[d].keeper is not None):
             document, reason, keeper = documents[d], ruled[d].reason, documents[ruled[d].keeper]["id"]
             keepers[document["id"]] = keeper
-            n_exact, n_duplicates, sources = counts.setdefault(keeper, (0, 0, Counter()))
+            n_exact, n_duplicates, sources = counts.setdefault(keeper, (0, 0, set()))
             n_duplicates += reason in ("exact", "near", "key")
             if reason != "key":
-                sources[document["source"]] += 1
+                sources.add(document["source"])
             counts[keeper] = (n_exact + (reason == "exact"), n_duplicates, sources)
         seen += [documents[d] for d in range(first, len(documents)) if ruled[d].reason == "kept"]
     return counts, keepers

@@ -16,13 +16,13 @@ ROWS = [
     {"id": "c", "text": LONG, "from": "news", "lang": "en"}, {"id": "d", "text": f"{LONG} again", "from": None, "lang": "en"},
     {"id": "e", "text": LONG, "from": "news", "lang": "de"}, {"id": "f", "text": LONG, "from": "crawl", "lang": None},
 ]  # fmt: skip
-COUNTS = {"a": (3, 4, 4, ["news", "wiki", "null"]), "b": (0, 0, 1, ["news"])}
-NAMES = ["n_exact", "n_duplicates", "n_sources", "sources"]
+COUNTS = {"a": (3, 4, 4), "b": (0, 0, 1)}
+NAMES = ["n_exact", "n_duplicates", "n_sources"]
 
 
 @pytest.fixture
 def result():
-    with_counts = la.dedup(ROWS, id="id", counts=True, source="from", list_sources=3, slices="lang")
+    with_counts = la.dedup(ROWS, id="id", counts=True, source="from", slices="lang")
     yield with_counts
     with_counts.close()
 
@@ -50,7 +50,7 @@ def test_written_rows_have_them(tmp_path, result, suffix):
 def test_all_rows_have_them_with_annotations(result):
     rows = result.clean(annotate=True).to_pylist()
     assert list(rows[0])[4:] == ["keep", "duplicate_of", "resemblance", "cluster", *NAMES]
-    assert [row["n_duplicates"] for row in rows] == [4, 0, 0, 0, 0, 0] and rows[2]["sources"] is None
+    assert [row["n_duplicates"] for row in rows] == [4, 0, 0, 0, 0, 0]
 
 
 def test_attributes_have_them(tmp_path):
@@ -66,11 +66,9 @@ def test_without_a_column_each_file_is_a_source(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "z.txt").write_text(LONG)
     (tmp_path / "z2.txt").write_text(LONG)
-    with closing(la.dedup(tmp_path, counts=True, list_sources=9)) as result:
+    with closing(la.dedup(tmp_path, counts=True)) as result:
         first, own = result.kept.to_pylist()
     assert first["n_sources"] == 4 and first["n_exact"] == 5 and own["n_sources"] == 1
-    names = [name.rpartition("/")[2] for name in first["sources"]]
-    assert sorted(names[:2]) == ["x.jsonl", "y.jsonl"] and names[2:] == ["z.txt", "z2.txt"]
 
 
 def test_slices_are_counted(result):
@@ -90,7 +88,7 @@ def test_who_shares_documents_with_whom(tmp_path, result):
 
 
 def test_references_count_what_is_removed_for_them():
-    result = la.dedup(ROWS[2:], against=ROWS[:2], id="id", counts=True, source="from", list_sources=2, at_most=2)
+    result = la.dedup(ROWS[2:], against=ROWS[:2], id="id", counts=True, source="from", at_most=2)
     told = {row["id"]: (row["reason"], row["n_duplicates"], row["n_sources"]) for row in result.decisions.to_pylist()}
     assert told == {
         "a": ("reference", 3, 4), "b": ("reference", 0, 1), "c": ("spared", 0, 0), "d": ("near", 0, 0), "e": ("exact", 0, 0),
@@ -136,7 +134,6 @@ def test_a_document_kept_by_hand_outlives_its_group():
 
 @pytest.mark.parametrize(("given", "message"), [
     ({"at_most": 2, "drop_all": True}, "at_most keeps documents of each group, and drop_all none: choose one"),
-    ({"list_sources": 2}, "list_sources says which sources counts are of: ask for counts, too"),
     ({"at_most": 0}, "at_most must be at least 1; got 0"),
     ({"slices": "nowhere"}, "column 'nowhere' is missing|field 'nowhere' is missing"),
 ])  # fmt: skip

@@ -154,6 +154,32 @@ def test_a_large_line_and_a_million_equal_ones():
 
 
 @pytest.mark.parametrize("job", [la.lines, la.passages])
+def _sampled(kind, n, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "ideographs":
+        return rng.integers(0x4E00, 0x9000, n).astype(np.uint32).tobytes().decode("utf-32-le")
+    mark = "e\u0301" if kind == "accents" else "w"
+    return "\n".join(f"{mark}{number:x}" for number in rng.integers(0, 1 << 40, n).tolist())
+
+
+@pytest.mark.skipif(JIT_OFF, reason="megabytes of text")
+@pytest.mark.parametrize(("kind", "n"), [("words", 300_000), ("ideographs", 900_000), ("accents", 250_000)])
+def test_a_text_of_megabytes_is_taken_in_parts_and_nobody_notices(kind, n):
+    one, other = (_sampled(kind, some, seed) for seed, some in enumerate((n, n // 3)))
+    gap = "" if kind == "ideographs" else "\n"
+    text = gap.join([one, other, one, other, one])
+    found = la.passages([text, f"{other}{gap}end", "nothing"])
+    first, whole, again = (len(some.encode()) for some in (f"{one}{gap}{other}{gap}", text, other))
+    assert found.removed.to_pylist() == [
+        {"id": 0, "begin": first, "end": whole, "words": 2 * n + n // 3},
+        {"id": 1, "begin": 0, "end": again, "words": n // 3},
+    ]
+    period = _sampled(kind, 5000, 9) + gap
+    found = la.passages([period * (n // 2500)])
+    end = len(period.encode()) * (n // 2500) - len(gap)
+    assert found.removed.to_pylist() == [{"id": 0, "begin": len(period.encode()), "end": end, "words": 5000 * (n // 2500 - 1)}]
+
+
 def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
     (tmp_path / "in").mkdir()
     texts = [

@@ -168,14 +168,14 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
-        "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "list_sources": 4, "slices": ("l",),
+        "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "slices": ("l",),
         "key": ("a", "b"),
         "measure": "containment", "floor": 0.2,
     }  # fmt: skip
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
         usual = vars(settings_of())
         for name in set(parameters(function)) - {"data"}:
-            given = {name: other[name]} | {"resume": {"work": "x"}, "list_sources": {"counts": True}}.get(name, {})
+            given = {name: other[name]} | {"resume": {"work": "x"}}.get(name, {})
             given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
             given |= {"max_document": 99} if name == "on_error" else {}
             given |= {"measure": "containment"} if name == "floor" else {}

@@ -138,7 +138,7 @@ def check(
         by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
         origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
         expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
-        chosen |= group | {"source": "g", "counts": True, "list_sources": 2}
+        chosen |= group | {"source": "g", "counts": True}
     more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
     more |= ({} if across is None else {"across": "a"}) | ({} if share is None else {"ignore_common": share})
     more |= {"ignore": ignore} if ignore else {}
@@ -157,11 +157,9 @@ def check(
     reasons = {int(row["id"]): row["reason"] for row in decisions if int(row["id"]) >= references}
     assert reasons == {d: e.reason for d, e in enumerate(expected) if d >= references}
     if group is not None:
-        told = result.decisions.select(["id", "reason", "n_exact", "n_duplicates", "n_sources", "sources"]).to_pylist()
+        told = result.decisions.select(["id", "reason", "n_exact", "n_duplicates", "n_sources"]).to_pylist()
         found = {int(row["id"]): tuple(row.values())[2:] for row in told if row["reason"] in ("kept", "reference")}
-        stands = {
-            d: (*rest, listed[:2]) for d, (*rest, listed) in counts.items() if expected[d].reason in ("kept", "reference")
-        }
+        stands = {d: some for d, some in counts.items() if expected[d].reason in ("kept", "reference")}
         assert found == stands
     return expected
 

@@ -18,7 +18,7 @@ from lookalike.files.publication import Publication
 from lookalike.recipes import counts as counting
 
 HOW = {"threshold": 0.6, "width": 1, "id": "id", "threads": 1, "counts": True}
-COUNTS = ("n_exact", "n_duplicates", "n_sources", "sources")
+COUNTS = ("n_exact", "n_duplicates", "n_sources")
 PLAN = la.plan(threshold=0.6)
 BANDS = {"bands": PLAN.bands, "rows": PLAN.rows}
 NAIVE = {"threshold": 0.6, "width": 1, **BANDS, "least": least_codes(0.6, **BANDS, recall=0.99)}
@@ -56,20 +56,20 @@ def add(tables, folder="seen", first=0, **given):
             seen.add([f"in-{folder}/{number}.parquet"], f"out-{folder}/{number}", settings).close()
 
 
-def added(folder="seen", listed=4):
+def added(folder="seen"):
     """What is added up: {id: counts}."""
     with la.Seen(folder, read=True) as seen:
-        return {row["id"]: tuple(row[name] for name in COUNTS) for row in seen.counts(list_sources=listed).to_pylist()}
+        return {row["id"]: tuple(row[name] for name in COUNTS) for row in seen.counts().to_pylist()}
 
 
 def in_one_job(tables, **given):
-    with closing(la.dedup(pa.concat_tables(tables), **HOW | {"source": "score", "list_sources": 4} | given)) as result:
+    with closing(la.dedup(pa.concat_tables(tables), **HOW | {"source": "score"} | given)) as result:
         return {row["id"]: tuple(row[name] for name in COUNTS) for row in result.kept.to_pylist()}
 
 
 def told(counts):
     """Counts of the twin as the table has them."""
-    return {name: (exact, n, len(some), [s for s, _ in some.most_common()]) for name, (exact, n, some) in counts.items()}
+    return {name: (exact, n, len(some)) for name, (exact, n, some) in counts.items()}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -98,7 +98,7 @@ def test_counts_of_weeks_are_those_of_one_job(here, given):
     add(some, **given)
     counts = added()
     assert counts == in_one_job(some, **given)
-    assert sum(n for _, n, *_ in counts.values()) > 40 and max(n for _, _, n, _ in counts.values()) > 2
+    assert sum(n for _, n, *_ in counts.values()) > 40 and max(n for _, _, n in counts.values()) > 2
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -145,11 +145,10 @@ def test_sources_are_merged_and_not_added(here):
         for week in range(3):
             inputs = sorted(str(path) for path in here.glob(f"{week}-*.parquet"))
             seen.add([path.rpartition("/")[2] for path in inputs], f"out/{week}", settings).close()
-        rows = {row["id"]: row for row in seen.counts(list_sources=9).to_pylist()}
+        rows = {row["id"]: row for row in seen.counts().to_pylist()}
     assert list(rows) == ["0-a.parquet:1", "0-a.parquet:2", "0-b.parquet:1", "1-c.parquet:1", "1-c.parquet:2", "2-d.parquet:1"]
     assert rows["0-a.parquet:2"] == {
         "id": "0-a.parquet:2", "generation": "000001", "n_exact": 3, "n_duplicates": 4, "n_sources": 4,
-        "sources": ["0-a.parquet", "0-b.parquet", "1-c.parquet", "2-d.parquet"],
     }  # fmt: skip
     assert all(row["n_duplicates"] == 0 and row["n_sources"] == 1 for name, row in rows.items() if name != "0-a.parquet:2")
 
@@ -326,8 +325,6 @@ def test_sources_of_one_kind(here):
         for adds in (seen.counts, seen.compact):
             with pytest.raises(la.ParameterError, match="000001 by the column 'score'; other by input file"):
                 adds()
-        with pytest.raises(la.ParameterError, match=r"list_sources must be in 0\.\.1000; got 1001"):
-            seen.counts(list_sources=1001)
 
 
 def test_rows_are_added_up_some_at_a_time(here, monkeypatch):

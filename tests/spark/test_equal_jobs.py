@@ -19,7 +19,7 @@ COVERING = {
         corpus="copies", n=300, form="csv", partitions=1,
         settings={
             "keep": "smallest:score; longest", "within": "site", "empty": "drop", "id": "id", "at_most": 2, "min_sources": 2,
-            "counts": True, "source": "score", "list_sources": 2, "slices": ("site", "score"),
+            "counts": True, "source": "score", "slices": ("site", "score"),
         },
     ),
     "poems": Case(

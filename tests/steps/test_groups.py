@@ -8,23 +8,18 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.formats.memory import as_sources
-from lookalike.inputs.ids import Labels
 from lookalike.steps.groups import (
     FROM,
     JOINING,
-    NAMES,
     PLACED,
     REASONS,
     REMOVED,
     SHARES,
     GroupRules,
-    Listed,
     Origins,
     by_value,
     come_from,
     joining,
-    names_of,
     numbered,
     placed,
     rule,
@@ -54,18 +49,14 @@ def test_the_first_removed_documents_of_each_group_are_spared(found, at_most, cu
     assert run(spare, batches(table(rows, REMOVED), REMOVED, cut), at_most=at_most) == [(order, 1) for order in kept]
 
 
-@given(members, groups, st.integers(0, 3), cuts)
-def test_sources_are_counted_and_the_most_frequent_listed(found, turn, listed, cut):
+@given(members, groups, cuts)
+def test_sources_are_counted(found, turn, cut):
     found = sorted(found, key=lambda row: turn[row[0]])
     rows = [(10 + i, keeper, 100 + source) for i, (keeper, source) in enumerate(found)]
-    origins = Origins(column="x", documents=(), listed=listed)
-    expected = []
-    for group in sorted({keeper for keeper, _ in found}):
-        counts = Counter(origin for _, keeper, origin in rows if keeper == group)
-        top = [origin for origin, _ in counts.most_common(listed)] if listed else []  # equal ones in the order of the first
-        told = np.array(top + [-1] * (listed - len(top)), np.int64).tobytes()
-        expected.append((group, len(counts), *([told] if listed else [])))
-    assert sorted(run(sources, batches(table(rows, FROM), FROM, cut), origins=origins)) == expected
+    expected = [
+        (group, len({source for keeper, source in found if keeper == group})) for group in sorted({k for k, _ in found})
+    ]
+    assert sorted(run(sources, batches(table(rows, FROM), FROM, cut))) == expected
 
 
 @given(members, groups, cuts)
@@ -116,30 +107,19 @@ def test_documents_come_from_the_values_of_a_column(found, cut):
     )
     reasons = ["key" if i % 5 == 4 else "near" for i in range(len(found))]
     rows = [(i, None if keeper < 0 else keeper, value, reasons[i]) for i, (value, keeper) in enumerate(found)]
-    origins = Origins(column="x", documents=(), listed=1)
+    origins = Origins(column="x", documents=())
     told = run(come_from, batches(table(rows, schema), schema, cut), origins=origins)
     wanted = [(i, keeper, numbered([value])[0]) for i, keeper, value, why in rows if keeper is not None and why == "near"]
     assert told == wanted
-    named = dict(run(names_of, batches(table(rows, schema), schema, cut), origins=origins))
-    assert {number: name for name in {value for value, _ in found} for number in numbered([name]).tolist()} == named
 
 
 def test_files_are_sources_and_so_is_each_file_that_is_a_document():
-    origins = Origins(column=None, documents=(False, True), listed=2)
+    origins = Origins(column=None, documents=(False, True))
     positions = [0, 7, 1 << SOURCE_BITS, (1 << SOURCE_BITS) + 1]
     schema = pa.schema([("position", pa.int64())])
     (batch,) = table([(p,) for p in positions], schema).to_batches()
     first, same, one, other = origins.of(batch).tolist()
     assert first == same == 0 and len({first, one, other}) == 3
-
-
-def test_listed_sources_are_called_by_their_names():
-    origins, numbers = Origins(column="x", documents=(), listed=2), numbered(["wiki", ""]).tolist()
-    held = np.array([*numbers, numbers[1], -1], np.int64).tobytes()
-    column = pa.array([held[:16], None, held[16:]], pa.binary(16))
-    labels = Labels.of(as_sources(["a"]), False, True)
-    listed = Listed(origins=origins, labels=labels, names=dict(zip(numbers, ["wiki", ""], strict=True)))
-    assert listed(pa.record_batch({"origins": column})).to_pylist() == [["wiki", "null"], None, ["null"]]
 
 
 RULED = pa.schema([
@@ -184,4 +164,3 @@ def test_documents_are_counted_by_value(found, cut):
         told[value] += documents + 1000 * removed
     own = [(value, kept) for reason, value, kept in found if reason not in ("reference", "skipped")]
     assert +told == +Counter({v: sum((1 if kept else 1001) for value, kept in own if value == v) for v in ("de", "en", None)})
-    assert NAMES.names == ["origin", "name"]

@@ -172,10 +172,8 @@ def list_(folder: str, as_json: bool) -> None:
 @folder
 @options.writing
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
-@click.option("--list-sources", type=click.IntRange(0, 1000), default=0, metavar="N",
-              help="Also add sources: the N most frequent, by name.")  # fmt: skip
 @options.as_json_lines
-def counts(folder: str, output: str | None, force: bool, top: int, list_sources: int, as_json: bool) -> None:
+def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool) -> None:
     """Add up what jobs with --counts counted: how often the text of each kept document occurs in all weeks.
 
     Each document of each generation gets n_exact, n_duplicates and n_sources. Without -o the documents with the most
@@ -185,7 +183,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, list_sources:
 
     \b
         lookalike seen counts seen/
-        lookalike seen counts seen/ --list-sources 3 -o counts.parquet
+        lookalike seen counts seen/ -o counts.parquet
     """
     from ..errors import OutputError
     from ..files.names import shown
@@ -200,7 +198,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, list_sources:
         if not is_stdout(output) and is_inside(path_of(output), path_of(folder)):
             raise OutputError(f"{shown(output)} is inside {shown(folder)}, which holds generations only; choose another name")
     found = _opened(folder, read=True)
-    rows, uncounted = AddedUp(found.generations, list_sources), without(found.generations)
+    rows, uncounted = AddedUp(found.generations), without(found.generations)
     if uncounted:
         more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
         say(f"not counted: what jobs without --counts found ({', '.join(uncounted[:3])}{more})", err=True)
@@ -221,9 +219,8 @@ def counts(folder: str, output: str | None, force: bool, top: int, list_sources:
         return
     say(f"{'duplicates':>12}  {'exact':>9}  {'sources':>9}  {'generation':<12}  id")
     for row in told:
-        named = f"  ({', '.join(row['sources'])})" if row.get("sources") else ""
         numbers = f"{row['n_duplicates']:>12,}  {row['n_exact']:>9,}  {row['n_sources']:>9,}"
-        say(f"{numbers}  {row['generation']:<12}  {row['id']}{named}")
+        say(f"{numbers}  {row['generation']:<12}  {row['id']}")
 
 
 @seen.command(short_help="Merge all generations into one.")

@@ -17,7 +17,7 @@ from ..errors import ParameterError
 from ..values.arrow import to_arrow, to_numpy
 from .rows import Record, dots
 
-_MADE = 1 << 17  # rows whose ranges are made at once
+_MADE, _TOLD = 1 << 17, 1 << 10  # rows whose ranges are asked for at once, and are Python's own
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _text = msgspec.json.Decoder(str | None).decode
 
@@ -26,12 +26,12 @@ _text = msgspec.json.Decoder(str | None).decode
 class Cuts:
     """What is left out of the texts in a column.
 
-    ``ranges`` makes, for rows from the first to the one before the last, a list of integers each: begin, end, begin, end, ...
-    in bytes of the text, ascending, without overlaps. A row with none, or null, is written as it is.
+    ``ranges`` makes, for rows from the first to the one before the last, some at a time, a list of integers each: begin, end,
+    begin, end, ... in bytes of the text, ascending, without overlaps. A row with none, or null, is written as it is.
     """
 
     column: str
-    ranges: Callable[[int, int], pa.ListArray]
+    ranges: Callable[[int, int], Iterator[pa.ListArray]]
     replacement: str = ""  # takes the place of each range
 
     def __post_init__(self) -> None:
@@ -42,7 +42,9 @@ class Cuts:
     def of_rows(self, n_rows: int) -> Iterator[list[int] | None]:
         """Yield the ranges of each row."""
         for begin in range(0, n_rows, _MADE):
-            yield from self.ranges(begin, min(begin + _MADE, n_rows)).to_pylist()
+            for lists in self.ranges(begin, min(begin + _MADE, n_rows)):
+                for first in range(0, len(lists), _TOLD):
+                    yield from lists.slice(first, _TOLD).to_pylist()
 
     def bytes(self, data: bytes, ranges: Sequence[int]) -> bytes:
         """Cut a text that is encoded."""
@@ -75,7 +77,8 @@ class Cuts:
 
     def table(self, table: pa.Table, path: Sequence[str], first: int) -> pa.Table:
         """Cut the texts of rows from ``first`` on; ``path``: the column, and the fields in it, that the texts are in."""
-        ranges, place = self.ranges(first, first + len(table)), table.schema.get_field_index(path[0])
+        lists, place = [*self.ranges(first, first + len(table))], table.schema.get_field_index(path[0])
+        ranges = pa.concat_arrays(lists) if lists else pa.array([], pa.list_(pa.int64()))
         if (field := self.schema(table.schema, path).field(place)) != table.field(place):
             table = table.set_column(place, field, table.column(place).cast(field.type))
         changed = to_numpy(pc.fill_null(pc.list_value_length(ranges), 0)) > 0

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .. import __version__
 from ..engines.engine import Batches
@@ -32,7 +31,6 @@ from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 
 MERGED_ROWS = 1 << 13  # documents that are added up at a time
-MOST_LISTED = 1000
 _NUMBERS = ("documents", "n_exact", "n_duplicates")
 Parts = Iterable[tuple[str, pa.RecordBatch]]
 """Rows of ``COUNTS``, and the checksum of the folder that has their documents; "": the folder that they are written to."""
@@ -200,14 +198,11 @@ class Sums:
 
 
 class AddedUp:
-    """A row for each document that generations have: its id, the generation, and how often its text occurs in all weeks.
+    """A row for each document that generations have: its id, the generation, and how often its text occurs in all weeks."""
 
-    ``listed`` is how many sources are named.
-    """
-
-    def __init__(self, generations: Sequence[Generation], listed: int = 0) -> None:
+    def __init__(self, generations: Sequence[Generation]) -> None:
         source_of(generations)
-        self._generations, self._listed = generations, listed
+        self._generations = generations
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -231,8 +226,7 @@ class AddedUp:
     def schema(self) -> pa.Schema:
         """The columns."""
         counts = [(name, pa.int64()) for name in ("n_exact", "n_duplicates", "n_sources")]
-        listed = [("sources", pa.list_(pa.string()))] if self._listed else []
-        return pa.schema([("id", self._kind), ("generation", pa.string()), *counts, *listed])
+        return pa.schema([("id", self._kind), ("generation", pa.string()), *counts])
 
     @property
     def sources(self) -> list[Split]:
@@ -266,15 +260,7 @@ class AddedUp:
             np.add.at(total, row, column)
             yield to_arrow(total)
         member = documents > 0  # one that is removed by its key is of no source
-        n_sources = np.bincount(row[member], minlength=n)
-        yield to_arrow(n_sources)
-        if self._listed:
-            row, source, documents = row[member], found.source[member], documents[member]
-            order = np.lexsort((-documents, row))  # of equal ones the first stays first
-            rank = np.arange(len(row)) - (np.cumsum(n_sources) - n_sources)[row]
-            offsets = np.concatenate([[0], np.cumsum(np.minimum(n_sources, self._listed))])
-            names = pc.fill_null(found.names, "null").take(to_arrow(source[order][rank < self._listed]))
-            yield pa.ListArray.from_arrays(to_arrow(offsets.astype(np.int32)), names.cast(pa.string()))
+        yield to_arrow(np.bincount(row[member], minlength=n))
 
 
 def largest(rows: AddedUp, n: int) -> pa.Table:

@@ -23,18 +23,16 @@ from ..steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows
 from ..steps.groups import (
     FROM,
     JOINING,
-    NAMES,
     PLACED,
     REMOVED,
     SHARES,
     SOURCED,
+    SOURCES,
     SPARED,
     TALLIES,
-    Listed,
     Origins,
     come_from,
     joining,
-    names_of,
     placed,
     removed,
     rule,
@@ -64,7 +62,7 @@ class Told:
         self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
         self._leaders, self._rules, self._settings = leaders, settings.group_rules, settings
         documents = tuple(split.form.rows_are_files for split in labels.splits)
-        self._origins = Origins(column=settings.source, documents=documents, listed=settings.list_sources)
+        self._origins = Origins(column=settings.source, documents=documents)
         self._second = second_columns(decider.settings.method)
 
     @property
@@ -116,7 +114,7 @@ class Told:
         """How many sources each group comes from."""
         engine, origins = self._decider.engine, self._origins
         came = engine.map(self._settled(origins.needed), partial(come_from, origins=origins), FROM)
-        counted = engine.map(engine.meet(came, "keeper", "order"), partial(sources, origins=origins), origins.schema)
+        counted = engine.map(engine.meet(came, "keeper", "order"), sources, SOURCES)
         return engine.store(counted, f"sources{self._decider.label}")
 
     def shares(self) -> Table:
@@ -141,16 +139,6 @@ class Told:
             rows = engine.meet(engine.join(rows, named, "order", "inner"), None, ("place", "order"))
         return engine.map(rows, partial(sourced, origins=origins, labels=self._labels), SOURCED)
 
-    @cached_property
-    def _listed(self) -> Listed:
-        """What sources are called."""
-        names, engine = dict[int, str](), self._decider.engine
-        if self._origins.column is not None:
-            column = self._decider.found.sketches.select([self._origins.needed])
-            for batch in engine.map(column, partial(names_of, origins=self._origins), NAMES).batches():
-                names.update(zip(to_numpy(batch.column("origin")).tolist(), batch.column("name").to_pylist(), strict=True))
-        return Listed(origins=self._origins, labels=self._labels, names=names)
-
     def _ruled(self, rows: Table) -> Table:
         """Change the reasons of documents whose group a rule is about."""
         engine, rules = self._decider.engine, self._rules
@@ -161,7 +149,7 @@ class Told:
         if rules.drop_all:
             rows = engine.join(rows, self._tallies, "order", "left")
         if rules.min_sources > 1:
-            rows = engine.join(rows, self._sources.select(["order", "n_sources"]), "keeper", "left")
+            rows = engine.join(rows, self._sources, "keeper", "left")
         return engine.map(rows, partial(rule, rules=rules, boundary=self._decider.found.boundary), rows.schema)
 
     def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
@@ -183,13 +171,12 @@ class Told:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
         if {"n_exact", "n_duplicates"} & set(schema.names) and not self._rules.drop_all:
             rows = engine.join(rows, self._tallies, "order", "left")
-        if {"n_sources", "sources"} & set(schema.names):
+        if "n_sources" in schema.names:
             rows = engine.join(rows, self._sources, "order", "left")
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
         step = partial(
             decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary,
-            listed=self._listed if "sources" in schema.names else None,
         )  # fmt: skip
         return engine.map(rows, step, schema)
 

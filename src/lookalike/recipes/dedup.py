@@ -92,7 +92,8 @@ def dedup(data: Any, settings: Settings) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     A greedy walk in keep order removes a document if and only if a document kept before it resembles it by at least the
-    threshold; if several do, the most similar is named, and of equally similar ones the first in keep order. With
+    threshold; if several do, the most similar of those that it was compared with is named, and of equally similar ones the
+    first in keep order; in crowds it is not compared with all. With
     ``measure="containment"`` it has a share of at least the threshold of the document's shingles.
     Documents of identical bytes are represented by the one that the policy prefers. Empty documents never match.
 

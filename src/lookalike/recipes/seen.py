@@ -33,7 +33,6 @@ from ..results.result import Result
 from ..settings.option import entries
 from ..settings.options import OPENING
 from ..settings.settings import Settings
-from ..values.arrays import whole
 from . import counts
 from .dedup import dedup
 from .preparation import on_spark
@@ -221,28 +220,23 @@ class Seen:
             together.publish()
         return result
 
-    def counts(self, *, list_sources: int = 0) -> pa.Table:
+    def counts(self) -> pa.Table:
         """Add up, for each document that was kept, how often its text occurs in all weeks, as far as jobs counted it.
 
         Jobs with ``counts=True`` save what they count with their sketches: for the documents that they keep, and for those of
         earlier weeks. A document that was kept in the first week so gets the duplicates of all weeks.
-
-        Parameters
-        ----------
-        list_sources : int in [0, 1000], default 0
-            How many sources are named.
 
         Returns
         -------
         pyarrow.Table
             A row for each document of the generations, in their order: ``id`` (default: file and row), ``generation``,
             ``n_exact`` and ``n_duplicates`` (documents removed for it, and its copies among these), ``n_sources`` (different
-            sources, its own included) and, if they are to be listed, ``sources`` (those of most documents first).
+            sources, its own included).
 
         Raises
         ------
         ParameterError
-            If the number is out of range, or jobs counted by different columns.
+            If jobs counted by different columns.
         InputDataError
             If sketches or counts are missing or damaged. Inputs are not read, and can be gone.
 
@@ -265,7 +259,7 @@ class Seen:
         ...     seen.counts().select(["generation", "n_duplicates", "n_sources"]).to_pylist()
         [{'generation': '000001', 'n_duplicates': 1, 'n_sources': 2}]
         """
-        rows = counts.AddedUp(self.generations, whole("list_sources", list_sources, 0, counts.MOST_LISTED))
+        rows = counts.AddedUp(self.generations)
         return pa.Table.from_batches(rows.batches(), rows.schema)
 
     def forget(self, name: str) -> None:

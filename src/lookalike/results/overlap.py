@@ -31,7 +31,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import Brief, counted
-from .rows import collect
+from .rows import collect, in_order
 from .scored_pairs import ScoredPairs, Scores
 
 ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
@@ -131,23 +131,23 @@ class Matches:
         theirs = self.theirs.ids(self._references.take(to_arrow(references))).to_pylist()
         return [*theirs, *(known[position] for position in wanted.tolist())]
 
-    def _some(self, begin: int, end: int) -> pa.Table:
-        """Return the documents from ``begin`` to ``end``."""
-        return collect(self._table.slice(begin, end)).sort_by("order").combine_chunks()
+    def _some(self, begin: int, end: int) -> Iterator[pa.RecordBatch]:
+        """Yield the documents from ``begin`` to ``end``."""
+        return in_order(self._table, begin, end, self._engine.joins_in_place)
 
     def best(self, begin: int, end: int) -> tuple[Int64Array, pa.Table]:
         """Return (documents from ``begin`` to ``end`` that have matches, ascending; the best match of each)."""
         orders, tables = [np.empty(0, np.int64)], [self.schema.empty_table()]
-        for batch in self._some(begin, end).to_batches():
+        for batch in self._some(begin, end):
             for documents, which, rows, item in self._expanded(batch):
                 first = np.unique(rows, return_index=True)[1]
                 orders.append(to_numpy(documents["order"]))
                 tables.append(self._rows(documents, which[first], rows[first], item[first]))
         return np.concatenate(orders), pa.concat_tables(tables)
 
-    def pieces(self, begin: int, end: int) -> pa.ListArray:
-        """Return the pieces of documents from ``begin`` to ``end`` that references have: begin, end, ... in bytes."""
-        return pa.concat_arrays([pieces_of(batch) for batch in self._some(begin, end).to_batches()])
+    def pieces(self, begin: int, end: int) -> Iterator[pa.ListArray]:
+        """Yield the pieces of documents from ``begin`` to ``end`` that references have: begin, end, ... in bytes."""
+        yield from map(pieces_of, self._some(begin, end))
 
 
 def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: pa.Table, fields: Sequence[str]) -> pa.Table:
@@ -275,7 +275,7 @@ class OverlapResult(Brief):
                 place[rows - begin - first] = np.arange(len(rows))
                 return best.select(list(ADDED.values())).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
 
-            def pieces(first: int, last: int, begin: int = int(begin)) -> pa.ListArray:
+            def pieces(first: int, last: int, begin: int = int(begin)) -> Iterator[pa.ListArray]:
                 return self._listed.pieces(begin + first, begin + last)
 
             if annotate:

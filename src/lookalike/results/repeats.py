@@ -20,7 +20,7 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from .overlap import Corpus
-from .rows import collect
+from .rows import collect, in_order
 
 _ROWS = 1 << 12  # documents that are looked at together
 _BLANKS = b" \t\n\v\f\r"
@@ -47,9 +47,9 @@ class Repeats:
         rows = collect(self.documents.slice(begin, end)).sort_by("order").combine_chunks()
         return pa.RecordBatch.from_arrays([pa.concat_arrays(column.chunks) for column in rows.columns], schema=rows.schema)
 
-    def ranges(self, begin: int, end: int) -> pa.Array:
-        """Return what is removed of some documents, as ``Cuts`` wants it."""
-        return self.marks.ranges(self.slice(begin, end)) if end > begin else pa.array([], pa.list_(pa.int64()))
+    def ranges(self, begin: int, end: int) -> Iterator[pa.ListArray]:
+        """Yield what is removed of some documents, as ``Cuts`` wants it."""
+        yield from map(self.marks.ranges, in_order(self.documents, begin, end, self.engine.joins_in_place))
 
     def texts(self) -> Iterator[tuple[int, pa.RecordBatch, Texts]]:
         """Read the inputs once more; yield some documents, the order of the first, and their texts."""

@@ -45,7 +45,7 @@ _MOST = 1 << 62
 _STAY, _FIRST = ("kept", "reference", "spared"), ("group", "sources")
 _OF_REMOVED, _SCORES = ("duplicate_of", "duplicate_is_reference"), ("resemblance", "standard_error", "distance")
 _IDS = (pa.int64(), pa.string(), pa.large_string())
-_NULLABLE = (*_OF_REMOVED, *_SCORES, "source", "keeper", "duplicate_source", "cluster", "override", "sources")
+_NULLABLE = (*_OF_REMOVED, *_SCORES, "source", "keeper", "duplicate_source", "cluster", "override")
 
 
 class _Table(Struct):

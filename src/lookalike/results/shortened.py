@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ class RepeatsResult(Brief):
         written = ~(found.skipped | self._dropped) if mask is None else ~found.skipped
         for source, begin, end in zip(corpus.sources, corpus.starts[:-1].tolist(), corpus.starts[1:].tolist(), strict=True):
 
-            def ranges(first: int, last: int, begin: int = begin) -> pa.Array:
+            def ranges(first: int, last: int, begin: int = begin) -> Iterator[pa.ListArray]:
                 return found.ranges(begin + first, begin + last)
 
             cuts = Cuts(column=found.reading.text, ranges=ranges, replacement=mask or "")

@@ -203,7 +203,7 @@ class Tables:
         """Arrow table ``id, n_exact, n_duplicates`` of the kept documents, in input order.
 
         The counts are of the documents that it stands for: its copies byte for byte, and all that are removed for it. With
-        ``counts`` follow ``n_sources`` and, if they are listed, ``sources``.
+        ``counts`` follows ``n_sources``.
         """
         names = ["id", *(count_columns(self.settings) or ("n_exact", "n_duplicates"))]
         return filtered(self._own([*names, "kept"]), lambda batch: batch.column("kept")).drop("kept")

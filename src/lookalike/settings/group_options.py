@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from .option import WRITE, Flag, MaybeWhole, MaybeWord, Option, Whole, Words
+from .option import WRITE, Flag, MaybeWhole, MaybeWord, Option, Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +40,6 @@ class GroupOptions:
         help="Add n_duplicates, n_exact and n_sources to written rows: how often a text occurs; with --seen, save them for "
         "'seen counts'.", group=WRITE, recorded="given",
     )] = False  # fmt: skip
-    list_sources: Annotated[Whole, Option(
-        doc="``counts`` adds ``sources``, too: the names of so many sources at most, those of most documents first.",
-        help="Also add sources: the N most frequent, by name.", group=WRITE, least=0, most=1000, metavar="N", recorded="given",
-    )] = 0  # fmt: skip
     slices: Annotated[Words, Option(
         doc="Columns or fields, whose values divide the documents: what is removed is counted for each value, and a value is "
         "named that loses far more than others.",

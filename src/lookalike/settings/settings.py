@@ -93,10 +93,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             raise ParameterError(
                 "--at-most (at_most) keeps documents of each group, and --drop-all (drop_all) none: choose one"
             )
-        if self.list_sources and not self.counts:
-            raise ParameterError(
-                "--list-sources (list_sources) says which sources counts are of: ask for --counts (counts), too"
-            )
 
     def _drawn_seed(self) -> int:
         """Return the seed of the job to resume, or a new one."""
@@ -247,7 +243,6 @@ class PairSettings(PairOptions, Settings):
     order_by: str | None = field(init=False, default=None)
     counts: bool = field(init=False, default=False)
     source: str | None = field(init=False, default=None)
-    list_sources: int = field(init=False, default=0)
     at_most: int | None = field(init=False, default=None)
     drop_all: bool = field(init=False, default=False)
     min_sources: int | None = field(init=False, default=None)
@@ -275,8 +270,7 @@ def check_saving(settings: Settings) -> None:
 
 def count_columns(settings: Settings) -> tuple[str, ...]:
     """Return the names of the columns of counts that are written."""
-    listed = ("sources",) if settings.list_sources else ()
-    return ("n_exact", "n_duplicates", "n_sources", *listed) if settings.counts else ()
+    return ("n_exact", "n_duplicates", "n_sources") if settings.counts else ()
 
 
 def added_columns(settings: Settings, references: bool, annotated: bool | None = None) -> tuple[str, ...]:

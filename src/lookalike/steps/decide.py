@@ -15,7 +15,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
 from .batches import Batches, batch_of, flags, floats, ints, ints_or
-from .groups import REASONS, STAY, Listed, named
+from .groups import REASONS, STAY, named
 
 _KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(7)  # of ``REASONS``
 _KEY = REASONS.index("key")
@@ -78,20 +78,13 @@ def columns_needed(schema: pa.Schema) -> set[str]:
     return set().union(*(known.get(name, {name} if name.startswith(COLUMN) else set()) for name in schema.names))
 
 
-def decision_rows(
-    rows: Batches, schema: pa.Schema, labels: Labels, method: Method, boundary: int, listed: Listed | None = None
-) -> Batches:
-    """Make the wanted columns of decisions: those of DECISIONS, id, leader, override, standard_error, distance, sources.
+def decision_rows(rows: Batches, schema: pa.Schema, labels: Labels, method: Method, boundary: int) -> Batches:
+    """Make the wanted columns of decisions: those of DECISIONS, id, leader, override, standard_error, distance.
 
-    Labels say what documents are called, the method what scores are, ``listed`` what sources are called; orders below
-    ``boundary`` are references.
+    Labels say what documents are called, the method what scores are; orders below ``boundary`` are references.
     """
     for batch in rows:
-        columns = [
-            listed(batch) if name == "sources" and listed is not None else _column(name, batch, labels, method, boundary)
-            for name in schema.names
-        ]
-        yield batch_of(schema, *columns)
+        yield batch_of(schema, *(_column(name, batch, labels, method, boundary) for name in schema.names))
 
 
 def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, boundary: int) -> Any:

@@ -22,7 +22,7 @@ STAY = strings(["kept", "reference", "spared"])
 REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_()), ("by_key", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64()), ("n_keys", pa.int64())])
 SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
-NAMES = pa.schema([("origin", pa.int64()), ("name", pa.large_string())])
+SOURCES = pa.schema([("order", pa.int64()), ("n_sources", pa.int64())])
 VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
 FROM = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("origin", pa.int64())])
 JOINING = pa.schema([*FROM, ("documents", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
@@ -49,22 +49,15 @@ class GroupRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origins:
-    """What documents' sources are: values of a column, or else their files; and how many of them are listed."""
+    """What documents' sources are: values of a column, or else their files."""
 
     column: str | None
     documents: tuple[bool, ...]  # of each input, whether its files are a document each
-    listed: int = 0
 
     @property
     def needed(self) -> str:
         """The column of sketches that sources are told by."""
         return "position" if self.column is None else COLUMN + self.column
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of ``sources``."""
-        fields = [("order", pa.int64()), ("n_sources", pa.int64())]
-        return pa.schema([*fields, *([("origins", pa.binary(8 * self.listed))] if self.listed else [])])
 
     def of(self, batch: pa.RecordBatch) -> Int64Array:
         """Return a number for the source of each document; those of a column are hashes."""
@@ -83,31 +76,6 @@ class Origins:
             return pc.if_else(pc.equal(batch.column(self.needed), nothing), null, batch.column(self.needed))
         found, places = np.unique(self.of(batch), return_inverse=True)
         return strings([_input_name(labels, origin) for origin in found.tolist()], pa.large_string()).take(to_arrow(places))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """Names the sources that ``sources`` lists: ``names`` are those of hashes, of values of a column."""
-
-    origins: Origins
-    labels: Labels
-    names: dict[int, str]
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return lists of names, null for documents that stand for no group; what has no source is "null"."""
-        column = batch.column("origins")
-        there = to_numpy(column.is_valid())
-        found = np.frombuffer(b"".join(column.drop_null().to_pylist()), np.int64).reshape(-1, self.origins.listed)
-        offsets = np.concatenate([[0], np.cumsum(np.where(there, 1, 0))])
-        sizes = np.concatenate([[0], np.cumsum((found >= 0).sum(axis=1))])[offsets]
-        values = strings([self._name(origin) for origin in found[found >= 0].tolist()])
-        return pa.ListArray.from_arrays(to_arrow(sizes.astype(np.int32)), values, mask=to_arrow(~there))
-
-    def _name(self, origin: int) -> str:
-        """Return what a source is called."""
-        if self.origins.column is not None:
-            return self.names[origin] or "null"
-        return _input_name(self.labels, origin)
 
 
 def _input_name(labels: Labels, origin: int) -> str:
@@ -176,46 +144,28 @@ def come_from(rows: Batches, origins: Origins) -> Batches:
         yield batch_of(FROM, ints(batch, "order")[there], keepers[there], origins.of(batch)[there])
 
 
-def names_of(rows: Batches, origins: Origins) -> Batches:
-    """Name the sources of documents, each at least once a batch."""
+def sources(rows: Batches) -> Batches:
+    """Count the different sources of each group."""
+    held = [np.empty(0, np.int64)] * 2  # of the last group, more of which may come: keeper, source
     for batch in rows:
-        found = batch.column(origins.needed).dictionary_encode().dictionary
-        yield batch_of(NAMES, numbered(found.to_pylist()), found)
-
-
-def sources(rows: Batches, origins: Origins) -> Batches:
-    """Count the different sources of each group, and list those of most documents; of equal ones the first in keep order."""
-    held = [np.empty(0, np.int64)] * 4  # of the last group, more of which may come: keeper, source, documents, the first
-    for batch in rows:
-        added = ints(batch, "keeper"), ints(batch, "origin"), np.ones(len(batch), np.int64), ints(batch, "order")
+        added = ints(batch, "keeper"), ints(batch, "origin")
         some = [np.concatenate([old, new]) for old, new in zip(held, added, strict=True)]
         if not len(some[0]):
             continue
-        by_source = np.lexsort((some[3], some[1], some[0]))
-        keeper, origin, n, first = (column[by_source] for column in some)
-        begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
-        found = [keeper[begins], origin[begins], np.add.reduceat(n, begins), first[begins]]
+        by_source = np.lexsort((some[1], some[0]))
+        keeper, origin = (column[by_source] for column in some)
+        begins = starts_of(keeper, None) | starts_of(origin, None)
+        found = [keeper[begins], origin[begins]]
         more = found[0] == some[0][-1]  # not the largest: groups come in any order
-        yield _counted(origins, *(column[~more] for column in found))
+        yield _counted(found[0][~more])
         held = [column[more] for column in found]
-    yield _counted(origins, *held)
+    yield _counted(held[0])
 
 
-def _counted(origins: Origins, keeper: Int64Array, origin: Int64Array, n: Int64Array, first: Int64Array) -> pa.RecordBatch:
-    """Return the sources of whole groups as rows."""
+def _counted(keeper: Int64Array) -> pa.RecordBatch:
+    """Return the number of sources of whole groups, of which there is a row for each source."""
     begins = np.flatnonzero(starts_of(keeper, None))
-    sizes = np.diff(begins, append=len(keeper))
-    if not origins.listed:
-        return batch_of(origins.schema, keeper[begins], sizes)
-    order = np.lexsort((first, -n, keeper))
-    rank = np.arange(len(keeper)) - np.repeat(begins, sizes)
-    top = np.full((len(begins), origins.listed), -1, np.int64)
-    shown = rank < origins.listed
-    top[np.repeat(np.arange(len(begins)), sizes)[shown], rank[shown]] = origin[order][shown]
-    buffers = [None, pa.py_buffer(top)]
-    return batch_of(
-        origins.schema, keeper[begins], sizes, pa.Array.from_buffers(pa.binary(8 * origins.listed), len(top), buffers)
-    )
+    return batch_of(SOURCES, keeper[begins], np.diff(begins, append=len(keeper)))
 
 
 def joining(rows: Batches, origins: Origins, boundary: int) -> Batches:

@@ -223,7 +223,8 @@ class Shingling:
         bounds = np.searchsorted(rows, np.arange(len(texts) + 1)).tolist()
         for row, (begin, end) in enumerate(pairwise(folded.offsets.tolist())):
             some = slice(*bounds[row : row + 2])
-            wanted = np.unique(np.concatenate([first[some], last[some]]))
+            wanted = np.sort(np.concatenate([first[some], last[some]]))
+            wanted = wanted[np.diff(wanted, prepend=-1) > 0]
             where = np.empty((2, len(wanted)), np.int64)
             token_places(folded.data, begin, end, unit, self.fold_case, character_tables(), block, wanted, *where)
             begins[some] = where[0, np.searchsorted(wanted, first[some])]

@@ -27,6 +27,11 @@ of its first word, and how many numbers it takes."""
 BARE = np.dtype([("key", np.uint64), ("second", np.uint64)])
 """The keys of a unit alone."""
 KEY_BYTES = 32
+SEGMENT = 2 << 20
+"""Bytes of texts whose windows are made at a time: a word has two bytes at least, and a window takes some hundred."""
+_CUT_BITS = np.uint64((1 << CUT) - 1)
+_IDEOGRAPH = range(0xE4, 0xEA)
+"""The first bytes of characters that are words of their own."""
 
 
 class Found(NamedTuple):
@@ -47,6 +52,16 @@ class Units(Protocol):
     def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
         """Return the units whose keys may come twice, by a table of ``kernels.repeats``; all by one without words."""
         ...
+
+
+def _end_of_word(data: NDArray[np.uint8], end: int, stop: int) -> int:
+    """Return the first place from ``end`` on where a word surely ends: a blank, a line feed, or an ideograph."""
+    for begin in range(end, stop, 1 << 12):
+        some = data[begin : min(begin + (1 << 12), stop)]
+        ends = np.flatnonzero(np.isin(some, [10, 32, *_IDEOGRAPH]))
+        if len(ends):
+            return begin + int(ends[0])
+    return stop
 
 
 def _repeated(keys: UInt64Array, table: UInt64Array) -> NDArray[np.bool_]:
@@ -95,7 +110,10 @@ class Lines:
 
 
 class _Rows(NamedTuple):
-    """Windows of some rows of words: the tokens of each row, the bounds of its windows, and their first keys."""
+    """Windows of some rows of words: the tokens of each row, the bounds of its windows, and their first keys.
+
+    A part of a long text is a row alone: ``skipped`` bytes and ``before`` words of the text come before it.
+    """
 
     first: int
     sizes: Int64Array
@@ -103,6 +121,9 @@ class _Rows(NamedTuple):
     keys: UInt64Array
     tokens: UInt64Array
     offsets: Int64Array
+    texts: Texts
+    skipped: int = 0
+    before: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,13 +153,36 @@ class Hashing:
         return np.delete(out[: bounds[-1]], bounds[:-1][short]) if short.any() else out[: bounds[-1]]
 
     def rows(self, texts: Texts) -> Iterator[_Rows]:
-        """Yield the windows of some texts at a time; each is done with before the next comes."""
-        first = 0
+        """Yield the windows of some texts, or of a part of a long one, at a time; each is done with before the next comes."""
+        for begin, end in texts.cut(SEGMENT):
+            some = texts.slice(begin, end)
+            yield from self._rows(begin, some) if some.n_bytes <= SEGMENT else self._segments(begin, some)
+
+    def _rows(self, first: int, texts: Texts) -> Iterator[_Rows]:
         for offsets, tokens in token_rows(self.shingling, self.secrets[0], texts, str):
             sizes = np.diff(offsets)
             bounds = np.concatenate([[0], np.cumsum(np.maximum(sizes - self.length + 1, 0))])
-            yield _Rows(first, sizes, bounds, self._hash(tokens, offsets, 1), tokens, offsets)
-            first += len(sizes)
+            yield _Rows(first, sizes, bounds, self._hash(tokens, offsets, 1), tokens, offsets, texts)
+            texts, first = texts.slice(len(sizes), len(texts)), first + len(sizes)
+
+    def _segments(self, first: int, text: Texts) -> Iterator[_Rows]:
+        """Yield the windows of a text part by part; a part begins with the words that windows of the one before lack."""
+        (begin, stop), before, room = text.offsets.tolist(), 0, SEGMENT
+        start = begin
+        while begin < stop:
+            end = _end_of_word(text.data, begin + room, stop)
+            part = Texts(text.data, np.array([begin, end]))
+            (found,) = self._rows(first, part)
+            n = int(found.sizes[0]) - self.length + 1
+            if n <= 0 and end < stop:  # too few words for a window
+                room *= 2
+                continue
+            sizes = found.sizes if end == stop else np.array([max(n, 0)])
+            yield found._replace(sizes=sizes, skipped=begin - start, before=before)
+            if end == stop:
+                return
+            place, _ = self.shingling.places(part, np.zeros(1, np.int64), np.array([n]), np.array([n]))
+            begin, before, room = begin + int(place[0]), before + n, SEGMENT
 
     def second(self, rows: _Rows) -> UInt64Array:
         """Return the second key of each window."""
@@ -158,16 +202,16 @@ class Blocks:
     def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
         """Return all blocks, and the words of each text; where blocks are is not told."""
         points = secret_words(self.hashing.key, "blocks", 2) % digests.P
-        parts, counts, wholes = [np.empty(0, BARE)], [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+        parts, counts, wholes = [np.empty(0, BARE)], np.zeros(len(texts) + 1, np.int64), np.zeros(len(texts), np.int64)
         for rows in self.hashing.rows(texts):
-            most = int(np.count_nonzero(rows.keys & np.uint64((1 << CUT) - 1) == 0)) + len(rows.sizes)
+            most = int(np.count_nonzero(rows.keys & _CUT_BITS == 0)) + len(rows.sizes)
             keys, bounds = np.empty((most, 2), np.uint64), np.empty(len(rows.bounds), np.int64)
             units = np.zeros(block_keys(rows.keys, self.hashing.second(rows), rows.bounds, points, keys, bounds), BARE)
             units["key"], units["second"] = keys[: len(units)].T
             parts.append(units)
-            counts.append(np.diff(bounds))
-            wholes.append(rows.sizes.copy())
-        return Found(np.concatenate(parts), np.cumsum(np.concatenate(counts)), np.concatenate(wholes))
+            counts[rows.first + 1 : rows.first + len(bounds)] += np.diff(bounds)
+            wholes[rows.first : rows.first + len(rows.sizes)] += rows.sizes
+        return Found(np.concatenate(parts), np.cumsum(counts), wholes)
 
 
 @dataclass(frozen=True)
@@ -190,6 +234,8 @@ class Windows:
             known = np.empty(len(rows.keys), np.bool_)
             marked_windows(rows.keys, rows.bounds, starts[rows.first : rows.first + len(rows.sizes)], self.bits, known)
             yield rows, known
+            if len(rows.sizes) == 1:  # more of the text may come: its blocks come after these
+                starts[rows.first] += int(np.count_nonzero(rows.keys[1:] & _CUT_BITS == 0)) + 1
 
     def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
         """Return the first key of each window that is not known."""
@@ -198,7 +244,7 @@ class Windows:
     def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
         """Return the windows that may come twice, and runs of those that are known."""
         length = self.hashing.length
-        parts, counts, wholes = [np.empty(0, UNIT)], [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+        parts, counts, wholes = [np.empty(0, UNIT)], np.zeros(len(texts) + 1, np.int64), np.zeros(len(texts), np.int64)
         for rows, known in self._rows(texts, positions):
             row_begins = np.zeros(len(known) + 1, np.bool_)
             row_begins[rows.bounds] = True
@@ -216,16 +262,19 @@ class Windows:
             owner = np.searchsorted(rows.bounds, place, "right") - 1
             units["number"] = place - rows.bounds[owner]
             if len(units):
-                _locate(texts.slice(rows.first, rows.first + len(rows.sizes)), owner, self.hashing.shingling, units)
+                _locate(rows.texts, owner, self.hashing.shingling, units)
+            for name, before in (("begin", rows.skipped), ("end", rows.skipped), ("number", rows.before)):
+                units[name] += before
             parts.append(units)
-            counts.append(np.diff(np.searchsorted(place, rows.bounds)))
-            wholes.append(rows.sizes.copy())
-        return Found(np.concatenate(parts), np.cumsum(np.concatenate(counts)), np.concatenate(wholes))
+            counts[rows.first + 1 : rows.first + len(rows.bounds)] += np.diff(np.searchsorted(place, rows.bounds))
+            wholes[rows.first : rows.first + len(rows.sizes)] += rows.sizes
+        return Found(np.concatenate(parts), np.cumsum(counts), wholes)
 
 
 def _locate(texts: Texts, owner: Int64Array, shingling: Shingling, units: NDArray[np.void]) -> None:
     """Write where units begin and end in the rows that own them; other rows are not looked at."""
-    rows, which = np.unique(owner, return_inverse=True)
+    fresh = np.diff(owner, prepend=-1) > 0  # they ascend
+    rows, which = owner[fresh], np.cumsum(fresh) - 1
     some = concatenate([texts.slice(row, row + 1) for row in rows.tolist()])
     last = units["number"] + units["size"] - 1
     units["begin"], units["end"] = shingling.places(some, which, units["number"], last)

@@ -25,7 +25,7 @@ from ..progress import Counted, Progress, share_of
 from .bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, find_roots, linked
 from .columns import numbered_type
 from .documents import PIECE_BYTES, Documents
-from .joins import Dense, Filed, filtered, joined, passed, with_text
+from .joins import Dense, Filed, MappedTotals, filtered, joined, passed, with_text
 from .numbers import by_number
 from .slices import LocalSlices
 from .sort import all_together, by_bytes, by_list, places
@@ -56,6 +56,7 @@ class LocalEngine:
         self._by_order: WeakKeyDictionary[Lazy, Dense] = WeakKeyDictionary()
         self._stored_bytes = 0
         self._valve = memory.valve
+        self._totals = MappedTotals(workspace)
 
     def __len__(self) -> int:
         assert self._sketches is not None
@@ -93,7 +94,7 @@ class LocalEngine:
         return union([own(first), own(second)], 1 if self.workspace.on_disk else self.threads)
 
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
-        total = fold.start()
+        total = self._totals.placed(fold.start(), self.memory.free // 8)
         for batch in rows.batches():
             fold.add(total, batch)
             self._valve.check()
@@ -192,6 +193,7 @@ class LocalEngine:
             self.memory = self.memory.holding(len(stored))
         if self.workspace.on_disk:
             self._valve.open()
+            self._totals.let_go()
         return stored
 
     def _rows_of(self, writer: TableWriter) -> Int64Array:

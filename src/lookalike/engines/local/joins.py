@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 import os
 import weakref
 from collections.abc import Callable
@@ -13,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
+from ...files.atomic import reporting
+from ...files.workspace import Workspace
 from ...inputs.read import text_column
 from ...text.texts import Texts
 from ...values import Int64Array
@@ -56,6 +59,38 @@ class Filed:
             data = os.pread(self._file.fileno(), (last + 1 - first) * self._width, first * self._width)
             values[begin:end] = np.frombuffer(data, np.uint8).reshape(-1, self._width)[once[begin:end] - first]
         return np.asarray(values[places].view(self.dtype).reshape(len(orders), *self._shape))
+
+
+class MappedTotals:
+    """Large totals of a job on the disk: in files that are mapped, whose pages leave the memory until they are needed again."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._maps: list[weakref.ref[mmap.mmap]] = []
+
+    def placed(self, total: NDArray[Any], most: int) -> NDArray[Any]:
+        """Return a total, in a file if it has more than so many bytes."""
+        if not self._workspace.on_disk or total.nbytes <= most:
+            return total
+        import tempfile  # here, for what is not needed to start
+
+        folder = self._workspace.folder
+        with tempfile.TemporaryFile(dir=folder) as file, reporting(str(folder)):
+            os.truncate(file.fileno(), total.nbytes)
+            if hasattr(os, "posix_fallocate"):  # a full disk is an error now, not a signal later
+                os.posix_fallocate(file.fileno(), 0, total.nbytes)
+            mapped = mmap.mmap(file.fileno(), total.nbytes)
+        self._maps.append(weakref.ref(mapped))
+        placed: NDArray[Any] = np.frombuffer(mapped, total.dtype).reshape(total.shape)
+        if total.any():
+            placed[...] = total
+        return placed
+
+    def let_go(self) -> None:
+        """Take the pages out of this process."""
+        for mapped in filter(None, (known() for known in self._maps)):
+            if hasattr(mmap, "MADV_DONTNEED"):  # not where the system has no such advice
+                mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class Dense:

@@ -55,11 +55,10 @@ def by_number(
             if size > memory and workspace.on_disk:
                 if not spread:
                     workspace.discard(stem)
-                _spread(workspace, stem, waiting, by, bound)
+                _spread(workspace, stem, waiting, by, bound, memory)
                 size, spread = 0, True
         if spread:
-            if waiting:
-                _spread(workspace, stem, waiting, by, bound)
+            _spread(workspace, stem, waiting, by, bound, memory)
             for number in range(mark, SPREAD):
                 yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort, once, most), number + 1)
             return
@@ -152,10 +151,22 @@ def _parts(arrays: Arrays, by: str, bound: int | None) -> Iterator[tuple[int, Ar
             yield number, {name: array[begin:end] for name, array in arrays.items()}
 
 
-def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bound: int | None) -> None:
-    """Write rows out, those of equal numbers into arrays of one name."""
-    parts = _parts(_emptied(waiting), by, bound)
-    workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
+def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bound: int | None, memory: int) -> None:
+    """Write rows out, about so many bytes at a time, those of equal numbers into arrays of one name; ``waiting`` is emptied."""
+    while waiting:
+        some = [waiting.pop(0)]
+        while waiting and _size(some) < memory:
+            some.append(waiting.pop(0))
+        pieces = max(1, _size(some) // memory)
+        together = _emptied(some)
+        rows = len(next(iter(together.values())))
+        for begin, end in pairwise(np.linspace(0, rows, pieces + 1, dtype=np.int64).tolist()):
+            parts = _parts({name: array[begin:end] for name, array in together.items()}, by, bound)
+            workspace.append(stem, {f"{number} {name}": array for number, part in parts for name, array in part.items()})
+
+
+def _size(parts: list[Arrays]) -> int:
+    return sum(array.nbytes for part in parts for array in part.values())
 
 
 def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str, once: bool, rows: int) -> Batches:

@@ -16,11 +16,12 @@ from ...errors import IndexFormatError
 from ...files.workspace import Workspace
 from ...kernels.threads import in_order
 from ...values import Int64Array
+from ...values.arrays import runs
 from ...values.arrow import to_arrow
 from ..engine import Batches, Step
 from .columns import arrays_of, column_of, inverse, numbered, streamed, take_column
 
-ROWS = 1 << 16  # of a stored table that a step is given at a time
+ROWS, CHUNK_BYTES = 1 << 16, 4 << 20  # of a stored table that a step is given at a time; bytes of texts in them, about
 PART_BYTES = 32 << 20
 UNFINISHED = -1  # no mark: a job that goes on makes these rows again
 Arrays = Mapping[str, NDArray[Any]]
@@ -234,9 +235,18 @@ class Stored(Lazy):
             first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
             last = min(n, stop - first)
             arrays = Once(partial(self.workspace.get, self.parts[part]))
-            for begin in range(max(0, start - first), last, ROWS):
-                end = min(last, begin + ROWS)
+            for begin, end in self._cut(arrays, max(0, start - first), last):
                 yield Piece(partial(self._chunk, part, arrays, begin, end), first + end)
+
+    def _cut(self, arrays: Arrays, begin: int, end: int) -> list[tuple[int, int]]:
+        """Cut rows of a part into runs of ``ROWS`` at most, and of about ``CHUNK_BYTES`` of texts."""
+        end = max(begin, end)
+        number = np.arange(end - begin) // ROWS
+        for field in self.schema:
+            if pa.types.is_large_binary(field.type) or pa.types.is_large_string(field.type):
+                sizes = np.cumsum(arrays[f"{field.name}.sizes"][begin:end])
+                number += (sizes - sizes[:1]) // CHUNK_BYTES
+        return [(begin + first, begin + last) for first, last in runs(number)]
 
 
 class TableWriter:
