@@ -207,7 +207,7 @@ class SparkResult(Result):
         with self._timed("writing"):
             self._finished.write(output, self.score_names, annotate=annotate, force=force)
 
-    def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
+    def save_sketches(self, folder: str | Path, *, force: bool = False, texts: bool = False) -> None:
         """Save the sketches of the kept documents as ``lookalike.Result.save_sketches`` does; texts of data frames are saved.
 
         Parameters
@@ -216,10 +216,12 @@ class SparkResult(Result):
             On an object store, or on storage that the driver and all workers have mounted.
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
+        texts : bool
+            Save the texts of the kept documents, compressed, so that the inputs can go.
         """
         self._check_open()
         with self._timed("saving sketches"):
-            super().save_sketches(folder, force=force)
+            super().save_sketches(folder, force=force, texts=texts)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
