@@ -121,7 +121,7 @@ def test_what_is_refused_before_any_work(words, said, crawl, capsys):
 def test_options_that_are_for_it(crawl, capsys):
     for words in (["--generation", "x"], ["--window", "date:9d"]):
         code, _, err = run(capsys, "dedup", "w0", *words)
-        assert code == 2 and "--generation and --window are for --seen" in err
+        assert code == 2 and "--generation, --window and --no-seen-texts are for --seen" in err
     os.mkfifo(crawl / "pipe.jsonl")
     threading.Thread(target=(crawl / "pipe.jsonl").write_text, args=['{"text": "a text"}'], daemon=True).start()
     code, _, err = run(capsys, "dedup", "pipe.jsonl", "--seen", "seen", "-o", "x.jsonl")
@@ -148,7 +148,7 @@ def test_other_references_too(crawl, capsys):
 
 def test_list_check_forget_and_compact(crawl, capsys):
     for number in range(3):
-        week(capsys, number)
+        week(capsys, number, "--no-seen-texts")
     code, out, _ = run(capsys, "seen", "list", "seen", "--json")
     listed = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and [one["name"] for one in listed] == ["000001", "000002", "000003"]
@@ -230,7 +230,7 @@ def test_counts_of_all_weeks(crawl, capsys):
 
 
 def test_counts_that_are_refused(crawl, capsys):
-    week(capsys, 0)
+    week(capsys, 0, "--no-seen-texts")
     for more, said in (
         (("-o", "counts.parquet", "--json"), "--json lists documents, and -o writes all of them"),
         (("-o", "seen/counts.parquet"), "seen/counts.parquet is inside seen, which holds generations only"),
@@ -250,7 +250,7 @@ def test_counts_that_are_refused(crawl, capsys):
 
 
 def test_generations_of_somebody_else_are_checked_where_the_user_says(crawl, capsys, monkeypatch):
-    counted_weeks(capsys)
+    counted_weeks(capsys, "--no-seen-texts")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     code, out, _ = run(capsys, "seen", "check", "seen")
     assert code == 1 and out.count("name it, or a folder that it is in: --trust PATH") == 3

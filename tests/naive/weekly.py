@@ -28,5 +28,8 @@ def weekly(weeks, *, at_most=1, keep="first", within=None, key=None, **how):
             if reason != "key":
                 sources.add(document["source"])
             counts[keeper] = (n_exact + (reason == "exact"), n_duplicates, sources)
-        seen += [documents[d] for d in range(first, len(documents)) if ruled[d].reason == "kept"]
+        stay = [documents[d] for d in range(first, len(documents)) if ruled[d].reason in ("kept", "spared")]
+        for document in stay:
+            counts.setdefault(document["id"], (0, 0, Counter()))
+        seen += stay
     return counts, keepers

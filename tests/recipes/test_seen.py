@@ -28,7 +28,7 @@ def crawl(tmp_path, monkeypatch):
 
 def add(data, output, folder="seen", **given):
     """What a job adds; whether it did anything."""
-    own = {name: given.pop(name) for name in ("generation", "window", "force") if name in given}
+    own = {name: given.pop(name) for name in ("generation", "window", "force", "texts") if name in given}
     with la.Seen(folder) as seen:
         result = seen.add(data, output, la.Settings(**GIVEN | given), **own)
         if result is not None:
@@ -323,7 +323,7 @@ def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, mon
 
 @pytest.mark.parametrize("what", ["account", "rows", "input"])
 def test_damage_is_found(what, crawl):
-    add("w0", "clean/w0")
+    add("w0", "clean/w0", texts=False)
     path = {"account": "seen/generations.json", "rows": "seen/000001/sketches-00000.parquet", "input": "w0/p-0.parquet"}[what]
     data = bytearray((crawl / path).read_bytes())
     data[len(data) // 3] ^= 1

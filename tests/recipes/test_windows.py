@@ -30,7 +30,7 @@ def test_a_window_counts_back_from_the_newest_value(tmp_path, monkeypatch):
 
     def kept(number, day, some):
         with la.Seen("seen") as seen:
-            result = seen.add(month(tmp_path, number, day, some), f"out{number}.jsonl", given, window="date:90d")
+            result = seen.add(month(tmp_path, number, day, some), f"out{number}.jsonl", given, window="date:90d", texts=False)
             count = result.summary.kept
             result.close()
         return count

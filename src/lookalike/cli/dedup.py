@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 @options.own("--generation", default=None, metavar="NAME",
              help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
+@options.own("--no-seen-texts", is_flag=True,
+             help="For --seen: keep no texts in its folder, about a third of the bytes that are written; later jobs read them "
+             "again from the inputs, which must stay where they are.")  # fmt: skip
 @options.own("--window", group=READ, default=None, metavar="COLUMN:SPAN",
              help="For --seen: how far earlier inputs may be below the newest value of COLUMN, such as date:90d (d, w, h) or "
              "year:2.")  # fmt: skip
@@ -62,6 +65,7 @@ def dedup(
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
     as_json: bool, master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
     against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None, window: str | None,
+    no_seen_texts: bool,
     **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
@@ -122,7 +126,8 @@ def dedup(
     annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
     if work and given["resume"] and seen is None and as_url(work) is None:
         outputs.check_left(work)
-    seeing = open_seeing(seen, generation, window, outputs, given, engine)
+    adding = {"name": generation, "window": window, "texts": not no_seen_texts}
+    seeing = open_seeing(seen, adding, outputs, given, engine)
     for path in (output, removed):
         if path is not None and seeing is None:
             check_where(path, outputs.may_replace(path))

@@ -29,74 +29,62 @@ folder = click.argument("folder", metavar="SEEN", type=click.Path())
 class Seeing:
     """A job that is run against everything seen, and adds to it."""
 
-    def __init__(self, seen: Seen, name: str | None, window: str | None, outputs: Outputs) -> None:
-        self._seen, self._name, self._window, self.outputs = seen, name, window, outputs
-        self._adds = False
+    def __init__(self, seen: Seen, outputs: Outputs, how: Mapping[str, Any]) -> None:
+        self._seen, self.outputs, self._how = seen, outputs, how
+        self._added = False
 
     def begin(self, sources: Sequence[Split], others: Sequence[Split], settings: Settings) -> Inputs | None:
         """Return the references of the job; None if it has run before, what it wrote is there, and nothing is left of it."""
         from pathlib import Path
 
         from ..files.workspace import unfinished_job
-        from ..formats.split import Inputs
         from ..formats.writers import check_output
-        from ..recipes.turns import turn_of
 
-        outputs, seen = self.outputs, self._seen
-        self._turn = turn_of(seen.folder, seen.generations, sources, settings, self._window, others)
-        self._name = self._turn.name(self._name)
-        if self._turn.job is not None and not outputs.force:
+        outputs = self.outputs
+        self._turn = turn = self._seen.turn(sources, settings, others, **self._how)
+        if turn.job is not None and not outputs.force:
             made = (outputs.report, outputs.save, outputs.removed)
             report, save, removed = (None if path and os.path.lexists(path) else path for path in made)
-            wrote = outputs.output is not None and self._turn.has_written(outputs.output)
+            wrote = outputs.output is not None and turn.has_written(outputs.output)
             self.outputs = replace(outputs, report=report, save=save, removed=removed, output=None if wrote else outputs.output)
             left = settings.resume and settings.work is not None and unfinished_job(Path(settings.work)) is not None
             if wrote and not left and not self.outputs.paths:
                 return None
-        self._adds = self._turn.job is None and outputs.output is not None
         for path in (self.outputs.output, self.outputs.removed):
             if path is not None:
                 check_output(path, outputs.force)
-        references = Inputs([*self._turn.references(self._seen.trusted), *others])
-        self._turn.check(self._name, references, self.outputs.paths)
-        return references
+        return turn.references(self._seen.trusted, others, self.outputs.paths)
 
     def publish(self, result: Result, write: Callable[[Publication], str | None], leaves: Leaves) -> None:
         """Write everything, and let it appear together with what the job adds."""
-        from ..files.publication import Publication
-
-        with Publication(self._seen.folder) as together:
+        with self._seen.publishing() as together:
             output = write(together)
-            if self._adds and self._name is not None and output is not None:
-                self._turn.remember(together, result, self._name, output)
             leaves.said = f"whatever is not there yet appears when you run: lookalike seen list {self._seen.folder}"
-            together.publish()
+            self._added = self._turn.publish(together, result, output)
         for path in self.outputs.paths:
             leaves.written(path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` says of it."""
-        known = self._adds or self._turn.job is not None
-        return {"generation": self._name if known else None, "added": self._adds}
+        known = self._added or self._turn.job is not None
+        return {"generation": self._turn.name if known else None, "added": self._added}
 
     def __str__(self) -> str:
         """Say what was added."""
         if self._turn.job is not None:
-            return f"{self._seen.folder} has the generation {self._name} of this job; nothing was added"
-        return (
-            f"added: generation {self._name} of {self._seen.folder}"
-            if self._adds
-            else f"nothing was added to {self._seen.folder}"
-        )
+            return f"{self._seen.folder} has the generation {self._turn.name} of this job; nothing was added"
+        if not self._added:
+            return f"nothing was added to {self._seen.folder}"
+        return f"added: generation {self._turn.name} of {self._seen.folder}"
 
 
 def open_seeing(
-    seen: str | None, name: str | None, window: str | None, outputs: Outputs, given: Mapping[str, Any], engine: str | None
+    seen: str | None, how: Mapping[str, Any], outputs: Outputs, given: Mapping[str, Any], engine: str | None
 ) -> Seeing | None:
     """Open what a job is told with ``--seen``, until the command ends; None: nothing."""
     if seen is None:
-        if name is not None or window is not None:
-            raise ParameterError("--generation and --window are for --seen")
+        if how["name"] is not None or how["window"] is not None or not how["texts"]:
+            raise ParameterError("--generation, --window and --no-seen-texts are for --seen")
         return None
     from ..files.urls import as_url
     from ..recipes.seen import Seen
@@ -112,7 +100,7 @@ def open_seeing(
         raise ParameterError("--seen compares sketches of all jobs, which need the same --seed: pass a number, not random")
     found = click.get_current_context().with_resource(Seen(seen, trust=given["trust"]))
     _say_recovered(found)
-    return Seeing(found, name, window, outputs)
+    return Seeing(found, outputs, how)
 
 
 def _say_recovered(seen: Seen) -> None:

@@ -306,11 +306,14 @@ def label_rows(source: Split, batch: Batch) -> list[Any]:
 
 def file_in_both(sources: Sequence[Split], against: Sequence[Split]) -> str | None:
     """Return the name of a file that is among two lists of sources, or None. Hard links are files of their own."""
-    known: dict[tuple[int, int], set[str]] = {}
-    for place in (place for source in against for place in source.places):
-        known.setdefault((place.device, place.inode), set()).add(real_of(place.path))
+    known: set[tuple[str, int, int]] = set()
+    for source in against:
+        if is_saved(source) and source.data.texts and source.data.origin is not None:  # of a file that may be gone, or another
+            known |= {(real_of(one.path), one.size, one.modified_ns) for one in source.data.origin.places}
+        known |= {(real_of(one.path), one.device, one.inode) for one in source.places}
     for place in (place for source in sources for place in source.places) if known else ():
-        if real_of(place.path) in known.get((place.device, place.inode), ()):
+        real = real_of(place.path)
+        if (real, place.device, place.inode) in known or (real, place.size, place.modified_ns) in known:
             return str(place.name)
     return None
 

@@ -61,7 +61,8 @@ class SavedRows:
     saved: Saved
     begin: int
     end: int
-    origin: Split | None  # the input that they came from; None: their texts were saved
+    origin: Split | None  # the input that they came from; None: it was no file
+    texts: bool  # saved beside: the input may be gone
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Read some columns, by default all but texts."""
@@ -90,7 +91,7 @@ class SavedRows:
         needed = ["position", "number", "bytes", "digest", "keys", *(["id", "id_is_text"] if self.saved.id is not None else [])]
         needed += [name for name in ("within", "across") if self.saved.settings.get(name) is not None]
         needed += [KEY] if self.saved.settings.get("key") is not None else []
-        needed += [TEXT] if self.origin is None else []
+        needed += [TEXT] if self.texts else []
         for name, kind in zip(names, schema.types, strict=True):
             wide = name in _WIDE and pa.types.is_fixed_size_binary(kind) and kind.byte_width > 0
             if not (wide or kind in _TYPES.get(name, ())) or (name == "keys" and kind.byte_width % 8):

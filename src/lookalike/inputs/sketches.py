@@ -72,6 +72,7 @@ class _Input(Struct):
     format: str | None
     files: Annotated[list[_File], Meta(min_length=1)] | None  # None: their texts are saved
     named: bool = False  # default ids have its name, not the row alone; files say this themselves
+    texts: bool = False  # saved beside: files only say what documents are called
 
 
 class _Settings(Struct):
@@ -236,12 +237,11 @@ def _splits(
     """Yield the inputs of a folder, each with its rows; where none counts, one without rows."""
     counting = [one for number, one in enumerate(inputs) if number not in old]
     if not counting:
-        yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None))
-    names = dict.fromkeys(file.path for one in counting for file in one.files or ())
+        yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None, True))
+    names = dict.fromkeys(file.path for one in counting if not one.texts for file in one.files or ())
     for name in names:
         check_trusted(saved.folder, [name], trusted)
-    begin, paths = 0, {name: path_of(name) for name in names}
-    known = _statuses(list(paths.values())) if texts else None
+    begin, known = 0, _statuses([path_of(name) for name in names]) if texts else None
     for number, one in enumerate(inputs):
         if number in old:
             begin += one.rows
@@ -249,10 +249,11 @@ def _splits(
         end, origin = begin + one.rows, None
         places: tuple[Place, ...] = ()
         if one.files is not None:
-            form = _format_of(saved, one)
-            places = tuple(_unchanged(saved, known, paths[file.path], file) for file in one.files)
-            (origin,) = form.splits(places)
-        data = SavedRows(saved, begin, end, origin)
+            form, asked = _format_of(saved, one), None if one.texts else known
+            found = tuple(_unchanged(saved, asked, path_of(file.path), file) for file in one.files)
+            (origin,) = form.splits(found)
+            places = () if one.texts else found
+        data = SavedRows(saved, begin, end, origin, one.texts or origin is None)
         yield Split(form=SAVED, name=one.name, relative=one.name, places=places, named=one.named, data=data)
         begin = end
 

@@ -167,7 +167,7 @@ class SavedTexts(TextReader):
         positions, self._sizes = np.concatenate(known, 1)
         given = columns or Columns(encoding_errors=data.saved.settings["encoding_errors"])
         limit = Limit(split.limit.most)  # what was sketched cannot be left out now
-        if data.origin is None:
+        if data.texts or data.origin is None:
             rows, names = np.arange(data.begin, data.end), (TEXT, data.saved.id and "id")
             pieces = list(_own_pieces(data, limit))
         else:

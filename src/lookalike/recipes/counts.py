@@ -36,15 +36,13 @@ Parts = Iterable[tuple[str, pa.RecordBatch]]
 """Rows of ``COUNTS``, and the checksum of the folder that has their documents; "": the folder that they are written to."""
 
 
-def of_job(rows: Batches, references: Sequence[Split], boundary: int) -> Parts:
+def of_job(rows: Batches, references: Sequence[Split], boundary: int, kept: Int64Array) -> Parts:
     """Yield what a job counted (``Told.shares``) for its saved references, then for what it kept.
 
-    References have the first ``boundary`` places. Each kept document has a place, as it counts in its own group: so the n-th
-    of them is that of the n-th row that is saved.
+    References have the first ``boundary`` places; ``kept`` are those of the documents that are saved, ascending.
     """
     saved = [one.data for one in takewhile(is_saved, references)]  # these come first
     starts = np.cumsum([0, *(one.end - one.begin for one in saved)])
-    row, last = -1, boundary - 1
     for batch in rows:
         cuts = np.searchsorted(ints(batch, "place"), np.append(starts, boundary))
         for number in np.flatnonzero(np.diff(cuts[:-1])).tolist():
@@ -53,10 +51,7 @@ def of_job(rows: Batches, references: Sequence[Split], boundary: int) -> Parts:
             yield one.saved.checksum, _at(ints(some, "place") - starts[number] + one.begin, some)
         own = batch.slice(int(cuts[-1]))
         if len(own):
-            places = ints(own, "place")
-            rows_of = row + np.cumsum(starts_of(places, last))
-            row, last = int(rows_of[-1]), int(places[-1])
-            yield "", _at(rows_of, own)
+            yield "", _at(np.searchsorted(kept, ints(own, "place")), own)
 
 
 def _at(row: Int64Array, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ from ..results.rows import filtered, of_reason
 from ..results.summary import count
 from ..settings.option import front_door
 from ..settings.settings import Settings
+from ..steps.sketch import WRITTEN
 from ..values.arrow import to_arrow
 from .decide import Decider, Deciding
 from .decisions import Told, judge
@@ -58,13 +59,13 @@ class OpenJob:
 
         return Audit(result.rows(), self.sources, result.settings).run(n, seed)
 
-    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+    def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
         """Save the sketches of the kept documents."""
         engine = self.engine
-        orders = filtered(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, "kept")))
+        orders = filtered(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, *WRITTEN)))
         saving = Saving(
             settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
-            key=self._decider.key, provenance=result.provenance,
+            key=self._decider.key, provenance=result.provenance, with_texts=texts,
             shares=self._told[result.settings.threshold].shares() if result.settings.counts else None,
         )  # fmt: skip
         path = saving.check(folder, force)

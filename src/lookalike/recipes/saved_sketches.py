@@ -30,8 +30,9 @@ from ..inputs.texts import PIECE_BYTES, TextReader
 from ..settings.option import entries
 from ..settings.settings import Settings
 from ..steps.sketch import SAVED, kept_sketches, kept_sketches_schema
-from ..steps.totals import TEXT_IDS, of_saved
+from ..steps.totals import TEXT_IDS, of_inputs, of_saved
 from ..theory.banding import candidate_probability
+from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from .counts import of_job, write
@@ -40,7 +41,8 @@ from .search import Searched
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-GROUP_ROWS = 1 << 13
+GROUP_ROWS, GROUP_TEXTS = 1 << 13, 1 << 10
+"""Rows of a row group, which is read whole if one of its texts is wanted."""
 Files = list[dict[str, Any]]
 _GEOMETRY = ("permutations", "bands", "rows")
 _MERGED = ("secret", "settings", "text", "id")  # of descriptions, what must agree in folders that are merged
@@ -159,11 +161,16 @@ class Saving:
     key: bytes
     provenance: dict[str, Any]
     shares: Table | None = None  # what a job counted: see ``Told.shares``
+    with_texts: bool = False  # even if later jobs could read them again
+
+    @property
+    def on_files(self) -> bool:
+        return rests_on_files(self.splits[self.n_references :])
 
     @property
     def texts(self) -> bool:
-        """Whether texts are saved too, as later jobs could not read them again."""
-        return not rests_on_files(self.splits[self.n_references :])
+        """Whether texts are saved too."""
+        return self.with_texts or not self.on_files
 
     def check(self, folder: str | Path, force: bool) -> Folder:
         """Return where sketches go, if they may go there: see ``check_saving``."""
@@ -184,7 +191,7 @@ class Saving:
         *counts, high, low = engine.fold(rows.select(["position", "digest"]), of_saved(len(self.splits))).tolist()
         with folder.publish([f"{ROWS}/", SECRET, SIDECAR], replace=force, last=DESCRIPTION) as new:
             files = write_files(new)
-            counted = self._write_counts(new)
+            counted = self._write_counts(new, engine, rows)
             write_secret(new.path, self.key)
             new.files.append(SECRET)
             described = self.provenance | {"files": sorted([*new.files, DESCRIPTION])}
@@ -199,22 +206,24 @@ class Saving:
             with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
                 stream.write(encoded(said))
 
-    def _write_counts(self, new: Unfinished) -> dict[str, Any] | None:
+    def _write_counts(self, new: Unfinished, engine: Engine, rows: Table) -> dict[str, Any] | None:
         """Write what the job counted, if it did; return what the description says of that."""
         if self.shares is None:
             return None
-        return write(
-            of_job(self.shares.batches(), self.splits[: self.n_references], self.found.boundary), new, self.settings.source
-        )
+        sizes = engine.fold(self.found.sketches.select(["position"]), of_inputs(len(self.splits)))[0]
+        positions = np.sort(positions_of(rows))
+        places = (np.cumsum(sizes) - sizes)[positions >> SOURCE_BITS] + (positions & (1 << SOURCE_BITS) - 1)
+        counted = of_job(self.shares.batches(), self.splits[: self.n_references], self.found.boundary, places)
+        return write(counted, new, self.settings.source)
 
     def _inputs(self, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yield what is kept of each input that has documents which are kept."""
         for split, n in zip(self.splits, counts, strict=True):
             if n:
-                files = None if self.texts else [described_place(place) for place in split.places]
+                files = [described_place(place) for place in split.places] if self.on_files else None
                 yield {
-                    "name": split.name, "rows": n, "format": None if self.texts else split.format, "files": files,
-                    "named": split.label(0) == f"{split.name}:0",
+                    "name": split.name, "rows": n, "format": split.format if self.on_files else None, "files": files,
+                    "named": split.label(0) == f"{split.name}:0", "texts": self.texts,
                 }  # fmt: skip
 
 
@@ -228,9 +237,13 @@ def write_rows(saving: Saving, rows: Table, new: Unfinished) -> Files:
         schema = schema.append(pa.field(TEXT, pa.large_binary()))
     with new.file(name) as stream, _rows_writer(stream, kept_sketches_schema(schema)) as writer:
         for batch in kept_sketches(batches):
-            writer.write_batch(batch, GROUP_ROWS)
+            writer.write_batch(batch, GROUP_TEXTS if saving.texts else GROUP_ROWS)
             n_rows += len(batch)
     return [{"name": name, "rows": n_rows, "bytes": (new.path / name).stat().st_size}]
+
+
+def positions_of(rows: Table) -> Int64Array:
+    return np.concatenate([np.empty(0, np.int64), *(to_numpy(one.column(0)) for one in rows.select(["position"]).batches())])
 
 
 def _rows_writer(stream: Any, schema: pa.Schema) -> pq.ParquetWriter:
@@ -245,8 +258,7 @@ def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
     """Add their texts to rows that come in the order of positions."""
     settings = saving.settings
     columns = Columns(settings.text, encoding_errors=settings.encoding_errors)
-    parts = [np.empty(0, np.int64), *(to_numpy(batch.column(0)) for batch in rows.select(["position"]).batches())]
-    positions = np.concatenate(parts)
+    positions = positions_of(rows)
     source, again, place = -1, None, 0
     for batch in rows.batches():
         sources, done = to_numpy(batch.column("position")) >> SOURCE_BITS, 0
@@ -309,7 +321,7 @@ def _merged_rows(given: Sequence[tuple[Path, int]], new: NewFolder) -> Files:
         name, n_rows = new.apart(ROWS, f"{number:05}.parquet"), 0
         with new.file(name) as stream, _rows_writer(stream, schema) as writer:
             for table in chain.from_iterable(some):
-                writer.write_table(table, GROUP_ROWS)
+                writer.write_table(table, GROUP_TEXTS if TEXT in schema.names else GROUP_ROWS)
                 n_rows += len(table)
         files.append({"name": name, "rows": n_rows, "bytes": (new.path / name).stat().st_size})
     return files

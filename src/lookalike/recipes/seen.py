@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from ..files.names import shown
 from ..files.publication import Publication, recover
 from ..files.urls import check_on_disk
 from ..formats.memory import as_sources
+from ..formats.split import Split
 from ..formats.writers import check_before, check_output, is_stdout
 from ..inputs.generations import Account, generations_in
 from ..inputs.sketches import Trusted, as_references, described_in, open_saved
@@ -37,7 +38,7 @@ from . import counts
 from .dedup import dedup
 from .preparation import on_spark
 from .saved_sketches import merge
-from .turns import turn_of, write_accounts
+from .turns import Turn, turn_of, write_accounts
 
 LOCK = ".lookalike_lock"
 
@@ -144,7 +145,7 @@ class Seen:
             self._unlock()
 
     @contextmanager
-    def _publishing(self) -> Iterator[Publication]:
+    def publishing(self) -> Iterator[Publication]:
         self._check_locked()
         with Publication(self.folder) as together:
             yield together
@@ -160,7 +161,7 @@ class Seen:
 
     def add(
         self, data: Any, output: str | Path, settings: Settings | None = None, *, generation: str | None = None,
-        window: str | None = None, force: bool = False,
+        window: str | None = None, force: bool = False, texts: bool = True,
     ) -> Result | None:  # fmt: skip
         """Compare documents with all generations, write those that stay, and add a generation of them.
 
@@ -182,6 +183,9 @@ class Seen:
             ``data``, or is not known, because it was added without this column.
         force : bool, default False
             Replace an existing output.
+        texts : bool, default True
+            Keep the texts of the documents that stay in the folder, compressed: the inputs can go. Without, later jobs read the
+            texts that they compare again from the inputs, which must stay where they are, as they are.
 
         Returns
         -------
@@ -202,23 +206,25 @@ class Seen:
         how: Any = {name: getattr(settings, name) for name in OPENING}
         others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
         sources = as_sources(data, **how, others=others)
-        turn = turn_of(self.folder, self.generations, sources, settings, window, others)
+        turn = self.turn(sources, settings, others, window=window, name=generation, texts=texts)
         if not force and turn.has_written(output):
             return None
         check_output(output, force)
-        name = turn.name(generation)
-        references = [*turn.references(self.trusted), *others]
-        turn.check(name, references, [output])
+        references = turn.references(self.trusted, others, [output])
         check_before(output, sources, references, [self.folder])
         given: Any = {name: getattr(settings, name) for name in entries(Settings)} | {"against": references or None}
         result = dedup(sources, **given)
-        with self._publishing() as together:
+        with self.publishing() as together:
             hidden = together.place(output, force)
             result.write(hidden, annotate=settings.annotate)
-            if turn.job is None:
-                turn.remember(together, result, name, hidden)
-            together.publish()
+            turn.publish(together, result, hidden)
         return result
+
+    def turn(
+        self, sources: Sequence[Split], settings: Settings, others: Sequence[Split] = (), *, window: str | None = None,
+        name: str | None = None, texts: bool = True,
+    ) -> Turn:  # fmt: skip
+        return turn_of(self.folder, self.generations, sources, settings, others, window=window, name=name, texts=texts)
 
     def counts(self) -> pa.Table:
         """Add up, for each document that was kept, how often its text occurs in all weeks, as far as jobs counted it.
@@ -279,7 +285,7 @@ class Seen:
         if name not in {one.name for one in self.generations}:
             names = ", ".join(one.name for one in self.generations) or "none"
             raise ParameterError(f"{shown(self.folder)} has no generation {shown(name)}; it has: {names}")
-        with self._publishing() as together:
+        with self.publishing() as together:
             write_accounts(together, self.folder, [one for one in self._accounts() if one.name != name])
             together.publish([name])
 
@@ -301,7 +307,7 @@ class Seen:
         every = self.generations
         if len(every) < 2:
             return 0
-        with self._publishing() as together:
+        with self.publishing() as together:
             folder = Path(together.place(every[-1].folder, replace=True))
             with atomic_directory(folder, replace=False) as new:
                 merge([one.folder for one in every], new, partial(counts.merge, every))

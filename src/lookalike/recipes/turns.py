@@ -43,10 +43,13 @@ class Turn:
     parameters: dict[str, Any]
     before: Sequence[Generation]
     job: Job | None
+    wanted: str | None  # as the name of its generation
+    texts: bool  # saved with the sketches
 
-    def name(self, wanted: str | None) -> str:
-        """Return the name of the generation that it adds, or has added."""
-        return self.job.generation if self.job else next_name(self.before[-1].name if self.before else None, wanted)
+    @cached_property
+    def name(self) -> str:
+        """The name of the generation that it adds, or has added."""
+        return self.job.generation if self.job else next_name(self.before[-1].name if self.before else None, self.wanted)
 
     def has_written(self, output: str | os.PathLike[str]) -> bool:
         """Tell whether an output is there that this job wrote; refuse another one."""
@@ -65,17 +68,17 @@ class Turn:
         settings = self.settings
         return self.window.newest(self.sources, settings.text, settings.encoding_errors) if self.window else []
 
-    def check(self, name: str, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
+    def check(self, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
         """Check that its generation can be saved, and that nothing that is written meets what was seen."""
         for output in outputs:
             if is_inside(path_of(output), self.folder):
                 raise OutputError(
                     f"{shown(output)} is inside {shown(self.folder)}, which holds generations only; choose another name"
                 )
-        check_saving(self.folder / name, self.job is not None, self.sources, references, self.settings.html, outputs)
+        check_saving(self.folder / self.name, self.job is not None, self.sources, references, self.settings.html, outputs)
 
-    def references(self, trusted: Sequence[AnyPath]) -> Inputs:
-        """Return what was seen before as inputs."""
+    def references(self, trusted: Sequence[AnyPath], others: Sequence[Split], outputs: Sequence[str | Path]) -> Inputs:
+        """Return what was seen before as inputs, then others, if what the job writes meets none of them."""
         if self.job is not None and self.job.before != [one.checksum for one in self.before]:
             raise InputDataError(
                 f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
@@ -87,21 +90,32 @@ class Turn:
             newest = one.newest(self.window.column) if self.window is not None else []
             old = {i for i, value in enumerate(newest) if value is not None and oldest is not None and value < oldest}
             found += open_saved(one.folder, trusted, old=old)
-        return Inputs(found)
+        references = Inputs([*found, *others])
+        self.check(references, outputs)
+        return references
 
-    def remember(self, together: Publication, result: Result, name: str, output: str) -> None:
+    def publish(self, together: Publication, result: Result, output: str | None) -> bool:
+        """Let what the job has written appear, with its generation if it is new; return whether one was added."""
+        adds = self.job is None and output is not None
+        if adds:
+            assert output is not None
+            self._remember(together, result, output)
+        together.publish()
+        return adds
+
+    def _remember(self, together: Publication, result: Result, output: str) -> None:
         """Write the generation of a job, and the account of it, to appear with its output."""
-        folder = together.place(self.folder / name)
-        result.save_sketches(folder)
+        folder = together.place(self.folder / self.name)
+        result.save_sketches(folder, texts=self.texts)
         described = described_in(Path(folder))
         newest: dict[str, list[float | None]] = {}
         if self.window is not None:
             known = dict(zip((split.name for split in self.sources), self.newest, strict=True))
             newest[self.window.column] = [known[one.name] for one in described.typed.inputs]
         before = [one.checksum for one in self.before]
-        job = Job(name, self.inputs, self.parameters, before, digest_of_output(output))
+        job = Job(self.name, self.inputs, self.parameters, before, digest_of_output(output))
         accounts = [one.account for one in self.before if one.account is not None]
-        write_accounts(together, self.folder, [*accounts, Account(name, described.checksum, [job], newest)])
+        write_accounts(together, self.folder, [*accounts, Account(self.name, described.checksum, [job], newest)])
 
 
 def write_accounts(together: Publication, folder: Path, accounts: list[Account]) -> None:
@@ -111,8 +125,8 @@ def write_accounts(together: Publication, folder: Path, accounts: list[Account])
 
 
 def turn_of(
-    folder: Path, generations: Sequence[Generation], sources: Sequence[Split], settings: Settings, window: str | None,
-    others: Sequence[Split] = (),
+    folder: Path, generations: Sequence[Generation], sources: Sequence[Split], settings: Settings, others: Sequence[Split],
+    *, window: str | None, name: str | None, texts: bool,
 ) -> Turn:  # fmt: skip
     """Return a job with some settings; ``others`` are references beside what was seen."""
     check_settings(settings)
@@ -133,5 +147,5 @@ def turn_of(
         )
     return Turn(
         folder=folder, sources=sources, settings=settings, window=None if window is None else Window.of(window), inputs=inputs,
-        parameters=parameters, before=before, job=job,
+        parameters=parameters, before=before, job=job, wanted=name, texts=texts,
     )  # fmt: skip

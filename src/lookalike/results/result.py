@@ -36,7 +36,7 @@ class Job(Open, Protocol):
     def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
         """Compare some kept documents with all others."""
 
-    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+    def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
         """Save the sketches of the kept documents."""
 
     def close(self) -> None:
@@ -213,6 +213,8 @@ class Result(Tables):
         folder : str or path
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
+        texts : bool
+            Save the texts of the kept documents, compressed, so that the inputs can go.
 
         Raises
         ------
@@ -267,11 +269,12 @@ class Result(Tables):
         """
         return cls(**load_result(folder, held=False, trust=trust))
 
-    def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
+    def save_sketches(self, folder: str | Path, *, force: bool = False, texts: bool = False) -> None:
         """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
 
-        Texts are not saved: those that a later job compares it reads again from the inputs, which must stay where they are, as
-        they are. Texts that came from no file are saved. With ``counts``, counts are saved, those of saved references too.
+        A later job reads the texts that it compares again from the inputs, which must stay where they are, as they are, unless
+        texts are saved, too; those that came from no file always are. With ``counts``, counts are saved, those of saved
+        references too.
 
         Parameters
         ----------
@@ -292,7 +295,7 @@ class Result(Tables):
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
         check_saving(self.settings)
         with timed(self, "saving sketches"):
-            self._job.save_sketches(self, folder, force)
+            self._job.save_sketches(self, folder, force, texts)
 
     def audit(self, n: int, *, seed: int = 1) -> dict[str, Any]:
         """Measure the recall: compare some kept documents with all others, exactly.

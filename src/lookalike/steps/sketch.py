@@ -18,7 +18,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import string, to_arrow, to_numpy
+from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
 from .batches import Batches, as_words, flags
 from .override import OVERRIDE, Overriding
@@ -196,7 +196,12 @@ def kept_sketches(rows: Batches) -> Batches:
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+WRITTEN = ("kept", "spared")
+"""Reasons of documents that stay, and so are compared with by later jobs."""
+
+
 def kept(rows: Batches) -> Batches:
-    """Choose the documents that are kept; references are none of them."""
+    """Choose the documents that stay; references are none of them."""
+    stay = strings(WRITTEN)
     for batch in rows:
-        yield batch.filter(pa.compute.equal(batch.column("reason"), string("kept"))).select(MEMBERS.names)
+        yield batch.filter(pa.compute.is_in(batch.column("reason"), stay)).select(MEMBERS.names)

@@ -86,12 +86,16 @@ class Finished:
 
         return Audit(result.rows(), self.splits, self.settings).run(n, seed)
 
-    def save_sketches(self, result: Result, folder: str | Path, force: bool) -> None:
+    def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
         """Let the tasks save the sketches of the kept documents, and take the files that count."""
         engine = self.engine
+        if texts and self.settings.html:
+            raise ParameterError(
+                "the texts of web pages are saved on one machine: write the pages to files, and save sketches alone"
+            )
         saving = Saving(
             settings=self.settings, splits=self.splits, n_references=self.n_references, found=self.found, key=self.key,
-            provenance=self.provenance, shares=self.shares,
+            provenance=self.provenance, shares=self.shares, with_texts=texts,
         )  # fmt: skip
         place = saving.check(folder, force)
         rows = saving.rows(engine, engine.map(self.decisions.select(["order", "reason"]), kept, MEMBERS))

@@ -209,7 +209,7 @@ class SparkResult(Result):
         with timed(self, "writing"):
             self._finished.write(output, self.score_names, annotate=annotate, removed=removed, force=force)
 
-    def save_sketches(self, folder: str | Path, *, force: bool = False) -> None:
+    def save_sketches(self, folder: str | Path, *, force: bool = False, texts: bool = False) -> None:
         """Save the sketches of the kept documents as ``lookalike.Result.save_sketches`` does; texts of data frames are saved.
 
         Parameters
@@ -218,5 +218,7 @@ class SparkResult(Result):
             On an object store, or on storage that the driver and all workers have mounted.
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
+        texts : bool
+            Save the texts of the kept documents, compressed, so that the inputs can go.
         """
-        super().save_sketches(folder, force=force)
+        super().save_sketches(folder, force=force, texts=texts)
