@@ -264,7 +264,7 @@ def test_damaged_compression_is_an_error(tmp_path, name, suffix, damage):
 def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
     if format_named(name).has_columns:
-        for columns in ({"text": "body"}, {"id": "url"}, {"others": ("when",)}):
+        for columns in ({"texts": "body"}, {"id": "url"}, {"others": ("when",)}):
             with pytest.raises(la.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
                 texts(open_sources([path]), **columns)
             assert str(error.value).startswith(str(path))

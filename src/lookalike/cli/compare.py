@@ -14,7 +14,7 @@ from .messages import say
 FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or more
 
 
-@click.command(short_help="Compare two text files.")
+@click.command(cls=options.Plain, short_help="Compare two text files.")
 @click.argument("left", type=click.Path())
 @click.argument("right", type=click.Path())
 @click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")

@@ -15,13 +15,14 @@ from . import options
 from .messages import say
 
 if TYPE_CHECKING:
+    from ..formats.split import Names
     from ..index.index import Index
 
 wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
 threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
 salvage = click.option("--salvage", is_flag=True, help="Leave damaged segments out.")
 reading = options.apply(
-    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
+    options.of_jobs("text"),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     *options.choosing,
     options.encoding,
@@ -30,7 +31,7 @@ path = click.argument("path", metavar="INDEX")
 inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 
 
-@click.group(short_help="A persistent index: add, look up, remove documents.")
+@click.group(cls=options.Group, short_help="A persistent index: add, look up, remove documents.")
 def index() -> None:
     """A persistent index: add documents, look them up, remove them. Acknowledged changes survive a crash."""
 
@@ -84,7 +85,7 @@ def _open(path: str, mode: str = "append", **how: bool) -> Index:
 
 
 def _documents(
-    given: tuple[str, ...], columns: tuple[str, str | None, str], how: dict[str, Any], output: str | None = None,
+    given: tuple[str, ...], columns: tuple[Names, str | None, str], how: dict[str, Any], output: str | None = None,
     limits: tuple[Any, int] | None = None,
 ) -> Iterator[tuple[list[Any], Any]]:  # fmt: skip
     """Yield (ids, texts) of many documents at a time.
@@ -126,7 +127,7 @@ def _threads(wanted: int | None) -> int:
 @threads
 @options.memory
 def add(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
+    path: str, inputs: tuple[str, ...], text: Names, id: str | None, glob: tuple[str, ...] | None, format: str | None,
     delimiter: str | None, query: str | None, encoding_errors: str,
     replace: bool, max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
@@ -177,7 +178,7 @@ def add(
 @salvage
 @threads
 def query(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, glob: tuple[str, ...] | None, format: str | None,
+    path: str, inputs: tuple[str, ...], text: Names, id: str | None, glob: tuple[str, ...] | None, format: str | None,
     delimiter: str | None, query: str | None, encoding_errors: str,
     top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None, inside: float | None,
 ) -> None:  # fmt: skip

@@ -110,7 +110,7 @@ class Arrow(ColumnarFormat):
         with self._open(split) as (schema, _):
             return _plain(schema.empty_table()).schema
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
 

@@ -139,7 +139,8 @@ class Csv(Format):
         refuse_twice(split.name, "header", names, wanted)
         check_free(split.name, "header", "column", names, columns.reserved)
         places = [names.index(name) for name in wanted]
-        last = max(places)
+        parts = {names.index(name) for name in columns.parts}
+        last = max({*places} - parts | {min(parts, default=0)})  # of the fields that a row must have
         rows: list[list[str | None]] = []
         left_out: list[int] = []
         first, size = 1, 0
@@ -153,7 +154,7 @@ class Csv(Format):
                 raise InputDataError(
                     f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
                 )
-            rows.append([fields[place] for place in places])
+            rows.append([fields[place] if place < len(fields) else None for place in places])
             size += len(raw)
             if len(rows) == BATCH_ROWS or size > BLOCK:
                 yield self._batch(rows, first, columns, left_out)

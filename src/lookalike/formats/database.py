@@ -25,7 +25,7 @@ class Database(Format):
         found.name, found.suffixes, found.query = f"{self.name.partition(':')[0]}:{query}", (), query
         return found
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from itertools import repeat
 from typing import Any, BinaryIO, TypeVar
@@ -19,8 +20,8 @@ from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .registry import format_named
-from .rows import names_in, value_at
-from .split import Batch, Columns, Record, Split, check_free, missing_column
+from .rows import has_value, names_in, value_at
+from .split import Batch, Columns, Parts, Record, Split, check_free, missing_column, no_text
 
 _RECORDS = 4096
 _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
@@ -241,8 +242,9 @@ class Format:
         """
         some: list[tuple[int, Record]] = []
         size = 0
+        parts = Parts(split, columns)
         for number, row in self.rows(split, columns.encoding_errors):
-            _check_row(split, number, row, columns)
+            row = _checked_row(split, number, row, columns, parts)
             some.append((number, row))
             size += len(value_at(row, columns.text) or "")
             if len(some) == BATCH_ROWS or size > BLOCK:
@@ -250,6 +252,7 @@ class Format:
                 some, size = [], 0
         if some:
             yield _batch(some, columns)
+        parts.end()
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write the selected rows of several splits, of any formats, into one stream, additions appended.
@@ -291,7 +294,7 @@ class Format:
             return {"name": split.name, "bytes": place.size, "read_once": True}
         return {"name": split.name, "bytes": place.size, "modified_ns": place.modified_ns}
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file and its beginning."""
         place = split.place
         start = next(read_blocks(place.path, 1 << 16), b"")
@@ -317,13 +320,16 @@ def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
     )
 
 
-def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
-    """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
-    for name in columns.wanted:
-        try:
-            value_at(row, name)
-        except KeyError:
-            raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns) from None
+def _checked_row(split: Split, number: int, row: Record, columns: Columns, parts: Parts) -> Record:
+    """Return a row with all columns; raise InputDataError if it lacks one that it must have, has what is reserved, or its text
+    is none."""
+    missing = [name for name in columns.wanted if not has_value(row, name)]
+    for name in missing:
+        if name not in columns.parts:
+            raise missing_column(split.name, f"row {number}", "field", name, names_in(row), columns)
+    parts.check(missing, number, partial(names_in, row))
+    row = row | dict.fromkeys(missing) if missing else row
     check_free(split.name, f"row {number}", "field", row, columns.reserved)
     if not isinstance(text := value_at(row, columns.text), (str, type(None))):
-        raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")
+        raise no_text(f"{split.name}, row {number}", columns.text, text)
+    return row

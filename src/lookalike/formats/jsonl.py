@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
@@ -18,8 +19,8 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import LONG, is_finite, lost, names_in, not_utf8, text_of, value_at
-from .split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
+from .rows import LONG, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _NULL = msgspec.Raw(b"null")
@@ -43,9 +44,14 @@ def _decoder(columns: Columns, text: Any = str | None) -> Any:
         )
     if any("." in name for name in columns.wanted):
         return _Paths(columns, text)
-    fields: list[Any] = [("text", text, msgspec.field(name=columns.text))]
-    for i, name in enumerate(list(dict.fromkeys(columns.wanted))[1:]):
-        fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
+    fields: list[Any] = []
+    for i, name in enumerate(dict.fromkeys(columns.wanted)):
+        kind = Any if i else text
+        if name in columns.parts:
+            kind = kind if i else kind | msgspec.UnsetType
+            fields.append((f"wanted{i}", kind, msgspec.field(name=name, default=msgspec.UNSET)))
+        else:
+            fields.append((f"wanted{i}", kind, msgspec.field(name=name)))
     return _with_reserved(fields, columns.reserved)
 
 
@@ -53,7 +59,7 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
     """A decoder that also notices fields that are not to be there."""
     for i, name in enumerate(names):
         fields.append((f"reserved{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)))
-    return msgspec.json.Decoder(msgspec.defstruct("Row", fields))
+    return msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True))
 
 
 class _Paths:
@@ -62,17 +68,22 @@ class _Paths:
     def __init__(self, columns: Columns, text: Any) -> None:
         self._names = list(dict.fromkeys(columns.wanted))
         self._reserved = columns.reserved
+        self._parts = columns.parts
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
         fields = _fields(line)
-        try:
-            first, *others = (value_at(fields, name, _object) for name in self._names)
-        except KeyError as error:
-            raise msgspec.ValidationError(f"there is no field {error}") from None
-        row = SimpleNamespace(text=self._text(_NULL if first is None else first))
-        for i, raw in enumerate(others):
-            setattr(row, f"wanted{i}", None if raw is None else msgspec.json.decode(raw))
+        row = SimpleNamespace()
+        for i, name in enumerate(self._names):
+            try:
+                raw = value_at(fields, name, _object)
+            except KeyError as error:
+                if name not in self._parts:
+                    raise msgspec.ValidationError(f"there is no field {error}") from None
+                value: Any = msgspec.UNSET
+            else:
+                value = (msgspec.json.decode if i else self._text)(_NULL if raw is None else raw)
+            setattr(row, f"wanted{i}", value)
         for i, name in enumerate(self._reserved):
             setattr(row, f"reserved{i}", fields.get(name, msgspec.UNSET))
         return row
@@ -101,6 +112,10 @@ def _value(raw: msgspec.Raw) -> Any:
 def _row(line: bytes) -> Record:
     line.decode()  # what is not decoded below must be UTF-8 too
     return {name: _value(raw) for name, raw in _fields(line).items()}
+
+
+def _names_of(line: bytes) -> list[str]:
+    return names_in(json.loads(_mended(line).removeprefix(BOM)))
 
 
 def _int(digits: str) -> float:
@@ -196,14 +211,16 @@ class JsonLines(Format):
             return InputDataError(f"{where}: not valid JSON{hint}: {problem}; it starts with {text[:60]!r}")
         if not isinstance(value, dict):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
-        for name in [] if columns is None else columns.wanted:
-            try:
-                value_at(value, name)
-            except KeyError:
-                error = missing_column(split.name, f"row {number}", "field", name, names_in(value), columns or Columns())
+        if columns is not None:
+            missing = [name for name in dict.fromkeys(columns.wanted) if not has_value(value, name)]
+            if set(columns.parts) - set(missing):
+                missing = [name for name in missing if name not in columns.parts]
+            if missing:
+                error = missing_column(split.name, f"row {number}", "field", missing[0], names_in(value), columns)
                 return InputDataError(f"{error}, or leave the file out with --glob (glob=)") if split.place.found else error
-        if columns is not None and not isinstance(found := value_at(value, columns.text), (str, type(None))):
-            return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
+            found = value_at(value, columns.text) if has_value(value, columns.text) else None
+            if not isinstance(found, str | None):
+                return no_text(where, columns.text, found, f" ({error})")
         for name, found in value.items():
             if _SURROGATE.search(name + json.dumps(found, ensure_ascii=False)):
                 shown = name.encode("utf-8", "replace").decode()
@@ -216,9 +233,10 @@ class JsonLines(Format):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         wanted = list(dict.fromkeys(columns.wanted))
         taken = [name for name in columns.reserved if name in wanted]
-        asked = columns if not taken else Columns(columns.text, columns.id, columns.others)
+        asked = columns if not taken else Columns(columns.texts, columns.id, columns.others)
         decode, decode_long = _decoder(asked).decode, _decoder(asked, msgspec.Raw).decode
-        places = {name: f"wanted{i}" for i, name in enumerate(wanted[1:])} | {columns.text: "text"}
+        places = {name: f"wanted{i}" for i, name in enumerate(wanted)}
+        parts = Parts(split, columns)
         reserved = [] if taken else [(f"reserved{i}", name) for i, name in enumerate(columns.reserved)]
         id_place = None if columns.id is None else places[columns.id]
         others = {name: places[name] for name in columns.others}
@@ -246,7 +264,7 @@ class JsonLines(Format):
                 try:
                     if len(line) > LONG:
                         row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
-                        row.text = text_of(row.text)
+                        row.wanted0 = text_of(row.wanted0)
                     else:
                         row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
                 except _FAILURES:
@@ -257,8 +275,13 @@ class JsonLines(Format):
                 for place, name in reserved:
                     if get(place) is not msgspec.UNSET:
                         raise reserved_column(split.name, f"row {number}", "field", name)
+                if columns.parts:
+                    missing = [name for name, place in places.items() if get(place) is msgspec.UNSET]
+                    parts.check(missing, number, partial(_names_of, line))
+                    for name in missing:
+                        setattr(row, places[name], None)
                 numbers.append(number)
-                texts.append(row.text)
+                texts.append(row.wanted0)
                 if id_place is not None:
                     ids.append(get(id_place))
                 for name, place in others.items():
@@ -268,6 +291,7 @@ class JsonLines(Format):
             if numbers:
                 given = ids if columns.id is not None else None
                 yield _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
+        parts.end()
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         decode = _with_reserved([], names).decode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import InputDataError
@@ -28,7 +28,7 @@ class Mbox(ParsedRecords):
     suffixes = packed(".mbox")
     fields = ("id", "text", "date", "from", "subject")
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         size = split.place.size * (1 if compression_of(split.place.path) is None else EXPANSION)
         return max(1, size // 20_000), size // 5

@@ -57,7 +57,7 @@ class _InMemory(Format):
         """Return that the input was in memory, and its name."""
         return {"name": split.name, "in_memory": True} if split.named else {"name": "in memory"}
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of rows; their bytes are in memory already."""
         return len(split.data) if hasattr(split.data, "__len__") else 0, 0
 

@@ -52,7 +52,7 @@ class ORC(ColumnarFormat):
         with self._open(split) as file:
             return file.schema
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of rows; judge the bytes of text by the size of the file."""
         with self._open(split) as file:
             return file.nrows, split.place.size * EXPANSION // 2

@@ -151,17 +151,17 @@ class Parquet(ColumnarFormat):
         rows = np.concatenate([[0], np.cumsum([group.num_rows for group in groups])]).tolist()
         return [(rows[begin], replace(split, groups=(begin, end))) for begin, end in bounds] or [(0, split)]
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
         with self._open(split) as file:
-            known = path_of(file.schema_arrow, text)
-            return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
+            known = [name for name in texts if path_of(file.schema_arrow, name)]
+            return file.metadata.num_rows, self._bytes_of(file, known)
 
     @staticmethod
-    def _bytes_of(file: pq.ParquetFile, name: str) -> int:
-        """Bytes of a column before compression."""
+    def _bytes_of(file: pq.ParquetFile, names: Sequence[str]) -> int:
+        """Bytes of columns before compression."""
         metadata = file.metadata
-        leaves = [leaf for _, leaf in leaves_of(file.schema_arrow, [name])]
+        leaves = [leaf for _, leaf in leaves_of(file.schema_arrow, names)]
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
         return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 

@@ -65,6 +65,15 @@ def value_at(row: Mapping[str, Any], name: str, inside: Callable[[Any], Any] = l
     raise KeyError(name)
 
 
+def has_value(row: Mapping[str, Any], name: str) -> bool:
+    """Tell whether ``value_at`` finds a field."""
+    try:
+        value_at(row, name)
+    except KeyError:
+        return False
+    return True
+
+
 def names_in(row: Mapping[str, Any]) -> list[str]:
     """Return the names by which the fields of a row can be asked for, those inside others as ``doc.text``."""
     return [

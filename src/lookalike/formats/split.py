@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -16,12 +16,15 @@ from ..files.names import Skipped
 from ..files.places import Place
 from ..files.streams import MOST, Noted, read_lines, why
 from ..files.urls import Url
-from ..text.texts import Texts, without
+from ..text.texts import Texts, from_arrow_array, from_strings, joined, without
 from ..values import Int64Array
 from .rows import Record as Record
 
 if TYPE_CHECKING:
     from .format import Format
+
+Names = str | Sequence[str]
+"""The column of the text or, of several, those whose texts make one."""
 
 ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are written: texts and tables may be held meanwhile
 
@@ -30,13 +33,25 @@ ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are wri
 class Columns:
     """The columns that a job needs."""
 
-    text: str = "text"
+    texts: Names = "text"
     id: str | None = None  # None: made from file and row
     others: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()  # names that rows must not have, as annotation adds columns of these
     encoding_errors: str = "strict"
     prefix: str = ""  # of the options that name the text and the id
     later: bool = False  # texts may be ``Later``
+
+    @property
+    def text(self) -> str:
+        """The column that a format reads as the text; of several, the others are among ``others``."""
+        names = names_of(self.texts)
+        return "text" if "text" in names else names[-1]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The columns of texts, if there are several: a row may lack some of them, but not all."""
+        names = names_of(self.texts)
+        return names if len(names) > 1 else ()
 
     @property
     def wanted(self) -> list[str]:
@@ -64,6 +79,11 @@ class Batch:
     others: dict[str, list[Any] | pa.Array] = field(default_factory=dict)
     skipped: NDArray[np.bool_] | None = None  # larger than the limit or unreadable, with empty text; None: no row is
     unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
+
+
+def names_of(text: Names) -> tuple[str, ...]:
+    """Return the columns that texts are in."""
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
 def _partition(name: str, column: str) -> tuple[str | int | None, ...]:
@@ -130,7 +150,7 @@ class Split:
                 partitions[name] = [value for one in found for value in one]
         if partitions:
             columns = replace(columns, others=tuple(name for name in columns.others if name not in partitions))
-        for batch in self.form.read(self, columns):
+        for batch in self._read(columns):
             if partitions:
                 first = 1 if self.groups is None else self.groups[0] + 1
                 of_files = batch.numbers - first if self.form.rows_are_files else np.zeros(len(batch.numbers), np.int64)
@@ -138,6 +158,32 @@ class Split:
                 batch = replace(batch, others=batch.others | given)
             yield self._limited(batch)
             del batch  # not held while the next is read
+
+    def _read(self, columns: Columns) -> Iterator[Batch]:
+        """Read rows whose texts are those of one column, or of several, joined by a blank line where they are not empty."""
+        main, names = columns.text, columns.parts if self.form.has_columns else ()
+        if not names:
+            yield from self.form.read(self, replace(columns, texts=main))
+            return
+        others = tuple(dict.fromkeys([*columns.others, *(name for name in names if name != main)]))
+        for batch in self.form.read(self, replace(columns, others=others, later=False)):
+            parts = [batch.texts if name == main else self._part(name, batch, columns) for name in names]
+            texts = joined(parts, "\n\n")
+            yield replace(batch, texts=texts if batch.skipped is None else without(texts, batch.skipped))
+            del batch, parts, texts  # not held while the next is read
+
+    def _part(self, name: str, batch: Batch, columns: Columns) -> Texts:
+        """Return the texts of another column than the one that is read as the text."""
+        values = batch.others[name]
+        if isinstance(values, pa.Array):
+            try:
+                return from_arrow_array(values)
+            except InputDataError as error:
+                raise InputDataError(f"{self.name}, column {name!r}: {error}") from None
+        odd = next((row for row, value in enumerate(values) if not isinstance(value, str | None)), None)
+        if odd is not None:
+            raise no_text(f"{self.name}, row {batch.numbers[odd]}", name, values[odd])
+        return from_strings(values, int(batch.numbers[0]) if len(values) else 0, columns.encoding_errors)
 
     def _limited(self, batch: Batch) -> Batch:
         """Refuse texts that are larger than the limit, or leave them out."""
@@ -190,9 +236,9 @@ class Split:
         """Return what tells this input from another: name, size, time of change."""
         return self.form.identity(self)
 
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, text: Names) -> tuple[int, int]:
         """Return about how many rows, and how many bytes in the column of that name, there will be."""
-        return self.form.expected(self, text)
+        return self.form.expected(self, names_of(text))
 
     def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
         """Return this input cut into pieces of about so many bytes on the disk, each with the number of its first row."""
@@ -225,11 +271,40 @@ def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
 def missing_column(
     source: str, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
 ) -> InputDataError:
-    for option, given in (("text", columns.text), ("id", columns.id)):
-        if name == given and not way_out:
+    for option, given in (("text", names_of(columns.texts)), ("id", (columns.id,))):
+        if name in given and not way_out:
             option = columns.prefix + option
             way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
     return InputDataError(f"{source}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}")
+
+
+def no_text(where: str, name: str, found: object, why: object = "") -> InputDataError:
+    """The error for a value that is no text."""
+    return InputDataError(f"{where}: field {name!r} must be a string or null; found {found!r:.60}{why}")
+
+
+class Parts:
+    """Checks that each row has one of the columns that make its text, and that of these none is in no row."""
+
+    def __init__(self, split: Split, columns: Columns) -> None:
+        self._split, self._columns, self._never = split, columns, set(columns.parts)
+
+    def check(self, missing: Container[str], number: int, found: Callable[[], Sequence[str]]) -> None:
+        """Check a row that lacks some columns; ``found`` names those that it has."""
+        there = [name for name in self._columns.parts if name not in missing]
+        if self._columns.parts and not there:
+            raise self._error(f"row {number}", self._columns.parts[0], found())
+        self._never.difference_update(there)
+        self._found = found
+
+    def end(self) -> None:
+        """Check what all rows had."""
+        for name in self._columns.parts:
+            if name in self._never and len(self._never) < len(self._columns.parts):
+                raise self._error("all rows", name, self._found())
+
+    def _error(self, where: str, name: str, found: Sequence[str]) -> InputDataError:
+        return missing_column(self._split.name, where, "field", name, found, self._columns)
 
 
 def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:

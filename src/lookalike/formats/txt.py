@@ -81,7 +81,7 @@ class TextFiles(Format):
         n_bytes = sum(place.size for place in split.places)
         return {"name": split.name, "files": len(split.places), "bytes": n_bytes, "digest": known.hexdigest()} | once
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of files and, of those that are compressed about, their bytes."""
         sizes = (place.size * (1 if compression_of(place.path) is None else EXPANSION) for place in split.places)
         return len(split.places), sum(sizes)

@@ -16,7 +16,7 @@ from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.parsed import page_texts
-from ..formats.split import Batch, Columns, Split
+from ..formats.split import Batch, Columns, Names, Split
 from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
@@ -33,7 +33,7 @@ WITHIN = pa.binary(WITHIN_BYTES)
 class Reading:
     """Which columns of the inputs a job needs, and how they are read."""
 
-    text: str = "text"
+    text: Names = "text"
     id: str | None = None
     priorities: tuple[Priority, ...] = ()  # what the keep policy orders by
     order_by: str | None = None  # takes the place of positions where rows have none

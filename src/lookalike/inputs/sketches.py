@@ -91,7 +91,7 @@ class Sketches(Struct):
 
     secret: str
     settings: _Settings
-    text: str
+    text: str | tuple[str, ...]
     id: str | None
     text_ids: bool
     files: list[_Rows]

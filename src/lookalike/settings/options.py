@@ -16,6 +16,7 @@ from .option import (
     MaybeNumber,
     MaybeWhole,
     MaybeWord,
+    Names,
     Number,
     Option,
     Path,
@@ -38,10 +39,12 @@ Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Ca
 class InputOptions:
     """What all jobs over texts take."""
 
-    text: Annotated[Word, Option(
+    text: Annotated[Names, Option(
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
-        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``.",
-        help="Column or field that holds the text; doc.text is the field text inside doc.", group=READ, recorded="always",
+        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``. Of several, such as "
+        '``["title", "body"]``, the texts are one, joined by a blank line; a row may lack some of them.',
+        help="Column or field that holds the text; doc.text is the field text inside doc. Can be repeated: then the texts are "
+        "joined by a blank line.  [default: text]", group=READ, metavar="COLUMN", repeated=True, recorded="always",
     )] = "text"  # fmt: skip
     id: Annotated[MaybeWord, Option(
         doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
