@@ -18,7 +18,7 @@ from ..values.tables import SOURCE_BITS
 from .batches import DIGEST_BYTES, as_words
 from .groups import REASONS
 
-N, REFERENCES, EMPTY, BYTES, TEXT_IDS = range(5)
+N, REFERENCES, EMPTY, BYTES, TEXT_IDS, SHORT, LONGER = range(7)
 LARGEST = np.iinfo(np.int64).max
 LEAST_ALIKE = 3
 OUTCOME = np.dtype([("reasons", np.int64, len(REASONS)), ("score", np.float64, LEAST_ALIKE), ("place", np.int64, LEAST_ALIKE)])
@@ -42,7 +42,7 @@ class Total:
 
 
 def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) -> None:
-    """Count those of a batch: columns position, empty, bytes and, perhaps, id_is_text, skipped and override."""
+    """Count those of a batch: columns position, empty, bytes and, perhaps, id_is_text, skipped, override and short."""
     reference = to_numpy(batch["position"]) < boundary
     empty = to_numpy(batch["empty"])
     if "skipped" in batch.schema.names:
@@ -53,16 +53,21 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
     total[REFERENCES] += int(reference.sum())
     total[EMPTY] += int((empty & ~reference).sum())
     total[BYTES] += int(to_numpy(batch["bytes"]).sum())
+    if "short" in batch.schema.names:
+        short = to_numpy(batch["short"])[~(to_numpy(batch["empty"]) | reference)]
+        total[SHORT] += int(short.sum())
+        total[LONGER] += int((~short).sum())
     if "id_is_text" in batch.schema.names:
         total[TEXT_IDS] += int(to_numpy(batch["id_is_text"]).sum())
 
 
 def documents(boundary: int) -> Total:
-    """Documents, references, empty documents that are none, bytes of text, and ids that are no integers: see ``N`` and others.
+    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, and texts of no
+    more than one shingle, and of more, but for references: see ``N`` and others.
 
     Positions below ``boundary`` are references.
     """
-    return Total(partial(_add_documents, boundary=boundary), 5)
+    return Total(partial(_add_documents, boundary=boundary), 7)
 
 
 def _add_rows(total: NDArray[Any], batch: pa.RecordBatch) -> None:
