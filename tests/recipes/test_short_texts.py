@@ -4,9 +4,9 @@ import json
 import random
 
 import pytest
+from cli.commands import lines, run
 
 import lookalike as la
-from cli.commands import lines, run
 
 NAMES = [f"shop number {n}" for n in range(30)]
 LONG = [" ".join(random.Random(n).choices("abcdefghij", k=12)) for n in range(31)]

@@ -99,8 +99,8 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
     found = [] if os.path.isdir(path) else open_sources([path], format=None if named else "txt")
     if len(found) != 1 or len(found[0].places) != 1 or not found[0].form.rows_are_files:
         raise ParameterError(
-            f"{path} is {'several files' if found else 'a folder'}: compare takes two files of a document each; to compare each "
-            f"document of a folder with each of another, run: {instead}"
+            f"{path} is {'several files' if found else 'a folder'}: compare takes two files of a document each; to compare "
+            f"each document of a folder with each of another, run: {instead}"
         )
     split = replace(found[0], form=found[0].form.with_boilerplate()) if boilerplate else found[0]
     (batch,) = read_batches(split, Columns(encoding_errors=encoding_errors), pages)

@@ -106,7 +106,7 @@ def _documents(
     if output is not None:
         check_before(output, sources)
     text, id, encoding_errors = columns
-    limit, n_bytes = limits or (Limit(), BATCH_BYTES)
+    limit, n_bytes = limits or (Limit(leave=how["on_error"] != "stop", faults=how["on_error"] == "skip"), BATCH_BYTES)
     limited = [replace(source, limit=limit) for source in sources]
     return read_with_ids(limited, Columns(text, id, (), (), encoding_errors), n_bytes, n_bytes // ROW_BYTES)
 
@@ -128,8 +128,8 @@ def _threads(wanted: int | None) -> int:
 @options.memory
 def add(
     path: str, inputs: tuple[str, ...], text: Names, id: str | None, glob: tuple[str, ...] | None, format: str | None,
-    delimiter: str | None, query: str | None, encoding_errors: str,
-    replace: bool, max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None,
+    delimiter: str | None, query: str | None, on_error: str | None, encoding_errors: str,
+    replace: bool, max_document: str | None, wait: bool, threads: int | None, memory: str | None,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
 
@@ -147,7 +147,7 @@ def add(
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0
         limits = limit_of(max_document, on_error, cap), cap.reading(any(map(is_url, inputs))).batch(BATCH_BYTES)
-        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
+        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query, "on_error": on_error}
         try:
             for ids, texts in _documents(inputs, (text, id, encoding_errors), how, limits=limits):
                 if memory is not None:
@@ -179,7 +179,7 @@ def add(
 @threads
 def query(
     path: str, inputs: tuple[str, ...], text: Names, id: str | None, glob: tuple[str, ...] | None, format: str | None,
-    delimiter: str | None, query: str | None, encoding_errors: str,
+    delimiter: str | None, query: str | None, on_error: str | None, encoding_errors: str,
     top: int, first: bool, output: str | None, force: bool, salvage: bool, threads: int | None, inside: float | None,
 ) -> None:  # fmt: skip
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first. With
@@ -200,7 +200,7 @@ def query(
                 return opened.containing(texts, threshold=inside, top=top, threads=use)
             return opened.first(texts, threads=use) if first else opened.query(texts, top=top, threads=use)
 
-        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
+        how = {"glob": glob, "format": format, "delimiter": delimiter, "query": query, "on_error": on_error}
         tables, labels, integers, asked = [look_up([])], [], True, 0  # columns and their types, whatever is found
         for ids, texts in _documents(inputs, (text, id, encoding_errors), how, output):
             found = look_up(texts)

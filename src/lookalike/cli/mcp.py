@@ -19,7 +19,8 @@ from .messages import say
 @options.trust
 def mcp(
     paths: tuple[str, ...], threshold: float, recall: float, text: str, id: str | None, glob: tuple[str, ...] | None,
-    format: str | None, delimiter: str | None, query: str | None, unit: str, width: int | None, encoding_errors: str,
+    format: str | None, delimiter: str | None, query: str | None, on_error: str | None,
+    unit: str, width: int | None, encoding_errors: str,
     trust: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Answer a program that speaks the Model Context Protocol, on standard input and output: for assistants and editors.
@@ -41,7 +42,7 @@ def mcp(
     from ..formats.split import Columns
 
     finding = {"threshold": threshold, "recall": recall, "unit": unit, "width": width}
-    reading = {"glob": glob, "format": format, "delimiter": delimiter, "query": query}
+    reading = {"glob": glob, "format": format, "delimiter": delimiter, "query": query, "on_error": on_error}
     shelf = Shelf(paths, reading, Columns(text, id, encoding_errors=encoding_errors), finding, trust)
     say(f"answering on standard input and output: {', '.join([*shelf.indexes, *shelf.results]) or 'two texts'}", err=True)
     shelf.server().run()

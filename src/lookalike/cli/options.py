@@ -234,7 +234,7 @@ shingling = of_jobs("unit", "width", "normalization", "fold_case")
 planning = of_jobs("permutations", "bands", "rows")
 choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
-guarding = of_jobs("max_document", "on_error")
+guarding = of_jobs("max_document")
 seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")
 
 

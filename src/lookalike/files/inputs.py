@@ -192,37 +192,19 @@ def _refuse_empty(
 
 def find_places(
     paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
-    formats: Mapping[str, Sequence[str]], skipped: Skipped,
+    formats: Mapping[str, Sequence[str]], skipped: Skipped, passing: bool = False,
 ) -> list[Place]:  # fmt: skip
-    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
+    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied.
+
+    ``passing``: what cannot be read is counted, and passed over.
+    """
     patterns, kinds = patterns_of(glob), kinds_for(format)
     readable = {suffix: None for some in formats.values() for suffix in some}
     suffixes = readable | dict.fromkeys(ARCHIVES)
     places: list[Place] = []
     for given in paths:
-        name = os.fspath(given)
-        if not isinstance(name, str) or not name:
-            raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
-        if name == "-":
-            places.append(_copied(spool(name, format, formats)))
-            continue
-        if (url := as_url(name)) is not None:
-            if url.scheme in WEB:
-                places.append(_on_web(url))
-                continue
-            places += _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
-            continue
-        if is_glob(name) and not os.path.lexists(name):
-            places += _by_glob(name, skipped)
-            continue
-        status = _status(name)
-        path = Path(name)
-        if stat.S_ISDIR(status.st_mode):
-            places += _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
-        elif stat.S_ISREG(status.st_mode):
-            places.append(_place(path, path.name, status))
-        else:
-            places.append(_copied(spool(name, format, formats, status)))
+        with skipped.passing(passing):
+            places += _places_of(given, patterns, suffixes, format, formats, skipped, kinds)
     if format is None:
         places = without_accounts(places, skipped)
     if kinds:
@@ -234,11 +216,36 @@ def find_places(
             continue
         from .archives import unpack  # here, for what is not needed to start
 
-        inside = unpack(place, patterns, readable, skipped, kinds)
-        if not inside and not place.found:
-            _refuse_empty(place.path, patterns, formats, skipped, "archive")
-        found += inside if format is not None else without_accounts(inside, skipped)
+        with skipped.passing(passing):
+            inside = unpack(place, patterns, readable, skipped, kinds)
+            if not inside and not place.found:
+                _refuse_empty(place.path, patterns, formats, skipped, "archive")
+            found += inside if format is not None else without_accounts(inside, skipped)
     return found
+
+
+def _places_of(
+    given: str | os.PathLike[str], patterns: Sequence[str], suffixes: Collection[str], format: str | None,
+    formats: Mapping[str, Sequence[str]], skipped: Skipped, kinds: Collection[str],
+) -> list[Place]:  # fmt: skip
+    """Return the files that one path stands for."""
+    name = os.fspath(given)
+    if not isinstance(name, str) or not name:
+        raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
+    if name == "-":
+        return [_copied(spool(name, format, formats))]
+    if (url := as_url(name)) is not None:
+        if url.scheme in WEB:
+            return [_on_web(url)]
+        return _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
+    if is_glob(name) and not os.path.lexists(name):
+        return _by_glob(name, skipped)
+    status, path = _status(name), Path(name)
+    if stat.S_ISDIR(status.st_mode):
+        return _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
+    if stat.S_ISREG(status.st_mode):
+        return [_place(path, path.name, status)]
+    return [_copied(spool(name, format, formats, status))]
 
 
 def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:

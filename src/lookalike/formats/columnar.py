@@ -14,7 +14,7 @@ from ..errors import InputDataError
 from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from .format import Format, Selection
-from .rows import dots, plain_rows, refuse_twice
+from .rows import Unread, dots, plain_rows, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
@@ -50,12 +50,26 @@ class ColumnarFormat(Format):
         number = self.first_number
         for table in self.tables_to_convert(split):
             for batch in table.to_batches(_RECORDS):
-                yield from plain_rows(batch, split.name, number)
+                try:
+                    yield from list(plain_rows(batch, split.name, number))
+                except InputDataError:
+                    if not split.limit.faults:
+                        raise
+                    yield from _one_by_one(batch, split.name, number)
                 number += len(batch)
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if the schema names one of these."""
         check_free(split.name, "schema", "column", self.schema(split).names, names)
+
+
+def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> Iterator[tuple[int, Record]]:
+    """Yield the rows of a batch of which some have no form as text."""
+    for row in range(len(batch)):
+        try:
+            yield from plain_rows(batch.slice(row, 1), name, first + row)
+        except InputDataError as error:
+            yield first + row, Unread(error)
 
 
 def path_of(fields: Any, name: str) -> tuple[str, ...]:
@@ -167,6 +181,8 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
     row, additions = 0, selection.additions()
     selection.split.check_unchanged()
     for table in (form.tables_to_convert if converted else form.tables)(selection.split):
+        if selection.split.limit.faults:
+            table = table.slice(0, len(selection.mask) - row)
         end = row + len(table)
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.cuts is not None:
@@ -182,6 +198,8 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
         yield chosen
         del chosen
         pa.default_memory_pool().release_unused()  # of what was freed much would be kept
+        if selection.split.limit.faults and row >= selection.last:
+            break
     selection.check_count(row)
     selection.split.check_unchanged()
 

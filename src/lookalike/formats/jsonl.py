@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, BinaryIO
@@ -19,8 +20,8 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import LONG, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
-from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reserved_column
+from .rows import LONG, Unread, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _NULL = msgspec.Raw(b"null")
@@ -112,6 +113,14 @@ def _value(raw: msgspec.Raw) -> Any:
 def _row(line: bytes) -> Record:
     line.decode()  # what is not decoded below must be UTF-8 too
     return {name: _value(raw) for name, raw in _fields(line).items()}
+
+
+def _complete(row: Any, parts: Parts, places: dict[str, str], number: int, line: bytes) -> None:
+    """Check that a row has one of the columns of its text; others are null."""
+    missing = [name for name, place in places.items() if getattr(row, place) is msgspec.UNSET]
+    parts.check(missing, number, partial(_names_of, line))
+    for name in missing:
+        setattr(row, places[name], None)
 
 
 def _names_of(line: bytes) -> list[str]:
@@ -247,40 +256,50 @@ class JsonLines(Format):
             texts: list[str | bytes | bytearray | None] = []
             ids: list[Any] = []
             more: dict[str, list[Any]] = {name: [] for name in others}
+            wrong: dict[int, str] = {}
             for line in lines:
                 number += 1
                 offset += len(line)
+                row: Any = None
                 if not line:
                     offset += _left_out(split, number, line)
-                    left_out.append(len(numbers))
-                    numbers.append(number)
+                elif not (line.removeprefix(BOM) if number == 1 else line).strip():
+                    continue
+                else:
+                    try:
+                        if len(line) > LONG:
+                            row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
+                            row.wanted0 = text_of(row.wanted0)
+                        else:
+                            row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
+                        if columns.parts:
+                            _complete(row, parts, places, number, line)
+                    except (*_FAILURES, InputDataError) as problem:
+                        try:
+                            if isinstance(problem, InputDataError):
+                                raise
+                            begin, errors = offset - len(line), columns.encoding_errors
+                            row = self._decode(split, decode, number, begin, line, columns, errors)
+                            if columns.parts:
+                                _complete(row, parts, places, number, line)
+                        except InputDataError as error:
+                            if not split.limit.faults:
+                                raise
+                            row, wrong[len(texts)] = None, reason_of(split, error)
+                numbers.append(number)
+                if row is None:
+                    left_out.append(len(texts))
                     texts.append(None)
                     ids.append(None)
                     for column in more.values():
                         column.append(None)
                     continue
-                if not (line.removeprefix(BOM) if number == 1 else line).strip():
-                    continue
-                try:
-                    if len(line) > LONG:
-                        row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
-                        row.wanted0 = text_of(row.wanted0)
-                    else:
-                        row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
-                except _FAILURES:
-                    row = self._decode(split, decode, number, offset - len(line), line, columns, columns.encoding_errors)
                 get = row.__getattribute__
                 if taken:
                     raise reserved_column(split.name, f"row {number}", "field", taken[0])
                 for place, name in reserved:
                     if get(place) is not msgspec.UNSET:
                         raise reserved_column(split.name, f"row {number}", "field", name)
-                if columns.parts:
-                    missing = [name for name, place in places.items() if get(place) is msgspec.UNSET]
-                    parts.check(missing, number, partial(_names_of, line))
-                    for name in missing:
-                        setattr(row, places[name], None)
-                numbers.append(number)
                 texts.append(row.wanted0)
                 if id_place is not None:
                     ids.append(get(id_place))
@@ -290,7 +309,9 @@ class JsonLines(Format):
             lines.clear()
             if numbers:
                 given = ids if columns.id is not None else None
-                yield _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
+                read = _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
+                yield replace(read, unreadable=wrong) if wrong else read
+                del read  # not held while the next is read
         parts.end()
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
@@ -298,7 +319,12 @@ class JsonLines(Format):
         for number, offset, line in self.lines(split):
             if not line:
                 continue
-            row = self._decode(split, decode, number, offset, line, None, "replace")
+            try:
+                row = self._decode(split, decode, number, offset, line, None, "replace")
+            except InputDataError:
+                if not split.limit.faults:
+                    raise
+                continue
             for i, name in enumerate(names):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
                     raise reserved_column(split.name, f"row {number}", "field", name)
@@ -306,7 +332,12 @@ class JsonLines(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
         for number, offset, line in self.lines(split):
-            yield number, {} if not line else self._decode(split, _row, number, offset, line, None, encoding_errors)
+            try:
+                yield number, {} if not line else self._decode(split, _row, number, offset, line, None, encoding_errors)
+            except InputDataError as error:
+                if not split.limit.faults:
+                    raise
+                yield number, Unread(error)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write lines: those of JSON lines as they are, other rows converted."""

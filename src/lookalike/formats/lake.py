@@ -59,6 +59,7 @@ class Lake(Parquet):
     """Tables of one kind. Rows are numbered as in their files, from 1."""
 
     has_partitions = True
+    recovers = False
 
     written_as = "parquet"
     suffixes = ()

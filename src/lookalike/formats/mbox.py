@@ -49,7 +49,7 @@ class Mbox(ParsedRecords):
         (name,) = self.names_in_folder(split)
         number = 0
         with folder.file(name) as stream:
-            for number, message in enumerate(_messages(split), 1):
+            for number, message in enumerate(selection.within(_messages(split)), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
                 if selection.mask[number - 1]:
                     stream.write(message or b"")

@@ -288,7 +288,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 def as_sources(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    query: str | None = None,
+    query: str | None = None, on_error: str | None = None,
 ) -> list[Split]:  # fmt: skip
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
@@ -296,12 +296,13 @@ def as_sources(
     suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to
     table. An iterator is read once, into a list. Sources are taken as they are.
     """
+    how: dict[str, Any] = {"glob": glob, "delimiter": delimiter, "query": query, "on_error": on_error}
     if isinstance(data, (str, os.PathLike)):
         path = os.fsdecode(data)
         if _is_missing(path):
             hint = "; a str is read as a path: put a text into a list" if isinstance(data, str) else ""
             raise InputDataError(f"{path!r:.200}: no file {'matches' if is_glob(path) else 'of that name'}{hint}")
-        return open_sources([path], glob=glob, format=format, delimiter=delimiter, query=query)
+        return open_sources([path], format=format, **how)
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
     if (table := table_of_lake(data)) is not None:
@@ -320,5 +321,5 @@ def as_sources(
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):
-        return open_sources([os.fsdecode(item) for item in items], glob=glob, format=format, delimiter=delimiter, query=query)
+        return open_sources([os.fsdecode(item) for item in items], format=format, **how)
     return [_record_split(items) if any(isinstance(item, Mapping) for item in items) else list_split(items)]

@@ -65,7 +65,7 @@ class ORC(ColumnarFormat):
             schema, n_rows = file.schema, max(1, file.nrows)
             if columns is not None:
                 check_columns(split, schema, columns)
-        names = schema.names if columns is None else outer(schema, columns.wanted)
+        names = schema.names if columns is None or split.limit.faults else outer(schema, columns.wanted)
 
         def read(source: pa.NativeFile) -> Iterator[pa.Table]:
             fragment = dataset.OrcFileFormat().make_fragment(source)

@@ -24,7 +24,7 @@ from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_b
 from .format import Selection
 from .merged_parquet import row_groups, together
 from .row_groups import BUFFER, READ_AHEAD, RowGroups, buffer_of
-from .split import Batch, Columns, Record, Split, marked
+from .split import Batch, Columns, FinalError, Record, Split, marked, unread
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -68,6 +68,7 @@ class Parquet(ColumnarFormat):
     compressible = False
     holds_provenance = True
     counts_rows = True
+    recovers = True
 
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
@@ -116,9 +117,32 @@ class Parquet(ColumnarFormat):
             return "snappy" if largest is None else CODECS.get(str(largest.compression), "snappy")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        if not split.limit.faults:
+            yield from self._read(split, columns)
+            return
+        with self._open(split) as file:
+            check_columns(split, file.schema_arrow, columns)
+            begin, end = split.groups or (0, file.metadata.num_row_groups)
+            bounds = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in range(end))])
+        while begin < end:
+            row = int(bounds[begin])
+            try:
+                for batch in self._read(replace(split, groups=(begin, end)), replace(columns, later=False), whole=True):
+                    row += len(batch.numbers)
+                    yield batch
+                return
+            except FinalError:
+                raise
+            except InputDataError as error:  # the rest of the group is left out
+                begin = int(np.searchsorted(bounds, row, side="right"))
+                yield unread(split, columns, row + 1, int(bounds[begin]) - row, error)
+
+    def _read(self, split: Split, columns: Columns, whole: bool = False) -> Iterator[Batch]:
+        """Read some row groups; ``whole``: with all columns, of which each may be damaged."""
         with self._both(split) as (file, raw):
             check_columns(split, file.schema_arrow, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
+            names = file.schema_arrow.names if whole else names
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             later = columns.later and columns.text not in (columns.id, *columns.others)
             batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)

@@ -30,6 +30,14 @@ _decode = msgspec.json.Decoder(str).decode
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
+class Unread(dict[str, Any]):
+    """A row that cannot be read, and why."""
+
+    def __init__(self, error: InputDataError) -> None:
+        super().__init__()
+        self.error = error
+
+
 def refuse_twice(source: str, row: str, names: Sequence[str], wanted: Sequence[str] | None = None) -> None:
     """Raise InputDataError if a column that is wanted (None: any) appears twice, so that one of the two would be lost."""
     counts = Counter(names)

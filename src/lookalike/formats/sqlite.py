@@ -12,6 +12,7 @@ from urllib.parse import quote_from_bytes
 from ..errors import InputDataError
 from ..files.names import shown
 from .database import Database
+from .rows import Unread
 from .split import Record, Split
 
 _TABLES = "select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
@@ -38,7 +39,12 @@ class SQLite(Database):
             cursor = opened.execute(self.statement(split, tables))
             names = [column[0] for column in cursor.description or ()]
             for number, row in enumerate(cursor, 1):
-                yield {name: _text(v, split, number, name, encoding_errors) for name, v in zip(names, row, strict=True)}
+                try:
+                    yield {name: _text(v, split, number, name, encoding_errors) for name, v in zip(names, row, strict=True)}
+                except InputDataError as error:
+                    if not split.limit.faults:
+                        raise
+                    yield Unread(error)
 
 
 def _check_whole(path: Path, name: str) -> None:

@@ -81,6 +81,8 @@ class Warc(ParsedRecords):
         wanted, number = selection.mask, 0
         with folder.file(name, compress=False) as raw:
             for record, told in zip(_records(split, parse_http=False), _records(split), strict=True):
+                if split.limit.faults and number >= selection.last:
+                    break
                 if _kind(told):
                     selection.check_count(number + 1) if number == len(wanted) else None
                     chosen, number = wanted[number], number + 1

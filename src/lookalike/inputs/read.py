@@ -95,7 +95,8 @@ class Reading:
 
 def leaves_out(splits: Sequence[Split], pages: str = "") -> bool:
     """Tell whether documents of some inputs may be left out: what is too large, and what a parser can make nothing of."""
-    return any(split.limit.skip or ((bool(pages) or split.form.parsed) and split.limit.leave) for split in splits)
+    limits = ((split.limit, bool(pages) or split.form.parsed) for split in splits)
+    return any(limit.skip or limit.faults or (parsed and limit.leave) for limit, parsed in limits)
 
 
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
@@ -192,12 +193,12 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
             found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
     found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
-        _tell_unreadable(source, batch)
+        tell_unreadable(source, batch)
         found.append(to_arrow(np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped))
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
 
 
-def _tell_unreadable(source: Split, batch: Batch) -> None:
+def tell_unreadable(source: Split, batch: Batch) -> None:
     """Say which documents are left out because they cannot be read."""
     if batch.unreadable:
         import logging  # here, for what is not needed to start
@@ -267,7 +268,7 @@ def read_with_ids(
         for batch in source.batches(columns):
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
-            _tell_unreadable(source, batch)
+            tell_unreadable(source, batch)
             batch = _without_skipped(batch)
             labels, some = label_rows(source, batch), batch.texts
             for begin, end in some.cut(n_bytes):

@@ -101,7 +101,7 @@ class Sketches(Struct):
 
 def as_references(
     data: Any, *, glob: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    query: str | None = None, trust: Trusted = (),
+    query: str | None = None, on_error: str | None = None, trust: Trusted = (),
 ) -> list[Split]:  # fmt: skip
     """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
     items = list(data) if isinstance(data, list | tuple) else [data]
@@ -110,14 +110,15 @@ def as_references(
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
     if not found:
-        sources = as_sources(data, glob=glob, format=format, delimiter=delimiter)
+        sources = as_sources(data, glob=glob, format=format, delimiter=delimiter, on_error=on_error)
         return sources if query is None else queried(sources, query)
-    return open_references(items, glob=glob, format=format, delimiter=delimiter, query=query, trust=trust)
+    return open_references(items, glob=glob, format=format, delimiter=delimiter, query=query, on_error=on_error, trust=trust)
 
 
 def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None, format: str | None = None,
-    delimiter: str | None = None, query: str | None = None, but: str | None = None, trust: Trusted = (),
+    delimiter: str | None = None, query: str | None = None, on_error: str | None = None, but: str | None = None,
+    trust: Trusted = (),
 ) -> Inputs:  # fmt: skip
     """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` does."""
     replaced = None if but is None else path_of(but)
@@ -132,7 +133,7 @@ def open_references(
         if replaced is None or _is(folder, path_of(path)) or not _is(folder, replaced)
     )
     others = [path for path, found in folders if not found]
-    rest = open_sources(others, glob=glob, format=format, delimiter=delimiter) if others else Inputs()
+    rest = open_sources(others, glob=glob, format=format, delimiter=delimiter, on_error=on_error) if others else Inputs()
     if query is not None:
         rest = Inputs(queried(rest, query), rest.skipped)
     trusted = places_named(trust)

@@ -167,7 +167,7 @@ class SavedTexts(TextReader):
         positions, self._sizes = np.concatenate(known, 1)
         text: Names
         given = columns or Columns(encoding_errors=data.saved.settings["encoding_errors"])
-        limit = Limit(split.limit.most)  # what was sketched cannot be left out now
+        limit = Limit(split.limit.most, faults=True)  # what was sketched is there; what was not may be whatever it is
         if data.origin is None:
             rows, text, id = np.arange(data.begin, data.end), TEXT, data.saved.id and "id"
             pieces = list(_own_pieces(data, limit))

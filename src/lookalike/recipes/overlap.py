@@ -160,7 +160,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     cap = cap.reading(any(split.remote_bytes for split in (*sources, *others)))
     threads = settings.threads or available_threads()
     sources = [replace(source, limit=limit, threads=threads) for source in sources]
-    others = [replace(source, limit=replace(limit, skip=False, leave=False), threads=threads) for source in others]
+    others = [replace(source, limit=replace(limit, skip=False, leave=limit.faults), threads=threads) for source in others]
     workspace, given = Workspace(), settings
     settings = _named(settings, sources, others)
     if settings.text in (settings.searched, *settings.fields):

@@ -133,7 +133,7 @@ def short_texts(totals: NDArray[Any], shingling: Shingling) -> list[str]:
         width, {"char": "character"}.get(shingling.unit, shingling.unit) if shingling.tokenizer is None else "token"
     )
     return [
-        f"{short:,} of {short + longer:,} texts are no longer than a shingle of {tokens}, and match only where they are the same: "
+        f"{short:,} of {short + longer:,} texts are no longer than a shingle of {tokens}, and match only if they are the same: "
         "for titles, names or records, take --preset records (unit='char', width=3, threshold=0.6); else a smaller --width "
         "(width=), or another column (--text, text=)"
     ]

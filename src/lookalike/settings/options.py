@@ -30,7 +30,7 @@ from .option import (
 
 MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
-OPENING = ("glob", "format", "delimiter", "query")
+OPENING = ("glob", "format", "delimiter", "query", "on_error")
 """The options that say which files are opened, and as what."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
@@ -84,12 +84,13 @@ class InputOptions:
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
     on_error: Annotated[MaybeWord, Option(
-        doc="What to do with a document that is larger than ``max_document``, or that no parser can read, as a damaged PDF: "
-        'stop with an error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is '
-        'written ("skip"). Default: stop at one that is too large, leave out what cannot be parsed. Without ``max_document`` '
-        "one that is too large for the memory always stops the job, or the result would depend on the memory.",
-        help="What to do with a document that is larger than --max-document or cannot be parsed: stop, or leave it out.  "
-        "[default: stop at what is too large, leave out what cannot be parsed]",
+        doc="What to do with a file, row or document that cannot be read, or is larger than ``max_document``: stop with an "
+        'error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is written '
+        '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
+        "read, such as a damaged PDF. Without ``max_document`` one that is too large for the memory always stops the job, or "
+        "the result would depend on the memory.",
+        help="What to do with a file, row or document that cannot be read, or is larger than --max-document: stop, or leave it "
+        "out, named and counted.  [default: stop, but leave out documents that cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
     )] = None  # fmt: skip
     threads: Annotated[MaybeWhole, Option(
