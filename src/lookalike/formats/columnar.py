@@ -18,6 +18,8 @@ from .rows import Unread, dots, plain_rows, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
+UNREAD = b"lookalike unread"
+"""What the metadata of tables name that stand for rows that cannot be read."""
 
 
 class ColumnarFormat(Format):
@@ -70,6 +72,12 @@ def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> Iterator[tuple[
             yield from plain_rows(batch.slice(row, 1), name, first + row)
         except InputDataError as error:
             yield first + row, Unread(error)
+
+
+def unread_table(schema: pa.Schema, n: int) -> pa.Table:
+    """Return what stands for rows that cannot be read, and are not written."""
+    columns = [pa.nulls(n, field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema.with_metadata({**(schema.metadata or {}), UNREAD: b""}))
 
 
 def path_of(fields: Any, name: str) -> tuple[str, ...]:
@@ -184,6 +192,8 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
         if selection.split.limit.faults:
             table = table.slice(0, len(selection.mask) - row)
         end = row + len(table)
+        if UNREAD in (table.schema.metadata or {}) and selection.mask[row:end].any():
+            raise InputDataError(f"{selection.split.name}, after row {row}: rows that were read at first cannot be read now")
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.cuts is not None:
             table = selection.cuts.table(table, path_of(table.schema, selection.cuts.column), row)

@@ -20,7 +20,7 @@ from ..files.streams import of_store, open_anywhere, why
 from ..files.urls import Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
-from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch
+from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
 from .merged_parquet import row_groups, together
 from .row_groups import BUFFER, READ_AHEAD, RowGroups, buffer_of
@@ -204,10 +204,22 @@ class Parquet(ColumnarFormat):
 
     def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         with self._both(split, all_columns=True) as (file, raw):
-            batches, row = RowGroups(file, raw, split, converted=converted).batches(), 0
+            rows = RowGroups(file, raw, split, converted=converted)
+            bounds = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))])
+            batches, row = rows.batches(), 0
             while True:
-                with reading(split.name, f", after row {row}: damaged parquet data"):
-                    batch, _ = next(batches, (None, []))
+                try:
+                    with reading(split.name, f", after row {row}: damaged parquet data"):
+                        batch, _ = next(batches, (None, []))
+                except FinalError:
+                    raise
+                except InputDataError:
+                    if not split.limit.faults:
+                        raise
+                    group = int(np.searchsorted(bounds, row, side="right"))
+                    yield unread_table(file.schema_arrow, int(bounds[group]) - row)
+                    batches, row = rows.batches(group), int(bounds[group])
+                    continue
                 if batch is None:
                     return
                 row += len(batch)

@@ -90,6 +90,13 @@ class FinalError(InputDataError):
     """An error of a job, not of a file or row that could be left out: the memory is too small, or a file has changed."""
 
 
+def _with_way_out(error: Exception) -> Exception:
+    """Return an error that says what to do where nobody wants to stop at it."""
+    if type(error) in (InputDataError, DamagedError) and "--on-error" not in str(error):
+        error.args = (f"{error}{ON_ERROR}",)
+    return error
+
+
 def names_of(text: Names) -> tuple[str, ...]:
     """Return the columns that texts are in."""
     return (text,) if isinstance(text, str) else tuple(text)
@@ -182,9 +189,7 @@ class Split:
             if isinstance(error, ParameterError) and (self.form.has_columns or not self.limit.faults):
                 raise
             if not self.limit.faults:
-                if type(error) in (InputDataError, DamagedError) and "--on-error" not in str(error):
-                    error.args = (f"{error}{ON_ERROR}",)
-                raise
+                raise _with_way_out(error) from None
             number = self.groups[0] + 1 + done if self.groups and self.form.rows_are_files else number
             left = len(self.places) - done if self.form.rows_are_files else 1
             yield unread(self, columns, number, left, error)
@@ -303,9 +308,9 @@ class Split:
         """Return about how many rows, and how many bytes in the column of that name, there will be."""
         try:
             return self.form.expected(self, names_of(text))
-        except InputDataError:
+        except InputDataError as error:
             if not self.limit.faults:
-                raise
+                raise _with_way_out(error) from None
             return 0, 0
 
     def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
