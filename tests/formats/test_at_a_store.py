@@ -20,7 +20,7 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
 TEXTS = [f"text number {i} of some words, {'and more of them ' * (i % 7)}é" for i in range(20)] + [""]
-COLUMNS = Columns(text="text", id="id", others=("n",))
+COLUMNS = Columns(texts="text", id="id", others=("n",))
 
 
 def write_all(folder):

@@ -121,7 +121,9 @@ def test_a_name_that_appears_twice(tmp_path):
         with pytest.raises(la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"):
             result.write(tmp_path / name)
     for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
-        with pytest.raises(la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one$"):
+        with pytest.raises(
+            la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one; or leave"
+        ):
             la.dedup(source, **asked)
 
 

@@ -116,7 +116,7 @@ def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page
 @pytest.mark.parametrize(("what", "table", "written", "asked"), [
     ("a small chunk", {"text": ["word"] * 99}, {}, {}),
     ("another encoding", {"text": ["word " * 1000] * 999}, {"column_encoding": {"text": "DELTA_BYTE_ARRAY"}}, {}),
-    ("a struct", {"text": [{"a": "word " * 1000}] * 999}, {}, {"text": "text.a"}),
+    ("a struct", {"text": [{"a": "word " * 1000}] * 999}, {}, {"texts": "text.a"}),
     ("all in the dictionary", {"text": ["word " * 1000] * 9999}, {"use_dictionary": True}, {}),
     ("a text that is wanted twice", {"text": [f"{i} " * 1000 for i in range(999)]}, {}, {"others": ("text",)}),
     ("lists beside it", {"text": ["word " * 1000] * 999, "n": [[1]] * 999}, {}, {"others": ("n",)}),

@@ -30,6 +30,6 @@ def weekly(weeks, *, at_most=1, keep="first", within=None, key=None, **how):
             counts[keeper] = (n_exact + (reason == "exact"), n_duplicates, sources)
         stay = [documents[d] for d in range(first, len(documents)) if ruled[d].reason in ("kept", "spared")]
         for document in stay:
-            counts.setdefault(document["id"], (0, 0, Counter()))
+            counts.setdefault(document["id"], (0, 0, set()))
         seen += stay
     return counts, keepers

@@ -144,7 +144,7 @@ def test_any_cut_gives_the_same_rows(data):
 def test_columns_are_there_if_the_method_has_them(method, columns):
     ids = pa.array(range(len(TEXTS)))
     found = run(documents(TEXTS, id=ids), settings_of(method))
-    assert found.schema.names == [*SKETCHES.names, *columns, "id"]
+    assert found.schema.names == [*SKETCHES.names, *columns, "id", "short"]
     keys = pa.list_(pa.int64(), METHODS[method].n_keys)
     assert [found.schema.field(field.name) for field in SKETCHES] == [
         field.with_type(keys) if field.name == "keys" else field for field in SKETCHES

@@ -14,23 +14,23 @@ from .messages import say
 FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or more
 
 
-@click.command(short_help="Compare two text files.")
+@click.command(cls=options.Plain, short_help="Compare two files of a document each.")
 @click.argument("left", type=click.Path())
 @click.argument("right", type=click.Path())
 @click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")
 @options.shingling
 @options.encoding
+@options.of_jobs("html", "boilerplate")
 @click.option("--seed", type=int, default=1, show_default=True, help="The only source of randomness.")
 @click.option("--diff", is_flag=True, help="Show which words differ, in colors on a terminal, side by side if it is wide.")
 @options.as_json
-def compare(left: str, right: str, diff: bool, as_json: bool, **given: Any) -> None:
-    """Compare two text files: exact and estimated resemblance, containment, Hamming distance."""
+def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boilerplate: bool, **given: Any) -> None:
+    """Compare two files of a document each: exact and estimated resemblance, containment, Hamming distance.
+
+    Files are read as dedup reads them, web pages, PDF, DOCX and others by their text; what has no known suffix is a text.
+    """
 
     from ..errors import ParameterError
-    from ..files.names import suffix_of
-    from ..formats.registry import formats_by_suffix
-    from ..formats.sources import open_sources
-    from ..formats.split import Columns
     from ..recipes.compare import compare_texts
     from ..text.shingle import Shingling
     from ..wording import counted
@@ -39,22 +39,11 @@ def compare(left: str, right: str, diff: bool, as_json: bool, **given: Any) -> N
         raise ParameterError("standard input ('-') can be one of the two files, not both")
     if diff and as_json:
         raise ParameterError("--diff is for people; leave out --json, or --diff")
-    texts, known = [], formats_by_suffix()
-    for path in (left, right):
-        suffix = suffix_of(path, known)
-        if suffix is not None and not known[suffix].rows_are_files:
-            raise ParameterError(
-                f"{path} holds documents, as {suffix} files do: compare takes two texts, each in a file of its own. To compare "
-                f"the documents with each other, run: lookalike pairs {path}; to compare it as one text, copy it to a .txt file"
-            )
-        found = [] if os.path.isdir(path) else open_sources([path], format="txt")
-        if not found or found[0].expected("text")[0] != 1:
-            raise ParameterError(
-                f"{path} is {'several files' if found else 'a folder'}: compare takes two text files; to compare each file of "
-                f"a folder with each file of another, run: lookalike pairs {left} --against {right} --format txt"
-            )
-        (batch,) = found[0].batches(Columns(encoding_errors=given["encoding_errors"]))
-        texts.append(batch.texts.row(0))
+    pages = ("all" if boilerplate else "main") if html else ""
+    texts = [
+        _text_of(path, f"lookalike pairs {left} --against {right}", given["encoding_errors"], pages, boilerplate)
+        for path in (left, right)
+    ]
     compared = compare_texts(*texts, **given)
     if as_json:
         click.echo(json.dumps({"left": left, "right": right} | compared))
@@ -86,6 +75,38 @@ def compare(left: str, right: str, diff: bool, as_json: bool, **given: Any) -> N
 
         say("")
         say_diff(texts[0], texts[1], (left, right), how)
+
+
+def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerplate: bool) -> bytes:
+    """Read a file as a job reads it that finds near-duplicates."""
+    from dataclasses import replace
+
+    from ..errors import InputDataError, ParameterError
+    from ..files.names import ARCHIVES, suffix_of
+    from ..formats.registry import formats_by_suffix
+    from ..formats.sources import open_sources
+    from ..formats.split import Columns
+    from ..inputs.read import read_batches
+
+    known = formats_by_suffix()
+    suffix = suffix_of(path, known)
+    if suffix is not None and not known[suffix].rows_are_files:
+        raise ParameterError(
+            f"{path} holds documents, as {suffix} files do: compare takes two texts, each in a file of its own. To compare "
+            f"the documents with each other, run: lookalike pairs {path}; to compare it as one text, copy it to a .txt file"
+        )
+    named = suffix is not None or suffix_of(path, ARCHIVES) is not None
+    found = [] if os.path.isdir(path) else open_sources([path], format=None if named else "txt")
+    if len(found) != 1 or len(found[0].places) != 1 or not found[0].form.rows_are_files:
+        raise ParameterError(
+            f"{path} is {'several files' if found else 'a folder'}: compare takes two files of a document each; to compare "
+            f"each document of a folder with each of another, run: {instead}"
+        )
+    split = replace(found[0], form=found[0].form.with_boilerplate()) if boilerplate else found[0]
+    (batch,) = read_batches(split, Columns(encoding_errors=encoding_errors), pages)
+    for why in batch.unreadable.values():
+        raise InputDataError(f"{path}: {why}")
+    return batch.texts.row(0)
 
 
 def _exact(value: float | None) -> str:

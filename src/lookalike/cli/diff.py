@@ -16,7 +16,7 @@ _SAID = {
 }  # fmt: skip
 
 
-@click.command(short_help="Compare two saved results: what came, went, or was decided otherwise.")
+@click.command(cls=options.Plain, short_help="Compare two saved results: what came, went, or was decided otherwise.")
 @click.argument("before", type=click.Path())
 @click.argument("now", type=click.Path())
 @click.option(

@@ -22,7 +22,7 @@ SAMPLED = 3  # removed documents that are named
 _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywhere
 
 
-@click.command(short_help="List the largest groups of near-duplicates of a saved result.")
+@click.command(cls=options.Plain, short_help="List the largest groups of near-duplicates of a saved result.")
 @click.argument("job", type=click.Path())
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many groups to list.")
 @click.option("--min-size", type=click.IntRange(2), default=2, show_default=True, metavar="N",

@@ -16,13 +16,14 @@ from . import options
 from .messages import say
 
 if TYPE_CHECKING:
+    from ..formats.split import Names
     from ..index.index import Index
 
 wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
 threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
 salvage = click.option("--salvage", is_flag=True, help="Leave damaged segments out.")
 reading = options.apply(
-    click.option("--text", default="text", show_default=True, help="Column or field that holds the text."),
+    options.of_jobs("text"),
     click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
     *options.choosing,
     options.encoding,
@@ -31,7 +32,7 @@ path = click.argument("path", metavar="INDEX")
 inputs = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 
 
-@click.group(short_help="A persistent index: add, look up, remove documents.")
+@click.group(cls=options.Group, short_help="A persistent index: add, look up, remove documents.")
 def index() -> None:
     """A persistent index: add documents, look them up, remove them. Acknowledged changes survive a crash."""
 
@@ -92,7 +93,7 @@ def _open(path: str, mode: str = "append", **how: bool) -> Index:
 
 
 def _documents(
-    given: tuple[str, ...], columns: tuple[str, str | None, str], how: dict[str, Any], output: str | None = None,
+    given: tuple[str, ...], columns: tuple[Names, str | None, str], how: dict[str, Any], output: str | None = None,
     limits: tuple[Any, int] | None = None,
 ) -> Iterator[tuple[list[Any], Any]]:  # fmt: skip
     """Yield (ids, texts) of many documents at a time.
@@ -113,7 +114,7 @@ def _documents(
     if output is not None:
         check_before(output, sources)
     text, id, encoding_errors = columns
-    limit, n_bytes = limits or (Limit(), BATCH_BYTES)
+    limit, n_bytes = limits or (Limit(leave=how["on_error"] != "stop", faults=how["on_error"] == "skip"), BATCH_BYTES)
     limited = [replace(source, limit=limit) for source in sources]
     return read_with_ids(limited, Columns(text, id, (), (), encoding_errors), n_bytes, n_bytes // ROW_BYTES)
 
@@ -134,7 +135,7 @@ def _threads(wanted: int | None) -> int:
 @threads
 @options.memory
 def add(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, encoding_errors: str, replace: bool,
+    path: str, inputs: tuple[str, ...], text: Names, id: str | None, encoding_errors: str, replace: bool,
     max_document: str | None, on_error: str | None, wait: bool, threads: int | None, memory: str | None, **how: Any,
 ) -> None:  # fmt: skip
     """Add the documents of files, folders, globs or standard input ("-").
@@ -153,6 +154,7 @@ def add(
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0
         limits = limit_of(max_document, on_error, cap), cap.reading(any(map(is_url, inputs))).batch(BATCH_BYTES)
+        how["on_error"] = on_error
         try:
             for ids, texts in _documents(inputs, (text, id, encoding_errors), how, limits=limits):
                 if memory is not None:
@@ -189,7 +191,7 @@ def add(
 @salvage
 @threads
 def query(
-    path: str, inputs: tuple[str, ...], text: str, id: str | None, encoding_errors: str, top: int, first: bool,
+    path: str, inputs: tuple[str, ...], text: Names, id: str | None, encoding_errors: str, top: int, first: bool,
     output: str | None, force: bool, salvage: bool, threads: int | None, inside: float | None, **how: Any,
 ) -> None:  # fmt: skip
     """Look up documents: query, id, estimated_resemblance, standard_error, resemblance; the best matches first. With

@@ -127,7 +127,28 @@ class Grouped(click.Option):
         self.group = group
 
 
-class Command(click.Command):
+class Plain(click.Command):
+    """A command whose options can be given once, but for those that take several values."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice, or as both of what it can be: the last would count, and the first be lost."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for option in order:
+            if not isinstance(option, click.Option) or option.multiple or (option.is_flag and not option.secondary_opts):
+                continue
+            if order.count(option) > 1 and not ctx.resilient_parsing:
+                names = " / ".join([*option.opts, *option.secondary_opts])
+                raise click.UsageError(f"{names} is given {order.count(option)} times, and takes one value: name it once", ctx)
+        return super().parse_args(ctx, args)
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Plain
+
+
+class Command(Plain):
     """A command of a job: help shows its options in groups."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -239,7 +260,7 @@ shingling = of_jobs("unit", "width", "normalization", "fold_case")
 planning = of_jobs("permutations", "bands", "rows")
 choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
-guarding = of_jobs("max_document", "on_error")
+guarding = of_jobs("max_document")
 seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")
 
 

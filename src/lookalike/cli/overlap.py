@@ -51,6 +51,7 @@ def overlap(
     """
     from ..engines.memory import Memory
     from ..errors import ParameterError
+    from ..formats.cuts import check_one_column
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, check_room, check_table, is_stdout
     from ..recipes.overlap import overlap as run
@@ -63,6 +64,8 @@ def overlap(
         raise ParameterError("--annotate adds columns to the output: name it with -o")
     if mask is not None and output is None:
         raise ParameterError("--mask changes what is written: name an output with -o")
+    if mask is not None:
+        check_one_column(given["text"], "mask (--mask)")
     if output is not None and matches is not None and os.path.realpath(output) == os.path.realpath(matches):
         raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
     if "-" in inputs and "-" in against:

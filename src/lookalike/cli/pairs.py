@@ -89,6 +89,7 @@ def pairs(
     tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {verified})")
     if summary["cut_by_max_pairs"]:
         tell("  the list was cut by --max-pairs: there are more")
+    tell(*(f"  warning: {warning}" for warning in summary["warnings"]))
     above = ", higher above it" if summary["recall_planned"] < 1 else ""
     tell(
         f"recall at the threshold: {summary['recall_planned']:.4f}{above}; "

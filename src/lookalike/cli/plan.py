@@ -11,7 +11,7 @@ from . import options
 from .messages import say, say_all
 
 
-@click.command(short_help="Show the plan for a threshold and a recall.")
+@click.command(cls=options.Plain, short_help="Show the plan for a threshold and a recall.")
 @options.plan_targets
 @options.planning
 @click.option("--documents", type=float, default=None,

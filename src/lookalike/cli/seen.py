@@ -111,7 +111,7 @@ def _say_recovered(seen: Seen) -> None:
         say(f"{seen.folder}: a job that was killed is {how}", err=True)
 
 
-@click.group(short_help="What dedup --seen has seen: list, counts, check, compact, forget.")
+@click.group(cls=options.Group, short_help="What dedup --seen has seen: list, counts, check, compact, forget.")
 def seen() -> None:
     """What 'dedup --seen' has seen: a folder of generations, one from each job.
 

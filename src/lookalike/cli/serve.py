@@ -9,7 +9,7 @@ from . import options
 from .messages import say
 
 
-@click.command(short_help="An index, or the review of a saved result, over HTTP.")
+@click.command(cls=options.Plain, short_help="An index, or the review of a saved result, over HTTP.")
 @click.argument("folder", metavar="DIR")
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; any address that other machines can reach requires --keys.")  # fmt: skip

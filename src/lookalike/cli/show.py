@@ -25,7 +25,7 @@ _WHY = {
 }  # fmt: skip
 
 
-@click.command(short_help="Show what a saved result decided about a document, and why.")
+@click.command(cls=options.Plain, short_help="Show what a saved result decided about a document, and why.")
 @click.argument("job", type=click.Path())
 @click.argument("id")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True,

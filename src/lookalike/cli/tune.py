@@ -13,7 +13,7 @@ from .messages import say
 SHOWN = 12
 
 
-@click.command(short_help="List the fastest searches of fingerprints.")
+@click.command(cls=options.Plain, short_help="List the fastest searches of fingerprints.")
 @click.option("-n", "--fingerprints", type=float, required=True, metavar="N",
               help="How many 64-bit fingerprints are searched, such as 1e7.")  # fmt: skip
 @click.option("--radius", type=click.IntRange(0, 16), default=3, show_default=True, help="How many of the 64 bits can differ.")

@@ -212,47 +212,20 @@ def _refuse_empty(
 def find_places(
     paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, exclude: str | Sequence[str] | None = None,
+    passing: bool = False,
 ) -> list[Place]:  # fmt: skip
-    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied."""
+    """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied.
+
+    ``passing``: what cannot be read is counted, and passed over.
+    """
     patterns, kinds = patterns_of(glob, exclude), kinds_for(format)
     readable = {suffix: None for some in formats.values() for suffix in some}
     suffixes = readable | dict.fromkeys(ARCHIVES)
     places: list[Place] = []
 
-    def named(found: Sequence[Place], name: str | Url) -> list[Place]:
-        """Return those of the files that a path or a glob names that are not excluded; count the others."""
-        apart: tuple[list[Place], list[Place]] = [], []
-        for place in found:
-            apart[place.root is None and not patterns.named(place.path, name)].append(place)
-        for place in apart[1]:
-            skipped.add("excluded", place.name)
-        return apart[0]
-
     for given in paths:
-        name = os.fspath(given)
-        if not isinstance(name, str) or not name:
-            raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
-        if name == "-":
-            places.append(_copied(spool(name, format, formats)))
-            continue
-        if (url := as_url(name)) is not None:
-            if url.scheme in WEB:
-                places.append(_on_web(url))
-                continue
-            found = _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped)
-            places += named(found, url)
-            continue
-        if is_glob(name) and not os.path.lexists(name):
-            places += named(_by_glob(name, skipped), name)
-            continue
-        status = _status(name)
-        path = Path(name)
-        if stat.S_ISDIR(status.st_mode):
-            places += _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
-        elif stat.S_ISREG(status.st_mode):
-            places += named([_place(path, path.name, status)], name)
-        else:
-            places.append(_copied(spool(name, format, formats, status)))
+        with skipped.passing(passing):
+            places += _places_of(given, patterns, suffixes, format, formats, skipped, kinds)
     if format is None:
         places = without_accounts(places, skipped)
     if kinds:
@@ -264,11 +237,46 @@ def find_places(
             continue
         from .archives import unpack  # here, for what is not needed to start
 
-        inside = unpack(place, patterns, readable, skipped, kinds)
-        if not inside and not place.found:
-            _refuse_empty(place.path, patterns, formats, skipped, "archive")
-        found += inside if format is not None else without_accounts(inside, skipped)
+        with skipped.passing(passing):
+            inside = unpack(place, patterns, readable, skipped, kinds)
+            if not inside and not place.found:
+                _refuse_empty(place.path, patterns, formats, skipped, "archive")
+            found += inside if format is not None else without_accounts(inside, skipped)
     return found
+
+
+def _places_of(
+    given: str | os.PathLike[str], patterns: Patterns, suffixes: Collection[str], format: str | None,
+    formats: Mapping[str, Sequence[str]], skipped: Skipped, kinds: Collection[str],
+) -> list[Place]:  # fmt: skip
+    """Return the files that one path stands for."""
+    name = os.fspath(given)
+    if not isinstance(name, str) or not name:
+        raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
+
+    def named(found: Sequence[Place], name: str | Url) -> list[Place]:
+        """Return those of the files that a path or a glob names that are not excluded; count the others."""
+        apart: tuple[list[Place], list[Place]] = [], []
+        for place in found:
+            apart[place.root is None and not patterns.named(place.path, name)].append(place)
+        for place in apart[1]:
+            skipped.add("excluded", place.name)
+        return apart[0]
+
+    if name == "-":
+        return [_copied(spool(name, format, formats))]
+    if (url := as_url(name)) is not None:
+        if url.scheme in WEB:
+            return [_on_web(url)]
+        return named(_on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped), url)
+    if is_glob(name) and not os.path.lexists(name):
+        return named(_by_glob(name, skipped), name)
+    status, path = _status(name), Path(name)
+    if stat.S_ISDIR(status.st_mode):
+        return _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
+    if stat.S_ISREG(status.st_mode):
+        return named([_place(path, path.name, status)], name)
+    return [_copied(spool(name, format, formats, status))]
 
 
 def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:

@@ -7,6 +7,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from glob import has_magic
@@ -14,7 +15,7 @@ from math import prod
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NamedTuple
 
-from ..errors import ParameterError
+from ..errors import InputDataError, ParameterError
 from ..wording import printable
 
 _MOST_PATTERNS = 1000
@@ -212,6 +213,7 @@ REASONS = {
     "replaced": "in an archive before others of the same name",
     "nested": "archives in archives",
     "encrypted": "encrypted",
+    "unreadable": "that cannot be read",
     "odd_name": "named with an empty part (//), which cannot be read",
 }
 _PER_REASON, _NAMED = 3, 10
@@ -225,6 +227,18 @@ class Skipped:
     counts: Counter[str] = field(default_factory=Counter)
     names: dict[str, list[str]] = field(default_factory=dict)
     suffixes: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)  # of what cannot be read
+
+    @contextmanager
+    def passing(self, passing: bool) -> Iterator[None]:
+        """Count what cannot be read, where it is passed over."""
+        try:
+            yield
+        except InputDataError as error:
+            if not passing:
+                raise
+            self.errors.append(str(error))
+            self.add("unreadable", str(error))
 
     def add(self, reason: str, name: str) -> None:
         """Count a file; ``reason`` is one of ``REASONS``."""

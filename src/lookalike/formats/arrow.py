@@ -25,7 +25,7 @@ from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
 from .merged_parquet import row_groups, together
-from .split import ROOM, Batch, Columns, Split
+from .split import ROOM, Batch, Columns, FinalError, Split
 
 BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
@@ -76,7 +76,7 @@ class Arrow(ColumnarFormat):
                 batches = read(fields if packed or isinstance(split.place.path, Url) else None)
             needed = held + (size_of(message, schema, fields) if packed else 0)
             if needed > split.limit.room:
-                raise InputDataError(
+                raise FinalError(
                     f"{split.name}, batch {number + 1}: decompressed, its columns take {needed / 1e6:,.0f} MB, more than the "
                     f"{split.limit.room / 1e6:,.0f} MB that the memory cap leaves: raise --memory (memory=) by "
                     f"{(needed - split.limit.room) / ROOM / 1e6:,.0f} MB, or write the file again in smaller batches"
@@ -110,14 +110,14 @@ class Arrow(ColumnarFormat):
         with self._open(split) as (schema, _):
             return _plain(schema.empty_table()).schema
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         with self._open(split) as (schema, _):
             check_columns(split, schema, columns)
-        with self._open(split, columns.wanted) as (_, batches):
+        with self._open(split, None if split.limit.faults else columns.wanted) as (_, batches):
             for first, batch in batches:
                 _check(batch, split, first)
                 for some in cut(pa.Table.from_batches([batch]), columns.text):

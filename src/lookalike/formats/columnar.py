@@ -14,7 +14,7 @@ from ..errors import InputDataError
 from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from .format import Format, Selection
-from .rows import dots, plain_rows, refuse_twice
+from .rows import Unread, dots, plain_rows, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
@@ -22,6 +22,8 @@ _LISTS = (
     (pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list), (pa.types.is_list_view, pa.list_view),
     (pa.types.is_large_list_view, pa.large_list_view),
 )  # fmt: skip
+UNREAD = b"lookalike unread"
+"""What the metadata of tables name that stand for rows that cannot be read."""
 
 
 class ColumnarFormat(Format):
@@ -54,12 +56,32 @@ class ColumnarFormat(Format):
         number = self.first_number
         for table in self.tables_to_convert(split):
             for batch in table.to_batches(_RECORDS):
-                yield from plain_rows(batch, split.name, number)
+                try:
+                    yield from list(plain_rows(batch, split.name, number))
+                except InputDataError:
+                    if not split.limit.faults:
+                        raise
+                    yield from _one_by_one(batch, split.name, number)
                 number += len(batch)
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if the schema names one of these."""
         check_free(split.name, "schema", "column", self.schema(split).names, names)
+
+
+def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> Iterator[tuple[int, Record]]:
+    """Yield the rows of a batch of which some have no form as text."""
+    for row in range(len(batch)):
+        try:
+            yield from plain_rows(batch.slice(row, 1), name, first + row)
+        except InputDataError as error:
+            yield first + row, Unread(error)
+
+
+def unread_table(schema: pa.Schema, n: int) -> pa.Table:
+    """Return what stands for rows that cannot be read, and are not written."""
+    columns = [pa.nulls(n, field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema.with_metadata({**(schema.metadata or {}), UNREAD: b""}))
 
 
 def path_of(fields: Any, name: str) -> tuple[str, ...]:
@@ -192,7 +214,11 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
     row, additions = 0, selection.additions()
     selection.split.check_unchanged()
     for table in (form.tables_to_convert if converted else form.tables)(selection.split):
+        if selection.split.limit.faults:
+            table = table.slice(0, len(selection.mask) - row)
         end = row + len(table)
+        if UNREAD in (table.schema.metadata or {}) and selection.mask[row:end].any():
+            raise InputDataError(f"{selection.split.name}, after row {row}: rows that were read at first cannot be read now")
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.cuts is not None:
             table = selection.cuts.table(table, path_of(table.schema, selection.cuts.column), row)
@@ -207,6 +233,8 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
         yield chosen
         del chosen
         pa.default_memory_pool().release_unused()  # of what was freed much would be kept
+        if selection.split.limit.faults and row >= selection.last:
+            break
     selection.check_count(row)
     selection.split.check_unchanged()
 

@@ -11,13 +11,13 @@ from typing import BinaryIO
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import packed
-from ..files.streams import BLOCK, LongLine, read_lines
+from ..files.streams import BLOCK, DamagedError, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
 from .rows import as_text, is_finite, lost, not_utf8, refuse_twice
-from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
+from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from, reason_of
 
 BATCH_ROWS = 4096
 _NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have
@@ -48,6 +48,14 @@ def delimiter_of(given: str) -> str:
     return delimiter
 
 
+class _LeftOut(list[str]):
+    """No fields: a record that is left out, as too large or because of an error."""
+
+    def __init__(self, error: InputDataError | None = None) -> None:
+        super().__init__()
+        self.error = error
+
+
 class Csv(Format):
     """Fields under a header, separated by commas or another character. Rows are numbered by record, from 1, without the header.
 
@@ -65,13 +73,13 @@ class Csv(Format):
         return Csv(f"csv:{delimiter_of(delimiter)}", (), delimiter_of(delimiter))
 
     def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
-        """Yield (fields, own bytes) of each record, the header first; neither of a record that is left out as too large."""
+        """Yield (fields, own bytes) of each record, the header first; no bytes of one that is left out."""
         limit = split.limit
         read = read_lines(split.place.path, limit.most, skip=limit.skip, noted=split.noted)
         lines = (line for some in read for line in some)
         consumed: list[bytes] = []
         number = offset = size = quotes = 0
-        named = False
+        named, left = False, list[str]()
 
         def decoded() -> Iterator[str]:
             nonlocal number, offset, size, quotes
@@ -87,6 +95,7 @@ class Csv(Format):
                     text = line.decode("utf-8", encoding_errors)
                 except UnicodeDecodeError as error:
                     hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+                    quotes = sum(some.count(b'"') for some in consumed)
                     raise InputDataError(
                         f"{split.name}, line {number}: invalid UTF-8 at byte {begin + error.start} "
                         f"of the file{hint}; convert the file, or pass "
@@ -112,22 +121,35 @@ class Csv(Format):
                     ) from None
                 if not limit.skip:
                     raise split.too_large(f"line {number}") from None
+                left = _LeftOut()
+            except InputDataError as error:
+                if not limit.faults or not named or isinstance(error, DamagedError):
+                    raise
+                left = _LeftOut(error)
             except csv.Error as error:
                 what = str(error)
                 if "new-line character" in what:
                     what = "a carriage return outside quotes; end records with a line feed, and put such a field in quotes"
                 elif "unexpected end" in what:
                     what = "the file ends inside a quoted field"
-                raise InputDataError(f"{split.name}, line {number}: not valid CSV: {what}") from None
+                wrong = InputDataError(f"{split.name}, line {number}: not valid CSV: {what}")
+                if not limit.faults or not named:
+                    raise wrong from None
+                left, quotes = _LeftOut(wrong), 0
             consumed.clear()
             size = 0
             while quotes % 2 and (line := next(lines, None)) is not None:  # inside quotes a line feed ends no record
                 number, offset, quotes = number + 1, offset + _size(line), quotes + _quotes(line)
-            yield [], b""
+            yield left, b""
 
     def header(self, split: Split) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the header's own bytes."""
-        return next(self.raw_records(split, "replace"), ([], b""))
+        try:
+            return next(self.raw_records(split, "replace"), ([], b""))
+        except InputDataError:
+            if not split.limit.faults:
+                raise
+            return [], b""
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         records = self.raw_records(split, columns.encoding_errors)
@@ -151,30 +173,37 @@ class Csv(Format):
         refuse_twice(split.name, "header", names, wanted)
         check_free(split.name, "header", "column", names, columns.reserved)
         places = [names.index(name) for name in wanted]
-        last = max(places)
+        parts = {names.index(name) for name in columns.parts}
+        last = max({*places} - parts | {min(parts, default=0)})  # of the fields that a row must have
         rows: list[list[str | None]] = []
         left_out: list[int] = []
+        wrong: dict[int, str] = {}
         first, size = 1, 0
         for fields, raw in records:
+            if fields and not last < len(fields) <= len(names):
+                way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
+                error = InputDataError(
+                    f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
+                )
+                if not split.limit.faults:
+                    raise error
+                fields = _LeftOut(error)
             if not fields:
+                if isinstance(fields, _LeftOut) and fields.error is not None:
+                    wrong[len(rows)] = reason_of(split, fields.error)
                 left_out.append(len(rows))
                 rows.append([None] * len(places))
                 continue
-            if not last < len(fields) <= len(names):
-                way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
-                raise InputDataError(
-                    f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
-                )
-            rows.append([fields[place] for place in places])
+            rows.append([fields[place] if place < len(fields) else None for place in places])
             size += len(raw)
             if len(rows) == BATCH_ROWS or size > BLOCK:
-                yield self._batch(rows, first, columns, left_out)
-                first, rows, left_out, size = first + len(rows), [], [], 0
+                yield self._batch(rows, first, columns, left_out, wrong)
+                first, rows, left_out, size, wrong = first + len(rows), [], [], 0, {}
         if rows:
-            yield self._batch(rows, first, columns, left_out)
+            yield self._batch(rows, first, columns, left_out, wrong)
 
     @staticmethod
-    def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int]) -> Batch:
+    def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int], wrong: dict[int, str]) -> Batch:
         values = [list(column) for column in zip(*rows, strict=True)]
         has_id = columns.id is not None
         return Batch(
@@ -183,6 +212,7 @@ class Csv(Format):
             values[1] if has_id else None,
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
             marked(len(rows), left_out),
+            wrong,
         )
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:

@@ -16,6 +16,7 @@ from pyarrow import types
 from ..errors import ParameterError
 from ..values.arrow import to_arrow, to_numpy
 from .rows import Record, dots
+from .split import Names
 
 _MADE, _TOLD = 1 << 17, 1 << 10  # rows whose ranges are asked for at once, and are Python's own
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -105,6 +106,12 @@ class Cuts:
         text = held if types.is_large_binary(texts.type) or types.is_binary(texts.type) else held.view(pa.large_string())
         text = text.cast(texts.type)
         return text.dictionary_encode().cast(column.type) if types.is_dictionary(column.type) else text
+
+
+def check_one_column(text: Names, what: str) -> None:
+    """Refuse to change texts that are made of several columns."""
+    if not isinstance(text, str):
+        raise ParameterError(f"{what} changes the text in its column: name one with --text (text=); got {', '.join(text)}")
 
 
 def _with_room(kind: pa.DataType, path: Sequence[str]) -> pa.DataType:

@@ -18,13 +18,14 @@ from ..errors import InputDataError, ParameterError
 from ..files.names import shown
 from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
 from .format import EXPANSION, Format
+from .rows import Unread
 from .split import Record, Split
 
 MEMORY = 4 << 30  # bytes of a process that reads a database at most, beside its own
 OWN_MEMORY = 256 << 20
 SECONDS, BYTES_PER_SECOND = 5, 200_000  # of its processor time, a hundred times what plain rows take
 COPIES = 4  # of a row, until its text is taken out of it
-decode = msgspec.msgpack.Decoder(list[dict[str, Any]]).decode
+decode = msgspec.msgpack.Decoder(list[dict[str, Any] | str]).decode
 
 
 class Database(Format):
@@ -42,7 +43,7 @@ class Database(Format):
         found.name, found.suffixes, found.query = f"{self.name.partition(':')[0]}:{query}", (), query
         return found
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
 
@@ -54,17 +55,26 @@ class Database(Format):
         most = max(split.limit.most, split.limit.room // COPIES)
         memory = OWN_MEMORY + min(split.limit.room, MEMORY)
         seconds = SECONDS + split.place.size // BYTES_PER_SECOND
-        asked = Asked(self.name, bytes(path.absolute()), split.name, encoding_errors, min(most, MEMORY), memory, seconds)
+        asked = Asked(
+            self.name,
+            bytes(path.absolute()),
+            split.name,
+            encoding_errors,
+            min(most, MEMORY),
+            memory,
+            seconds,
+            split.limit.faults,
+        )
         number = 0
         for rows in _answered(asked):
             if split.noted is not None and not number:
                 split.noted(split.place.size)
             for row in rows:
                 number += 1
-                yield number, row
+                yield number, Unread(InputDataError(row)) if isinstance(row, str) else row
 
-    def selected(self, asked: Asked) -> Iterator[Record]:
-        """Yield the rows that the query gives."""
+    def selected(self, asked: Asked) -> Iterator[Record | str]:
+        """Yield the rows that the query gives; of one that cannot be read, why."""
         raise NotImplementedError
 
     def statement(self, asked: Asked, tables: Sequence[Any]) -> str:
@@ -85,7 +95,7 @@ def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
             raise InputDataError(f"{name}: {shown(beside)} beside it, which belongs to the database, is not a regular file")
 
 
-def _answered(asked: Asked) -> Iterator[list[Record]]:
+def _answered(asked: Asked) -> Iterator[list[Record | str]]:
     """Yield what a process reads of a database, some rows at a time."""
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     process = subprocess.Popen(
@@ -100,7 +110,7 @@ def _answered(asked: Asked) -> Iterator[list[Record]]:
         while len(head := process.stdout.read(HEAD.size)) == HEAD.size:
             what, size = HEAD.unpack(head)
             if what == ROWS:
-                rows: list[Record] = decode(process.stdout.read(size))
+                rows: list[Record | str] = decode(process.stdout.read(size))
                 number += len(rows)
                 yield rows
                 del rows  # not held while the next are read

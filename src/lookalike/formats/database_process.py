@@ -30,6 +30,7 @@ class Asked(msgspec.Struct):
     most: int  # bytes of a row
     memory: int  # bytes of the process
     seconds: int  # of processor time
+    faults: bool  # rows that cannot be read are passed over: the reason comes in their place
 
 
 def limit_process(memory: int, kind: int) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -20,8 +21,8 @@ from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .registry import format_named
-from .rows import names_in, value_at
-from .split import Batch, Columns, Record, Split, check_free, missing_column
+from .rows import Unread, has_value, names_in, value_at
+from .split import Batch, Columns, FinalError, Parts, Record, Split, check_free, marked, missing_column, no_text, reason_of
 
 _RECORDS = 4096
 _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
@@ -54,9 +55,18 @@ class Selection:
         """The schema of what is added."""
         return pa.schema([]) if self.added is None else self.added(0, min(1, len(self.mask))).schema
 
+    @property
+    def last(self) -> int:
+        """The number of rows up to the last one that is written: beyond it, nothing is read where faults are passed over."""
+        return int(np.flatnonzero(self.mask)[-1]) + 1 if self.split.limit.faults and self.mask.any() else 0
+
+    def within(self, rows: Iterable[T]) -> Iterable[T]:
+        """Return the rows of the split up to the last that need be read."""
+        return islice(rows, self.last) if self.split.limit.faults else rows
+
     def check_count(self, n_rows: int) -> None:
         """Raise InputDataError if the split has another number of rows than it had."""
-        if n_rows != len(self.mask):
+        if n_rows != len(self.mask) and not (self.split.limit.faults and n_rows >= self.last):
             raise InputDataError(f"{self.split.name}: {len(self.mask)} rows were read at first, {n_rows} now; run again")
 
     def additions(self) -> Callable[[int, int], pa.Table]:
@@ -105,6 +115,8 @@ class Selection:
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield the rows as dictionaries, each with its number, texts cut, additions appended."""
         for (number, record), added, ranges in self._selected(self.split.records(self.encoding_errors)):
+            if isinstance(record, Unread):
+                raise record.error
             if isinstance(why := record.get("text"), UnreadableError):
                 raise InputDataError(f"{self.split.label(number)}: its text was read before, but now it {why}; run again")
             if self.cuts is not None and ranges:
@@ -116,7 +128,7 @@ class Selection:
         additions = repeat(Record()) if self.added is None else self._additions(self.added)
         cuts = repeat(None) if self.cuts is None else self.cuts.of_rows(len(self.mask))
         count = 0
-        for count, row in enumerate(rows, 1):
+        for count, row in enumerate(self.within(rows), 1):
             self.check_count(count) if count > len(self.mask) else None
             added, ranges = next(additions), next(cuts)
             if self.mask[count - 1]:
@@ -177,6 +189,9 @@ class Format:
 
     shortens = True
     """Rows can be written in this format, or in that of ``written_as``, without a part of their text."""
+
+    recovers = False
+    """After what is damaged, the rest is read, with the numbers that its rows have."""
 
     parsed = False
     """Text comes out of a parser, at a cost, which a file can defeat: it is left out then, unless errors stop the job."""
@@ -249,15 +264,23 @@ class Format:
         """
         some: list[tuple[int, Record]] = []
         size = 0
+        parts = Parts(split, columns)
+        wrong: dict[int, str] = {}
         for number, row in self.rows(split, columns.encoding_errors):
-            _check_row(split, number, row, columns)
+            try:
+                row = _checked_row(split, number, row, columns, parts)
+            except InputDataError as error:
+                if not split.limit.faults or isinstance(error, FinalError):
+                    raise
+                wrong[len(some)], row = reason_of(split, error), dict.fromkeys(columns.wanted)
             some.append((number, row))
             size += len(value_at(row, columns.text) or "")
             if len(some) == BATCH_ROWS or size > BLOCK:
-                yield _batch(some, columns)
-                some, size = [], 0
+                yield _batch(some, columns, wrong)
+                some, size, wrong = [], 0, {}
         if some:
-            yield _batch(some, columns)
+            yield _batch(some, columns, wrong)
+        parts.end()
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write the selected rows of several splits, of any formats, into one stream, additions appended.
@@ -299,7 +322,7 @@ class Format:
             return {"name": split.name, "bytes": place.size, "read_once": True}
         return {"name": split.name, "bytes": place.size, "modified_ns": place.modified_ns}
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file and its beginning."""
         place = split.place
         start = next(read_blocks(place.path, 1 << 16), b"")
@@ -316,22 +339,29 @@ class Format:
             check_free(split.name, f"row {number}", "field", row, names)
 
 
-def _batch(rows: list[tuple[int, Record]], columns: Columns) -> Batch:
+def _batch(rows: list[tuple[int, Record]], columns: Columns, wrong: dict[int, str]) -> Batch:
     return Batch(
         from_strings([value_at(row, columns.text) for _, row in rows], rows[0][0], columns.encoding_errors),
         np.array([number for number, _ in rows], np.int64),
         None if columns.id is None else [value_at(row, columns.id) for _, row in rows],
         {name: [value_at(row, name) for _, row in rows] for name in columns.others},
+        marked(len(rows), list(wrong)),
+        wrong,
     )
 
 
-def _check_row(split: Split, number: int, row: Record, columns: Columns) -> None:
-    """Raise InputDataError if a row lacks what is wanted, has what is reserved, or its text is none."""
-    for name in columns.wanted:
-        try:
-            value_at(row, name)
-        except KeyError:
-            raise missing_column(split, f"row {number}", "field", name, names_in(row), columns) from None
+def _checked_row(split: Split, number: int, row: Record, columns: Columns, parts: Parts) -> Record:
+    """Return a row with all columns; raise InputDataError if it lacks one that it must have, has what is reserved, or its text
+    is none."""
+    if isinstance(row, Unread):
+        raise row.error
+    missing = [name for name in columns.wanted if not has_value(row, name)]
+    for name in missing:
+        if name not in columns.parts:
+            raise missing_column(split, f"row {number}", "field", name, names_in(row), columns)
+    parts.check(missing, number, partial(names_in, row))
+    row = row | dict.fromkeys(missing) if missing else row
     check_free(split.name, f"row {number}", "field", row, columns.reserved)
     if not isinstance(text := value_at(row, columns.text), (str, type(None))):
-        raise InputDataError(f"{split.name}, row {number}: field {columns.text!r} must be a string or null; found {text!r:.60}")
+        raise no_text(f"{split.name}, row {number}", columns.text, text)
+    return row

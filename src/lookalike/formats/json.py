@@ -148,9 +148,9 @@ class Json(JsonLines):
             return lines_of(blocks, split.limit.most, split.limit.skip)
         return _objects(split, blocks, shape == "array")
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file and the objects at its beginning."""
-        n_rows, n_bytes = super().expected(split, text)
+        n_rows, n_bytes = super().expected(split, texts)
         head = next(read_blocks(split.place.path, _LOOKED_AT), b"")
         shape, blocks = _shape(iter([head]))
         if shape == "lines":

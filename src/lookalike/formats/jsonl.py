@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
@@ -18,8 +20,8 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import LONG, is_finite, lost, names_in, not_utf8, text_of, value_at
-from .split import Batch, Columns, Record, Split, marked, missing_column, reserved_column
+from .rows import LONG, Unread, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _NULL = msgspec.Raw(b"null")
@@ -43,9 +45,14 @@ def _decoder(columns: Columns, text: Any = str | None) -> Any:
         )
     if any("." in name for name in columns.wanted):
         return _Paths(columns, text)
-    fields: list[Any] = [("text", text, msgspec.field(name=columns.text))]
-    for i, name in enumerate(list(dict.fromkeys(columns.wanted))[1:]):
-        fields.append((f"wanted{i}", Any, msgspec.field(name=name)))
+    fields: list[Any] = []
+    for i, name in enumerate(dict.fromkeys(columns.wanted)):
+        kind = Any if i else text
+        if name in columns.parts:
+            kind = kind if i else kind | msgspec.UnsetType
+            fields.append((f"wanted{i}", kind, msgspec.field(name=name, default=msgspec.UNSET)))
+        else:
+            fields.append((f"wanted{i}", kind, msgspec.field(name=name)))
     return _with_reserved(fields, columns.reserved)
 
 
@@ -53,7 +60,7 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
     """A decoder that also notices fields that are not to be there."""
     for i, name in enumerate(names):
         fields.append((f"reserved{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)))
-    return msgspec.json.Decoder(msgspec.defstruct("Row", fields))
+    return msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True))
 
 
 class _Paths:
@@ -62,17 +69,22 @@ class _Paths:
     def __init__(self, columns: Columns, text: Any) -> None:
         self._names = list(dict.fromkeys(columns.wanted))
         self._reserved = columns.reserved
+        self._parts = columns.parts
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
         fields = _fields(line)
-        try:
-            first, *others = (value_at(fields, name, _object) for name in self._names)
-        except KeyError as error:
-            raise msgspec.ValidationError(f"there is no field {error}") from None
-        row = SimpleNamespace(text=self._text(_NULL if first is None else first))
-        for i, raw in enumerate(others):
-            setattr(row, f"wanted{i}", None if raw is None else msgspec.json.decode(raw))
+        row = SimpleNamespace()
+        for i, name in enumerate(self._names):
+            try:
+                raw = value_at(fields, name, _object)
+            except KeyError as error:
+                if name not in self._parts:
+                    raise msgspec.ValidationError(f"there is no field {error}") from None
+                value: Any = msgspec.UNSET
+            else:
+                value = (msgspec.json.decode if i else self._text)(_NULL if raw is None else raw)
+            setattr(row, f"wanted{i}", value)
         for i, name in enumerate(self._reserved):
             setattr(row, f"reserved{i}", fields.get(name, msgspec.UNSET))
         return row
@@ -101,6 +113,18 @@ def _value(raw: msgspec.Raw) -> Any:
 def _row(line: bytes) -> Record:
     line.decode()  # what is not decoded below must be UTF-8 too
     return {name: _value(raw) for name, raw in _fields(line).items()}
+
+
+def _complete(row: Any, parts: Parts, places: dict[str, str], number: int, line: bytes) -> None:
+    """Check that a row has one of the columns of its text; others are null."""
+    missing = [name for name, place in places.items() if getattr(row, place) is msgspec.UNSET]
+    parts.check(missing, number, partial(_names_of, line))
+    for name in missing:
+        setattr(row, places[name], None)
+
+
+def _names_of(line: bytes) -> list[str]:
+    return names_in(json.loads(_mended(line).removeprefix(BOM)))
 
 
 def _int(digits: str) -> float:
@@ -197,13 +221,15 @@ class JsonLines(Format):
             return InputDataError(f"{where}: not valid JSON{hint}: {problem}; it starts with {text[:60]!r}")
         if not isinstance(value, dict):
             return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
-        for name in [] if columns is None else columns.wanted:
-            try:
-                value_at(value, name)
-            except KeyError:
-                return missing_column(split, f"row {number}", "field", name, names_in(value), columns or Columns())
-        if columns is not None and not isinstance(found := value_at(value, columns.text), (str, type(None))):
-            return InputDataError(f"{where}: field {columns.text!r} must be a string or null; found {found!r:.60} ({error})")
+        if columns is not None:
+            missing = [name for name in dict.fromkeys(columns.wanted) if not has_value(value, name)]
+            if set(columns.parts) - set(missing):
+                missing = [name for name in missing if name not in columns.parts]
+            if missing:
+                return missing_column(split, f"row {number}", "field", missing[0], names_in(value), columns)
+            found = value_at(value, columns.text) if has_value(value, columns.text) else None
+            if not isinstance(found, str | None):
+                return no_text(where, columns.text, found, f" ({error})")
         for name, found in value.items():
             if _SURROGATE.search(name + json.dumps(found, ensure_ascii=False)):
                 shown = name.encode("utf-8", "replace").decode()
@@ -216,9 +242,10 @@ class JsonLines(Format):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         wanted = list(dict.fromkeys(columns.wanted))
         taken = [name for name in columns.reserved if name in wanted]
-        asked = columns if not taken else Columns(columns.text, columns.id, columns.others)
+        asked = columns if not taken else Columns(columns.texts, columns.id, columns.others)
         decode, decode_long = _decoder(asked).decode, _decoder(asked, msgspec.Raw).decode
-        places = {name: f"wanted{i}" for i, name in enumerate(wanted[1:])} | {columns.text: "text"}
+        places = {name: f"wanted{i}" for i, name in enumerate(wanted)}
+        parts = Parts(split, columns)
         reserved = [] if taken else [(f"reserved{i}", name) for i, name in enumerate(columns.reserved)]
         id_place = None if columns.id is None else places[columns.id]
         others = {name: places[name] for name in columns.others}
@@ -229,36 +256,51 @@ class JsonLines(Format):
             texts: list[str | bytes | bytearray | None] = []
             ids: list[Any] = []
             more: dict[str, list[Any]] = {name: [] for name in others}
+            wrong: dict[int, str] = {}
             for line in lines:
                 number += 1
                 offset += len(line)
+                row: Any = None
                 if not line:
                     offset += _left_out(split, number, line)
-                    left_out.append(len(numbers))
-                    numbers.append(number)
+                elif not (line.removeprefix(BOM) if number == 1 else line).strip():
+                    continue
+                else:
+                    try:
+                        if len(line) > LONG:
+                            row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
+                            row.wanted0 = text_of(row.wanted0)
+                        else:
+                            row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
+                        if columns.parts:
+                            _complete(row, parts, places, number, line)
+                    except (*_FAILURES, InputDataError) as problem:
+                        try:
+                            if isinstance(problem, InputDataError):
+                                raise
+                            begin, errors = offset - len(line), columns.encoding_errors
+                            row = self._decode(split, decode, number, begin, line, columns, errors)
+                            if columns.parts:
+                                _complete(row, parts, places, number, line)
+                        except InputDataError as error:
+                            if not split.limit.faults:
+                                raise
+                            row, wrong[len(texts)] = None, reason_of(split, error)
+                numbers.append(number)
+                if row is None:
+                    left_out.append(len(texts))
                     texts.append(None)
                     ids.append(None)
                     for column in more.values():
                         column.append(None)
                     continue
-                if not (line.removeprefix(BOM) if number == 1 else line).strip():
-                    continue
-                try:
-                    if len(line) > LONG:
-                        row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
-                        row.text = text_of(row.text)
-                    else:
-                        row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
-                except _FAILURES:
-                    row = self._decode(split, decode, number, offset - len(line), line, columns, columns.encoding_errors)
                 get = row.__getattribute__
                 if taken:
                     raise reserved_column(split.name, f"row {number}", "field", taken[0])
                 for place, name in reserved:
                     if get(place) is not msgspec.UNSET:
                         raise reserved_column(split.name, f"row {number}", "field", name)
-                numbers.append(number)
-                texts.append(row.text)
+                texts.append(row.wanted0)
                 if id_place is not None:
                     ids.append(get(id_place))
                 for name, place in others.items():
@@ -267,14 +309,22 @@ class JsonLines(Format):
             lines.clear()
             if numbers:
                 given = ids if columns.id is not None else None
-                yield _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
+                read = _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
+                yield replace(read, unreadable=wrong) if wrong else read
+                del read  # not held while the next is read
+        parts.end()
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         decode = _with_reserved([], names).decode
         for number, offset, line in self.lines(split):
             if not line:
                 continue
-            row = self._decode(split, decode, number, offset, line, None, "replace")
+            try:
+                row = self._decode(split, decode, number, offset, line, None, "replace")
+            except InputDataError:
+                if not split.limit.faults:
+                    raise
+                continue
             for i, name in enumerate(names):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
                     raise reserved_column(split.name, f"row {number}", "field", name)
@@ -282,7 +332,12 @@ class JsonLines(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
         for number, offset, line in self.lines(split):
-            yield number, {} if not line else self._decode(split, _row, number, offset, line, None, encoding_errors)
+            try:
+                yield number, {} if not line else self._decode(split, _row, number, offset, line, None, encoding_errors)
+            except InputDataError as error:
+                if not split.limit.faults:
+                    raise
+                yield number, Unread(error)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write lines: those of JSON lines as they are, other rows converted."""

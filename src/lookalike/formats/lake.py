@@ -61,6 +61,7 @@ class Lake(Parquet):
     """Tables of one kind. Rows are numbered as in their files, from 1."""
 
     has_partitions = True
+    recovers = False
 
     written_as = "parquet"
     suffixes = ()
@@ -248,13 +249,16 @@ class Lake(Parquet):
         deleted = self._known(split)[1].deleted
         return [(first - int(np.searchsorted(deleted, first)), piece) for first, piece in super().pieces(split, n_bytes)]
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
         snapshot, known = self._known(split)
         with self._open(split) as file:
-            sources, path = self.sources(snapshot, file.schema_arrow, split.name)[1], path_of(snapshot.schema, text)
-            own = ".".join([sources[path[0]].name, *path[1:]]) if path and path[0] in sources else ""
-            n_bytes = self._bytes_of(file, own) if path_of(file.schema_arrow, own) else 0
+            sources, paths = (
+                self.sources(snapshot, file.schema_arrow, split.name)[1],
+                [path_of(snapshot.schema, one) for one in texts],
+            )
+            own = [".".join([sources[top].name, *inner]) for top, *inner in filter(None, paths) if top in sources]
+            n_bytes = self._bytes_of(file, [name for name in own if path_of(file.schema_arrow, name)])
             return max(0, file.metadata.num_rows - len(known.deleted)), n_bytes
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:

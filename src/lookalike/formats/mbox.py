@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import InputDataError
@@ -29,7 +29,7 @@ class Mbox(ParsedRecords):
     fields = ("id", "text", "date", "from", "subject")
     keep_unread = True
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         size = split.place.size * (1 if compression_of(split.place.path) is None else EXPANSION)
         return max(1, size // 20_000), size // 5
@@ -50,7 +50,7 @@ class Mbox(ParsedRecords):
         (name,) = self.names_in_folder(split)
         number, written = 0, selection.mask if selection.left is None else selection.mask | selection.left
         with folder.file(name) as stream:
-            for number, message in enumerate(_messages(split), 1):
+            for number, message in enumerate(selection.within(_messages(split)), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
                 if written[number - 1]:
                     stream.write(message or b"")

@@ -57,7 +57,7 @@ class _InMemory(Format):
         """Return that the input was in memory, and its name."""
         return {"name": split.name, "in_memory": True} if split.named else {"name": "in memory"}
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of rows; their bytes are in memory already."""
         return len(split.data) if hasattr(split.data, "__len__") else 0, 0
 
@@ -288,7 +288,8 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 def as_sources(
     data: Any, *, glob: str | Sequence[str] | None = None, exclude: str | Sequence[str] | None = None,
-    format: str | None = None, delimiter: str | None = None, query: str | None = None, others: Sequence[Split] | None = (),
+    format: str | None = None, delimiter: str | None = None, query: str | None = None, on_error: str | None = None,
+    others: Sequence[Split] | None = (),
 ) -> list[Split]:  # fmt: skip
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
@@ -298,7 +299,7 @@ def as_sources(
     there are none, nor among ``others`` that were opened with them; None: they are not refused.
     """
     how: dict[str, Any] = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
-    splits = _sources(data, how)
+    splits = _sources(data, how | {"on_error": on_error})
     given = [name for name, value in how.items() if value is not None]
     if given and others is not None and not any(split.places for split in (*splits, *others)):
         raise ParameterError(f"{given[0]} is for files, and the input is in memory; got {how[given[0]]!r:.80}: leave it out")

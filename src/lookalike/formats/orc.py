@@ -52,7 +52,7 @@ class ORC(ColumnarFormat):
         with self._open(split) as file:
             return file.schema
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of rows; judge the bytes of text by the size of the file."""
         with self._open(split) as file:
             return file.nrows, split.place.size * EXPANSION // 2
@@ -65,7 +65,7 @@ class ORC(ColumnarFormat):
             schema, n_rows, found = file.schema, file.nrows, 0
             if columns is not None:
                 check_columns(split, schema, columns)
-        names = schema.names if columns is None else outer(schema, columns.wanted)
+        names = schema.names if columns is None or split.limit.faults else outer(schema, columns.wanted)
 
         def read(source: pa.NativeFile) -> Iterator[pa.Table]:
             nonlocal found

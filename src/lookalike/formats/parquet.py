@@ -20,11 +20,11 @@ from ..files.streams import of_store, open_anywhere, why
 from ..files.urls import Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
-from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch
+from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
 from .merged_parquet import row_groups, together
 from .row_groups import BUFFER, READ_AHEAD, RowGroups, buffer_of
-from .split import Batch, Columns, Record, Split, marked
+from .split import Batch, Columns, FinalError, Record, Split, marked, unread
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -68,6 +68,7 @@ class Parquet(ColumnarFormat):
     compressible = False
     holds_provenance = True
     counts_rows = True
+    recovers = True
 
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
@@ -116,9 +117,32 @@ class Parquet(ColumnarFormat):
             return "snappy" if largest is None else CODECS.get(str(largest.compression), "snappy")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
+        if not split.limit.faults:
+            yield from self._read(split, columns)
+            return
+        with self._open(split) as file:
+            check_columns(split, file.schema_arrow, columns)
+            begin, end = split.groups or (0, file.metadata.num_row_groups)
+            bounds = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in range(end))])
+        while begin < end:
+            row = int(bounds[begin])
+            try:
+                for batch in self._read(replace(split, groups=(begin, end)), replace(columns, later=False), whole=True):
+                    row += len(batch.numbers)
+                    yield batch
+                return
+            except FinalError:
+                raise
+            except InputDataError as error:  # the rest of the group is left out
+                begin = int(np.searchsorted(bounds, row, side="right"))
+                yield unread(split, columns, row + 1, int(bounds[begin]) - row, error)
+
+    def _read(self, split: Split, columns: Columns, whole: bool = False) -> Iterator[Batch]:
+        """Read some row groups; ``whole``: with all columns, of which each may be damaged."""
         with self._both(split) as (file, raw):
             check_columns(split, file.schema_arrow, columns)
             names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
+            names = file.schema_arrow.names if whole else names
             first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             later = columns.later and columns.text not in (columns.id, *columns.others)
             batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
@@ -151,17 +175,17 @@ class Parquet(ColumnarFormat):
         rows = np.concatenate([[0], np.cumsum([group.num_rows for group in groups])]).tolist()
         return [(rows[begin], replace(split, groups=(begin, end))) for begin, end in bounds] or [(0, split)]
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
         with self._open(split) as file:
-            known = path_of(file.schema_arrow, text)
-            return file.metadata.num_rows, self._bytes_of(file, text) if known else 0
+            known = [name for name in texts if path_of(file.schema_arrow, name)]
+            return file.metadata.num_rows, self._bytes_of(file, known)
 
     @staticmethod
-    def _bytes_of(file: pq.ParquetFile, name: str) -> int:
-        """Bytes of a column before compression."""
+    def _bytes_of(file: pq.ParquetFile, names: Sequence[str]) -> int:
+        """Bytes of columns before compression."""
         metadata = file.metadata
-        leaves = [leaf for _, leaf in leaves_of(file.schema_arrow, [name])]
+        leaves = [leaf for _, leaf in leaves_of(file.schema_arrow, names)]
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
         return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 
@@ -180,10 +204,22 @@ class Parquet(ColumnarFormat):
 
     def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         with self._both(split, all_columns=True) as (file, raw):
-            batches, row = RowGroups(file, raw, split, converted=converted).batches(), 0
+            rows = RowGroups(file, raw, split, converted=converted)
+            bounds = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))])
+            batches, row = rows.batches(), 0
             while True:
-                with reading(split.name, f", after row {row}: damaged parquet data"):
-                    batch, _ = next(batches, (None, []))
+                try:
+                    with reading(split.name, f", after row {row}: damaged parquet data"):
+                        batch, _ = next(batches, (None, []))
+                except FinalError:
+                    raise
+                except InputDataError:
+                    if not split.limit.faults:
+                        raise
+                    group = int(np.searchsorted(bounds, row, side="right"))
+                    yield unread_table(file.schema_arrow, int(bounds[group]) - row)
+                    batches, row = rows.batches(group), int(bounds[group])
+                    continue
                 if batch is None:
                     return
                 row += len(batch)

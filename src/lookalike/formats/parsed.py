@@ -16,7 +16,7 @@ from ..files.places import Place
 from ..files.streams import BLOCK, DamagedError
 from ..text.texts import from_bytes
 from .format import BATCH_ROWS, Format
-from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from
+from .split import Batch, Columns, FinalError, Record, Split, check_free, marked, missing_column, numbers_from, reason_of
 from .txt import BATCH_FILES, TextFiles, content_of, contents_of
 
 Text = bytes | UnreadableError | None
@@ -73,6 +73,12 @@ def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | Non
         return content_of(place, split)
     except DamagedError as error:
         return UnreadableError(error.what)
+    except FinalError:
+        raise
+    except InputDataError as error:
+        if not split.limit.faults:
+            raise
+        return UnreadableError(reason_of(replace(split, name=place.name), error))
 
 
 def _gathered(split: Split, found: Iterable[tuple[Row, str, Text]], most: int) -> Iterator[tuple[list[Row], Batch]]:

@@ -17,7 +17,7 @@ from .columnar import leaves_of
 from .page_sizes import bytes_per_row, held_of, longest_value
 from .parquet_pages import DICTIONARY, HEADER, LARGE, Page, TooLong, chunk_begin, is_streamed, pages_of, values_of
 from .parquet_texts import ROWS, is_paged, texts_of
-from .split import ROOM, Split
+from .split import ROOM, FinalError, Split
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -209,7 +209,7 @@ class RowGroups:
         worst, of_which = max(sizes, key=lambda leaf: sizes[leaf]), "a row at most" if row is None else f"its row {row + 1:,}"
         place = next(place for place, leaf in self._leaves if leaf == worst)
         name, needed = self._schema.field(place).name, held + COPIES * largest
-        return InputDataError(
+        return FinalError(
             f"{self._split.name}, row group {number + 1}: writing its rows takes about {needed / 1e6:,.0f} MB "
             f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for "
             f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
@@ -217,7 +217,7 @@ class RowGroups:
         )
 
     def _too_large_a_page(self, name: str, number: int, chunk: Any, n_bytes: int) -> InputDataError:
-        return InputDataError(
+        return FinalError(
             f"{self._split.name}, column {name!r}, row group {number + 1}: a page of {n_bytes:,} bytes, "
             f"compressed with {chunk.compression}, can be read in one piece only, which may have at most "
             f"{2 * self._split.limit.most:,}: "

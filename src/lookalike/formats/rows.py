@@ -30,6 +30,14 @@ _decode = msgspec.json.Decoder(str).decode
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
+class Unread(dict[str, Any]):
+    """A row that cannot be read, and why."""
+
+    def __init__(self, error: InputDataError) -> None:
+        super().__init__()
+        self.error = error
+
+
 def refuse_twice(source: str, row: str, names: Sequence[str], wanted: Sequence[str] | None = None) -> None:
     """Raise InputDataError if a column that is wanted (None: any) appears twice, so that one of the two would be lost."""
     counts = Counter(names)
@@ -63,6 +71,15 @@ def value_at(row: Mapping[str, Any], name: str, inside: Callable[[Any], Any] = l
                 except KeyError:
                     continue
     raise KeyError(name)
+
+
+def has_value(row: Mapping[str, Any], name: str) -> bool:
+    """Tell whether ``value_at`` finds a field."""
+    try:
+        value_at(row, name)
+    except KeyError:
+        return False
+    return True
 
 
 def names_in(row: Mapping[str, Any]) -> list[str]:

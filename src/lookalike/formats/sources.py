@@ -13,9 +13,10 @@ from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
 from ..files.places import Place
-from ..files.streams import DamagedError, read_blocks
+from ..files.streams import read_blocks
 from ..files.urls import Url
 from ..formats.split import Inputs
+from .columnar import ColumnarFormat
 from .database import queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
@@ -25,22 +26,29 @@ from .split import Split
 def open_sources(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    query: str | None = None,
+    query: str | None = None, on_error: str | None = None,
 ) -> Inputs:  # fmt: skip
-    """Open files, folders, globs, pipes and "-" (standard input) for reading."""
-    skipped = Skipped()
-    found = find_places(paths, glob, format, known_suffixes(), skipped, exclude)
+    """Open files, folders, globs, pipes and "-" (standard input) for reading; ``on_error="skip"``: but what cannot be."""
+    skipped, passing = Skipped(), on_error == "skip"
+    found = find_places(paths, glob, format, known_suffixes(), skipped, exclude, passing)
     splits: list[Split] = []
-    for form, some in groupby(_with_formats(found, format, delimiter, skipped), itemgetter(0)):
+    for form, some in groupby(_with_formats(found, format, delimiter, skipped, passing), itemgetter(0)):
         places = [place for _, place in some]
-        some_splits = form.splits(places)
-        splits += _matched(some_splits, patterns_of(glob, exclude), skipped) if places[0].table else some_splits
+        for together in [[place] for place in places] if passing and not form.rows_are_files else [places]:
+            with skipped.passing(passing):
+                opened = form.splits(together)
+                if passing and isinstance(form, ColumnarFormat):
+                    for split in opened:  # what is no such file is known at once
+                        form.schema(split)
+                splits += _matched(opened, patterns_of(glob, exclude), skipped) if places[0].table else opened
     if query is not None:
         refuse_unused(query, splits)
         splits = queried(splits, query)
     if not splits:
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
+        if skipped.errors:
+            raise InputDataError(f"no file can be read; the first: {skipped.errors[0]}")
         if skipped.counts:
             way = way_to_text(skipped.suffixes) or "--format (format=) says what they hold, such as txt"
             hint = f"; {way}" if skipped.suffixes else ""
@@ -50,7 +58,7 @@ def open_sources(
 
 
 def _with_formats(
-    places: Sequence[Place], name: str | None, delimiter: str | None, skipped: Skipped
+    places: Sequence[Place], name: str | None, delimiter: str | None, skipped: Skipped, passing: bool
 ) -> Iterator[tuple[Format, Place]]:
     known = formats_by_suffix() if name is None else {}
     if delimiter is not None:
@@ -74,7 +82,8 @@ def _with_formats(
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
-            raise _unknown(place)
+            with skipped.passing(passing):
+                raise _unknown(place)
         elif place.found and lacks[form]:
             skipped.add("no_extra", f"{place.name}: {lacks[form]}")
         elif lacks[form]:
@@ -90,7 +99,7 @@ def _is_one(found: tuple[Format, Place]) -> bool:
     form, place = found
     try:
         return form.sniff(next(read_blocks(place.path, SNIFFED), b""))
-    except DamagedError:
+    except InputDataError:
         return True
 
 

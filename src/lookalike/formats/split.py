@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -11,17 +12,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError
+from ..errors import InputDataError, ParameterError
 from ..files.names import Skipped
 from ..files.places import Place
-from ..files.streams import MOST, Noted, read_lines, why
+from ..files.streams import MOST, DamagedError, Noted, read_lines, why
 from ..files.urls import Url
-from ..text.texts import Texts, without
+from ..text.texts import Texts, from_arrow_array, from_strings, joined, no_texts, without
 from ..values import Int64Array
 from .rows import Record as Record
 
 if TYPE_CHECKING:
     from .format import Format
+
+Names = str | Sequence[str]
+"""The column of the text or, of several, those whose texts make one."""
 
 ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are written: texts and tables may be held meanwhile
 
@@ -30,13 +34,25 @@ ROOM = 0.5  # of what a cap leaves beside the interpreter, for rows that are wri
 class Columns:
     """The columns that a job needs."""
 
-    text: str = "text"
+    texts: Names = "text"
     id: str | None = None  # None: made from file and row
     others: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()  # names that rows must not have, as annotation adds columns of these
     encoding_errors: str = "strict"
     prefix: str = ""  # of the options that name the text and the id
     later: bool = False  # texts may be ``Later``
+
+    @property
+    def text(self) -> str:
+        """The column that a format reads as the text; of several, the others are among ``others``."""
+        names = names_of(self.texts)
+        return "text" if "text" in names else names[-1]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The columns of texts, if there are several: a row may lack some of them, but not all."""
+        names = names_of(self.texts)
+        return names if len(names) > 1 else ()
 
     @property
     def wanted(self) -> list[str]:
@@ -52,6 +68,7 @@ class Limit:
     skip: bool = False  # larger ones are passed over; otherwise they are an error
     leave: bool = True  # so are those that a parser can make nothing of
     room: int = 1 << 60  # bytes that all columns of rows may take, beside what is small
+    faults: bool = False  # rows, and files, that cannot be read are passed over, too
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +82,25 @@ class Batch:
     skipped: NDArray[np.bool_] | None = None  # larger than the limit or unreadable, with empty text; None: no row is
     unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
     whole: NDArray[np.bool_] | None = None  # pages of which all text is taken for lack of main text; None: no row is
+
+
+ON_ERROR = "; or leave out what cannot be read: --on-error skip (on_error='skip')"
+
+
+class FinalError(InputDataError):
+    """An error of a job, not of a file or row that could be left out: the memory is too small, or a file has changed."""
+
+
+def _with_way_out(error: Exception) -> Exception:
+    """Return an error that says what to do where nobody wants to stop at it."""
+    if type(error) in (InputDataError, DamagedError) and "--on-error" not in str(error):
+        error.args = (f"{error}{ON_ERROR}",)
+    return error
+
+
+def names_of(text: Names) -> tuple[str, ...]:
+    """Return the columns that texts are in."""
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
 def _partition(name: str, column: str) -> tuple[str | int | None, ...]:
@@ -131,7 +167,7 @@ class Split:
                 partitions[name] = [value for one in found for value in one]
         if partitions:
             columns = replace(columns, others=tuple(name for name in columns.others if name not in partitions))
-        for batch in self.form.read(self, columns):
+        for batch in self._passing_over(columns):
             if partitions:
                 first = 1 if self.groups is None else self.groups[0] + 1
                 of_files = batch.numbers - first if self.form.rows_are_files else np.zeros(len(batch.numbers), np.int64)
@@ -139,6 +175,84 @@ class Split:
                 batch = replace(batch, others=batch.others | given)
             yield self._limited(batch)
             del batch  # not held while the next is read
+
+    def _passing_over(self, columns: Columns) -> Iterator[Batch]:
+        """Read rows; where faults are passed over, what cannot be read is marked, and so is a row for an end that is not."""
+        done, number = 0, 1 if self.places else 0
+        try:
+            for batch in self._read(columns):
+                done, number = done + len(batch.numbers), int(batch.numbers[-1]) + 1 if len(batch.numbers) else number
+                yield self._sound(batch, columns) if self.limit.faults else batch
+                del batch  # not held while the next is read
+        except FinalError:
+            raise
+        except (InputDataError, ParameterError) as error:
+            if isinstance(error, ParameterError) and (self.form.has_columns or not self.limit.faults):
+                raise
+            if not self.limit.faults:
+                raise _with_way_out(error) from None
+            number = self.groups[0] + 1 + done if self.groups and self.form.rows_are_files else number
+            left = len(self.places) - done if self.form.rows_are_files else 1
+            yield unread(self, columns, number, left, error)
+
+    def _sound(self, batch: Batch, columns: Columns) -> Batch:
+        """Mark texts that are not valid UTF-8, where that is an error, and rows without an id."""
+        wrong: dict[int, str] = {}
+        begin, texts, n = 0, batch.texts, len(batch.texts)
+        while columns.encoding_errors == "strict" and (found := texts.slice(begin, n).find_invalid()) is not None:
+            begin += found[0] + 1
+            wrong[begin - 1] = f"has invalid UTF-8 at byte {found[1]} of the text"
+        ids = batch.ids
+        if ids is not None and not isinstance(ids, list):
+            ids = ids.to_pylist() if ids.null_count else None
+        for row, given in enumerate(ids or ()):
+            if not isinstance(given, str | int) or isinstance(given, bool) or given == "":
+                wrong[row] = f"has no id: {given!r:.60}"
+        skipped = np.zeros(n, np.bool_) if batch.skipped is None else batch.skipped.copy()
+        wrong = {row: why for row, why in wrong.items() if not skipped[row]}
+        if not wrong:
+            return batch
+        skipped[list(wrong)] = True
+        if ids is not None:
+            ids = [None if left else given for given, left in zip(ids, skipped.tolist(), strict=True)]
+        return replace(
+            batch, texts=without(texts, skipped), ids=ids or batch.ids, skipped=skipped, unreadable=batch.unreadable | wrong
+        )
+
+    def _read(self, columns: Columns) -> Iterator[Batch]:
+        """Read rows whose texts are those of one column, or of several, joined by a blank line where they are not empty."""
+        main, names = columns.text, columns.parts if self.form.has_columns else ()
+        if not names:
+            yield from self.form.read(self, replace(columns, texts=main))
+            return
+        others = tuple(dict.fromkeys([*columns.others, *(name for name in names if name != main)]))
+        for batch in self.form.read(self, replace(columns, others=others, later=False)):
+            wrong: dict[int, str] = {}
+            parts = [batch.texts if name == main else self._part(name, batch, columns, wrong) for name in names]
+            texts, skipped = joined(parts, "\n\n"), marked(len(batch.texts), list(wrong))
+            if batch.skipped is not None:
+                skipped = batch.skipped if skipped is None else batch.skipped | skipped
+            texts = texts if skipped is None else without(texts, skipped)
+            yield replace(batch, texts=texts, skipped=skipped, unreadable=batch.unreadable | wrong)
+            del batch, parts, texts  # not held while the next is read
+
+    def _part(self, name: str, batch: Batch, columns: Columns, wrong: dict[int, str]) -> Texts:
+        """Return the texts of another column than the one that is read as the text."""
+        values = batch.others[name]
+        if isinstance(values, pa.Array):
+            try:
+                return from_arrow_array(values)
+            except InputDataError as error:
+                raise InputDataError(f"{self.name}, column {name!r}: {error}") from None
+        for row, value in enumerate(values):
+            if not isinstance(value, str | None):
+                odd = no_text(f"{self.name}, row {batch.numbers[row]}", name, value)
+                if not self.limit.faults:
+                    raise odd
+                wrong[row] = reason_of(self, odd)
+        if wrong:
+            values = [None if row in wrong else value for row, value in enumerate(values)]
+        return from_strings(values, int(batch.numbers[0]) if len(values) else 0, columns.encoding_errors)
 
     def _limited(self, batch: Batch) -> Batch:
         """Refuse texts that are larger than the limit, or leave them out."""
@@ -168,7 +282,7 @@ class Split:
             if n_bytes
             else f"has more than the {self.limit.most:,} bytes"
         )
-        return InputDataError(
+        return FinalError(
             f"{self.name}, {row}: the document {size} that one may have; raise --memory (memory=), of which it can be a "
             "tenth, and --max-document (max_document=), if given; or leave it out: --max-document BYTES (max_document=) "
             "and --on-error skip (on_error='skip')"
@@ -191,17 +305,30 @@ class Split:
         """Return what tells this input from another: name, size, time of change."""
         return self.form.identity(self)
 
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, text: Names) -> tuple[int, int]:
         """Return about how many rows, and how many bytes in the column of that name, there will be."""
-        return self.form.expected(self, text)
+        try:
+            return self.form.expected(self, names_of(text))
+        except InputDataError as error:
+            if not self.limit.faults:
+                raise _with_way_out(error) from None
+            return 0, 0
 
     def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
         """Return this input cut into pieces of about so many bytes on the disk, each with the number of its first row."""
+        if self.limit.faults and not self.form.recovers:  # in which piece the end is, reading tells
+            return [(0, self)]
         return self.form.pieces(self, n_bytes)
 
     def check_free(self, names: Sequence[str]) -> None:
         """Raise InputDataError if a column of one of these names, which annotation would add, is there already."""
-        self.form.check_free(self, names)
+        try:
+            self.form.check_free(self, names)
+        except FinalError:
+            raise
+        except InputDataError:
+            if not self.limit.faults:
+                raise
 
     def check_unchanged(self) -> None:
         """Raise InputDataError if a file is known to have changed since it was first met."""
@@ -209,9 +336,9 @@ class Split:
             try:
                 status = place.path.stat()
             except OSError as error:
-                raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
+                raise FinalError(f"{place.name}: cannot be read: {why(error)}") from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
-                raise InputDataError(f"{place.name}: the file changed during the run; run again")
+                raise FinalError(f"{place.name}: the file changed during the run; run again")
 
 
 def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
@@ -223,12 +350,27 @@ def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
     return mask
 
 
+def unread(split: Split, columns: Columns, number: int, n: int, error: Exception) -> Batch:
+    """Return rows, numbered from ``number``, that are left out because of an error."""
+    none: list[Any] = [None] * n
+    return Batch(
+        no_texts(n), numbers_from(number, n), None if columns.id is None else none, dict.fromkeys(columns.others, none),
+        np.ones(n, np.bool_), {0: reason_of(split, error)} if n else {},
+    )  # fmt: skip
+
+
+def reason_of(split: Split, error: Exception) -> str:
+    """Return an error as what follows the name of a row."""
+    said = str(error).removeprefix(split.name).removesuffix(ON_ERROR).lstrip(",: ")
+    return f"cannot be read: {re.sub('^row [0-9]+: ', '', said)}"
+
+
 def missing_column(
     split: Split, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
 ) -> InputDataError:
     """The error for a column that a file does not have; one of several files may be left out."""
-    for option, given in (("text", columns.text), ("id", columns.id)):
-        if name == given and not way_out:
+    for option, given in (("text", names_of(columns.texts)), ("id", (columns.id,))):
+        if name in given and not way_out:
             option = columns.prefix + option
             way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
     if any(place.found for place in split.places):
@@ -237,9 +379,38 @@ def missing_column(
     return InputDataError(said + way_out)
 
 
+def no_text(where: str, name: str, found: object, why: object = "") -> InputDataError:
+    """The error for a value that is no text."""
+    return InputDataError(f"{where}: field {name!r} must be a string or null; found {found!r:.60}{why}")
+
+
+class Parts:
+    """Checks that each row has one of the columns that make its text, and that of these none is in no row."""
+
+    def __init__(self, split: Split, columns: Columns) -> None:
+        self._split, self._columns, self._never = split, columns, set(columns.parts)
+
+    def check(self, missing: Container[str], number: int, found: Callable[[], Sequence[str]]) -> None:
+        """Check a row that lacks some columns; ``found`` names those that it has."""
+        there = [name for name in self._columns.parts if name not in missing]
+        if self._columns.parts and not there:
+            raise self._error(f"row {number}", self._columns.parts[0], found())
+        self._never.difference_update(there)
+        self._found = found
+
+    def end(self) -> None:
+        """Check what all rows had."""
+        for name in self._columns.parts:
+            if name in self._never and len(self._never) < len(self._columns.parts):
+                raise self._error("all rows", name, self._found())
+
+    def _error(self, where: str, name: str, found: Sequence[str]) -> InputDataError:
+        return missing_column(self._split, where, "field", name, found, self._columns)
+
+
 def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
     """The error for a column that annotation would write a second time."""
-    return InputDataError(
+    return FinalError(
         f"{source}, {row}: the {kind} {name!r} is there already, and writing adds one of that name with "
         "--annotate (annotate=), --counts (counts=) or --removed (removed=): rename it, or leave that out"
     )

@@ -45,11 +45,16 @@ class SQLite(Database):
                 raise
 
     @staticmethod
-    def _rows(cursor: sqlite3.Cursor, asked: Asked) -> Iterator[Record]:
+    def _rows(cursor: sqlite3.Cursor, asked: Asked) -> Iterator[Record | str]:
         names = [column[0] for column in cursor.description or ()]
         refuse_twice(asked.name, "query", names)
         for number, row in enumerate(cursor, 1):
-            yield {name: _text(v, asked, number, name) for name, v in zip(names, row, strict=True)}
+            try:
+                yield {name: _text(v, asked, number, name) for name, v in zip(names, row, strict=True)}
+            except InputDataError as error:
+                if not asked.faults:
+                    raise
+                yield str(error)
 
 
 def _check_whole(path: Path, name: str) -> None:

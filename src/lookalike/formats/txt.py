@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -19,7 +20,7 @@ from ..files.urls import Url
 from ..text.texts import Texts
 from ..values.arrays import runs
 from .format import EXPANSION, Format, Selection
-from .split import Batch, Columns, Record, Split, marked, numbers_from
+from .split import Batch, Columns, FinalError, Record, Split, marked, numbers_from, reason_of
 
 Content = TypeVar("Content")
 BATCH_FILES = 1024
@@ -41,6 +42,7 @@ class TextFiles(Format):
     rows_are_files = True
     counts_rows = True
     has_columns = False
+    recovers = True
 
     def sniff(self, head: bytes) -> bool:
         """Tell a text from what begins with bytes that no text has; UTF-16, which has them, is refused later."""
@@ -81,7 +83,7 @@ class TextFiles(Format):
         n_bytes = sum(place.size for place in split.places)
         return {"name": split.name, "files": len(split.places), "bytes": n_bytes, "digest": known.hexdigest()} | once
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of files and, of those that are compressed about, their bytes."""
         sizes = (place.size * (1 if compression_of(place.path) is None else EXPANSION) for place in split.places)
         return len(split.places), sum(sizes)
@@ -96,20 +98,22 @@ class TextFiles(Format):
             )
         size = 0
         contents: list[bytes | None] = []
-        for number, place, content in contents_of(split, content_of):
-            if columns.encoding_errors == "strict":
-                _check_text(place.name, content or b"")
+        wrong: dict[int, str] = {}
+        for number, place, content in contents_of(split, partial(_text_of, strict=columns.encoding_errors == "strict")):
+            if isinstance(content, InputDataError):
+                wrong[len(contents)] = reason_of(replace(split, name=place.name), content)
+                content = None
             contents.append(content)
             size += len(content or b"")
             del content
             if len(contents) == BATCH_FILES or size > BLOCK or place is split.places[-1]:
-                yield _batch(contents, number + 1 - len(contents))
-                size = 0
+                yield replace(_batch(contents, number + 1 - len(contents)), unreadable=wrong)
+                size, wrong = 0, {}
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
-        for number, place, content in contents_of(split, content_of):
-            yield number, {"id": place.name, "text": None if content is None else content.decode("utf-8", "replace")}
+        for number, place, content in contents_of(split, partial(_text_of, strict=False)):
+            yield number, {"id": place.name, "text": content.decode("utf-8", "replace") if isinstance(content, bytes) else None}
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
@@ -153,6 +157,21 @@ def content_of(place: Place, split: Split) -> bytes | None:
             raise replace(split, name=place.name).too_large("the file")
         blocks.append(block)
     return b"".join(blocks)
+
+
+def _text_of(place: Place, split: Split, strict: bool) -> bytes | InputDataError | None:
+    """Return what ``content_of`` does, or why there is nothing, where that is no reason to stop."""
+    try:
+        content = content_of(place, split)
+        if strict:
+            _check_text(place.name, content or b"")
+    except FinalError:
+        raise
+    except InputDataError as error:
+        if not split.limit.faults:
+            raise
+        return error
+    return content
 
 
 def _batch(contents: list[bytes | None], first: int) -> Batch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
@@ -63,7 +63,7 @@ class Warc(ParsedRecords):
     def detailed(self, detail: str) -> Format:
         return self.with_boilerplate() if detail == "all" else super().detailed(detail)
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
         size = split.place.size * (EXPANSION if split.name.endswith((".gz", ".zst")) else 1)
         return max(1, size // 50_000), size // 5
@@ -81,6 +81,8 @@ class Warc(ParsedRecords):
         wanted, number = selection.mask, 0
         with folder.file(name, compress=False) as raw:
             for record, told in zip(_records(split, parse_http=False), _records(split), strict=True):
+                if split.limit.faults and number >= selection.last:
+                    break
                 if _kind(told):
                     selection.check_count(number + 1) if number == len(wanted) else None
                     chosen, number = wanted[number], number + 1

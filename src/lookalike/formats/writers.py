@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import OutputError, ParameterError
+from ..errors import InputDataError, OutputError, ParameterError
 from ..files import disk
 from ..files.ahead import side_by_side
 from ..files.atomic import atomic_file
@@ -30,7 +30,7 @@ from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
-from .split import Limit, Record
+from .split import FinalError, Limit, Record
 
 __all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room",
            "check_shortening", "check_table",
@@ -187,7 +187,13 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
 
     def check(split: Split) -> None:
         if isinstance(split.form, ColumnarFormat) and split.places:
-            split.form.check_writing(replace(split, limit=limit), converted)
+            try:
+                split.form.check_writing(replace(split, limit=limit), converted)
+            except FinalError:
+                raise
+            except InputDataError:
+                if not limit.faults:
+                    raise
 
     side_by_side(check, splits, any(split.remote_bytes for split in splits))
     if isinstance(form, ColumnarFormat):
@@ -215,7 +221,8 @@ def write_rows(
     force: bool = False,
 ) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input."""
-    form = _single(output)
+    read = [some for some in selections if some.last or not some.split.limit.faults]  # others may not be readable at all
+    selections, form = read or selections[:1], _single(output)
     if form is None:
         _write_folder(output, selections, provenance, sources, force)
     else:

@@ -16,7 +16,7 @@ from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.parsed import page_texts
-from ..formats.split import Batch, Columns, Split
+from ..formats.split import Batch, Columns, Names, Split
 from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
@@ -33,7 +33,7 @@ WITHIN = pa.binary(WITHIN_BYTES)
 class Reading:
     """Which columns of the inputs a job needs, and how they are read."""
 
-    text: str = "text"
+    text: Names = "text"
     id: str | None = None
     priorities: tuple[Priority, ...] = ()  # what the keep policy orders by
     order_by: str | None = None  # takes the place of positions where rows have none
@@ -97,7 +97,7 @@ class Reading:
 
 def leaves_out(splits: Sequence[Split], pages: str = "") -> bool:
     """Tell whether documents of some inputs may be left out, or are parsed: what is marked then."""
-    return any(split.limit.skip or bool(pages) or split.form.parsed for split in splits)
+    return any(split.limit.skip or split.limit.faults or bool(pages) or split.form.parsed for split in splits)
 
 
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
@@ -196,12 +196,12 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
             found.append(pa.Array.from_buffers(WITHIN, n, [None, pa.py_buffer(np.ascontiguousarray(codes))]))
     found += [column_texts(source, batch, name) for name in reading.carried]
     if reading.skip:
-        _tell_unreadable(source, batch)
+        tell_unreadable(source, batch)
         found += [to_arrow(np.zeros(n, np.bool_) if mask is None else mask) for mask in (batch.skipped, batch.whole)]
     return pa.RecordBatch.from_arrays(found, schema=reading.schema)
 
 
-def _tell_unreadable(source: Split, batch: Batch) -> None:
+def tell_unreadable(source: Split, batch: Batch) -> None:
     """Say which documents are left out because they cannot be read."""
     if batch.unreadable:
         import logging  # here, for what is not needed to start
@@ -271,7 +271,7 @@ def read_with_ids(
         for batch in source.batches(columns):
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
-            _tell_unreadable(source, batch)
+            tell_unreadable(source, batch)
             batch = _without_skipped(batch)
             labels, some = label_rows(source, batch), batch.texts
             for begin, end in some.cut(n_bytes):

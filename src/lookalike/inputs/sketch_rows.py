@@ -15,7 +15,7 @@ from ..files.folder import parquet_file
 from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import AnyPath
-from ..formats.split import Split
+from ..formats.split import Names, Split
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import KEY, check_values
 
@@ -44,7 +44,7 @@ class Saved:
     checksum: str
     token: str  # tells its secret from others
     settings: dict[str, Any]  # of the job
-    text: str  # a column of the inputs, as is ``id``
+    text: Names  # a column, or several, of the inputs, as is ``id``
     id: str | None
     text_ids: bool  # some ids are no integers
     files: tuple[tuple[str, int], ...]  # names, and rows of each

@@ -92,7 +92,7 @@ class Sketches(Struct):
 
     secret: str
     settings: _Settings
-    text: str
+    text: str | tuple[str, ...]
     id: str | None
     text_ids: bool
     files: list[_Rows]
@@ -102,7 +102,8 @@ class Sketches(Struct):
 
 def as_references(
     data: Any, *, glob: str | Sequence[str] | None = None, exclude: str | Sequence[str] | None = None,
-    format: str | None = None, delimiter: str | None = None, query: str | None = None, trust: Trusted = (),
+    format: str | None = None, delimiter: str | None = None, query: str | None = None, on_error: str | None = None,
+    trust: Trusted = (),
 ) -> list[Split]:  # fmt: skip
     """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
     items = list(data) if isinstance(data, list | tuple) else [data]
@@ -111,16 +112,18 @@ def as_references(
     else:  # of texts the first is no such folder
         found = bool(items) and all(map(saved_in, items))
     if not found:
-        sources = as_sources(data, glob=glob, exclude=exclude, format=format, delimiter=delimiter, others=None)
+        sources = as_sources(
+            data, glob=glob, exclude=exclude, format=format, delimiter=delimiter, on_error=on_error, others=None
+        )
         return sources if query is None else queried(sources, query)
     how: Any = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
-    return open_references(items, **how, trust=trust)
+    return open_references(items, **how, on_error=on_error, trust=trust)
 
 
 def open_references(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    query: str | None = None, but: str | None = None, trust: Trusted = (),
+    query: str | None = None, on_error: str | None = None, but: str | None = None, trust: Trusted = (),
 ) -> Inputs:  # fmt: skip
     """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` does."""
     replaced = None if but is None else path_of(but)
@@ -135,7 +138,7 @@ def open_references(
         if replaced is None or _is(folder, path_of(path)) or not _is(folder, replaced)
     )
     others = [path for path, found in folders if not found]
-    how: Any = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter}
+    how: Any = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "on_error": on_error}
     rest = open_sources(others, **how) if others else Inputs()
     if query is not None:
         rest = Inputs(queried(rest, query), rest.skipped)

@@ -16,7 +16,7 @@ from ..files.places import place_of
 from ..formats.format import Format
 from ..formats.parsed import page_texts
 from ..formats.registry import format_named
-from ..formats.split import Batch, Columns, Limit, Record, Split
+from ..formats.split import Batch, Columns, Limit, Names, Record, Split
 from ..text.texts import Texts, from_arrow_array, no_texts
 from ..values import Int64Array
 from ..values.arrow import give_back, to_arrow, to_numpy
@@ -65,7 +65,7 @@ class _SavedFormat(Format):
             "rows": [data.begin, data.end],
         }
 
-    def expected(self, split: Split, text: str) -> tuple[int, int]:
+    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of rows; of their texts few are read."""
         return split.data.end - split.data.begin, 0
 
@@ -165,19 +165,20 @@ class SavedTexts(TextReader):
         known = [np.empty((2, 0), np.int64)]
         known += [np.stack([to_numpy(c) for c in batch.columns]) for batch in data.batches(["position", "bytes"])]
         positions, self._sizes = np.concatenate(known, 1)
+        text: Names
         given = columns or Columns(encoding_errors=data.saved.settings["encoding_errors"])
-        limit = Limit(split.limit.most)  # what was sketched cannot be left out now
+        limit = Limit(split.limit.most, faults=True)  # what was sketched is there; what was not may be whatever it is
         if data.texts or data.origin is None:
-            rows, names = np.arange(data.begin, data.end), (TEXT, data.saved.id and "id")
+            rows, text, id = np.arange(data.begin, data.end), TEXT, data.saved.id and "id"
             pieces = list(_own_pieces(data, limit))
         else:
-            rows, names = positions & _ROW, (data.saved.text, data.saved.id)
+            rows, text, id = positions & _ROW, data.saved.text, data.saved.id
             pieces = replace(data.origin, limit=limit).pieces(PIECE_BYTES)
         if only is not None:
             rows, self._sizes = rows[only], self._sizes[only]
         pages = ("all" if data.saved.settings.get("boilerplate") else "main") if data.saved.settings["html"] else ""
         self._checked = not (pages and as_they_are)
-        given = replace(given, text=names[0], id=None if given.id is None else names[1])
+        given = replace(given, texts=text, id=None if given.id is None else id)
         super().__init__(pieces, given, rows, "" if as_they_are else pages)
 
     def _read(self, row: int) -> tuple[int, Batch]:

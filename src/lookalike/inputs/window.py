@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputDataError, ParameterError
-from ..formats.split import Columns, Split
+from ..formats.split import Columns, Names, Split
 
 _SECONDS = {"h": 3600, "d": 86400, "w": 604800}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)([hdw]?)")
@@ -39,7 +39,7 @@ class Window:
             )
         return cls(column, float(found[1]) * _SECONDS.get(found[2], 1), bool(found[2]))
 
-    def newest(self, splits: Sequence[Split], text: str, encoding_errors: str) -> list[float | None]:
+    def newest(self, splits: Sequence[Split], text: Names, encoding_errors: str) -> list[float | None]:
         """Return the newest value of each input, None where there is none; values are read in a pass of their own."""
         columns = Columns(text, None, (self.column,), encoding_errors=encoding_errors, later=True)
         found: list[float | None] = []

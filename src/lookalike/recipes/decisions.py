@@ -48,7 +48,7 @@ from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .decide import Decider
 from .preparation import Opened
-from .search import count_rows
+from .search import count_rows, short_texts
 
 Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
@@ -297,6 +297,7 @@ def judge(
         plan=settings.finder.plan_dict(),
         skipped=opened.skipped,
         whole_pages=int(found.totals[WHOLE]),
+        warnings=short_texts(found.totals, settings.shingling),
         kept_by_override=0 if settings.overrides is None else settings.overrides.keep,
     )
     return told, summary

@@ -16,7 +16,7 @@ from ..engines.memory import FLOOR, Memory
 from ..errors import InputDataError, ParameterError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
-from ..formats.split import Split
+from ..formats.split import Names, Split
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
@@ -75,6 +75,11 @@ class OverlapSettings(OverlapOptions):
         """The fields of reference documents, the first of which decides what matches; none: as of the documents."""
         return [self.against_text] if isinstance(self.against_text, str) else list(self.against_text or ())
 
+    @property
+    def searched(self) -> Names:
+        """The columns of reference documents whose text decides what matches."""
+        return self.fields[0] if self.fields else self.text
+
     @cached_property
     def shingling(self) -> Shingling:
         """What a shingle is."""
@@ -98,7 +103,7 @@ class OverlapSettings(OverlapOptions):
         """Return what a result depends on, for provenance."""
         names = ("measure", "passage", "text", "id", "against_id", "benchmark", "encoding_errors")
         said = {name: getattr(self, name) for name in names} | {"threshold": None if self.kind == "ngram" else self.least}
-        more = {"against_text": self.fields[0] if len(self.fields) == 1 else self.fields, "min_tokens": self.shortest}
+        more = {"against_text": self.fields[0] if len(self.fields) == 1 else self.fields or None, "min_tokens": self.shortest}
         return said | more | {"common": self.common, "shingling": self.shingling.to_dict()} | {
             "against": [source.identity() for source in against]
         }  # fmt: skip
@@ -156,15 +161,15 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     cap = cap.reading(any(split.remote_bytes for split in (*sources, *others)))
     threads = settings.threads or available_threads()
     sources = [replace(source, limit=limit, threads=threads) for source in sources]
-    others = [replace(source, limit=replace(limit, skip=False, leave=False), threads=threads) for source in others]
+    others = [replace(source, limit=replace(limit, skip=False, leave=limit.faults), threads=threads) for source in others]
     workspace, given = Workspace(), settings
     settings = _named(settings, sources, others)
-    if settings.text in settings.fields:
+    if settings.text in (settings.searched, *settings.fields):
         _check_apart(sources, others)
     ours = Reading(
         text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
-    theirs = replace(ours, text=settings.fields[0], id=settings.against_id, skip=False, prefix="against-")
+    theirs = replace(ours, text=settings.searched, id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
         report = Following(said or no_progress, "matching", MATCHED)
         engine, (sources,) = job_engine(data, given, [sources], cap, workspace, report)
@@ -202,7 +207,7 @@ def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence
     if against_id is None and all(source.form.has_columns for source in others):
         against_id = id
     id = own_id(sources) if id is None else id
-    text = settings.fields or [settings.text]
+    text = settings.fields or (settings.text if isinstance(settings.text, str) else None)
     return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, engine=None, progress=None)
 
 

@@ -30,7 +30,7 @@ from .decide import Decider, Deciding
 from .decisions import Pairs
 from .preparation import Opened, is_frame, on_spark, open_job
 from .progress import no_progress, shown
-from .search import Searching, count_rows, search
+from .search import Searching, count_rows, search, short_texts
 
 LISTED = 1 << 17  # pairs that are made at a time
 Ends = tuple[Int64Array, Int64Array, NDArray[Any]]
@@ -266,6 +266,7 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "seconds": opened.clock.seconds,
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
+        "warnings": short_texts(found.totals, job.shingling),
     }
     scored = None if job.verify == "none" else partial(scored_pairs, opened, decider)
     return PairsResult(rows, summary, opened.provenance(job), opened, scored)

@@ -19,7 +19,7 @@ from ..files.ahead import AT_ONCE, side_by_side
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
-from ..formats.split import Split, skipped_in
+from ..formats.split import Names, Split, skipped_in
 from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
@@ -189,7 +189,7 @@ def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any
             )
 
 
-def expected_of(splits: Sequence[Split], text: str) -> tuple[int, int]:
+def expected_of(splits: Sequence[Split], text: Names) -> tuple[int, int]:
     """Return about how many documents inputs have, and how many bytes in their columns of texts."""
     remote = any(split.remote_bytes for split in splits)
     judged = remote and not any(split.form.counts_rows for split in splits)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import EncodingError, InputDataError
 from ..formats.split import Batch, Columns, Split
 from ..inputs.ids import check_surrogates
-from ..inputs.read import Reading, documents_of, not_utf8, read_batches
+from ..inputs.read import Reading, documents_of, not_utf8, read_batches, tell_unreadable
 from ..search.items import DistinctTexts, Items, Ragged
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
@@ -57,6 +57,7 @@ class ReferenceReader:
         for number, source in enumerate(splits):
             row = 0
             for batch in read_batches(source, columns, ""):
+                tell_unreadable(source, batch)
                 documents = documents_of(source, number, row, batch, reading)
                 self._rows.append(documents.drop_columns(["text"]))
                 self._add(source, batch)

@@ -15,6 +15,7 @@ from ..engines.engine import Engine, Table
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError, RowError
 from ..files.workspace import Workspace
+from ..formats.cuts import check_one_column
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
 from ..inputs.read import Reading, check_documents, leaves_out
@@ -46,6 +47,7 @@ FREQUENT = 1 << 12
 def check_inputs(settings: InputOptions) -> None:
     """Check the parameters that all such jobs take."""
     check_values(settings)
+    check_one_column(settings.text, "removing what is repeated")
     check_on_error(settings.on_error)
 
 

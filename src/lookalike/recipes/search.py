@@ -42,7 +42,7 @@ from ..steps.links import HEADS, bucket, near, same_texts
 from ..steps.override import Overriding
 from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
-from ..steps.totals import N_ROWS, REFERENCES, N
+from ..steps.totals import LONGER, N_ROWS, REFERENCES, SHORT, N
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
@@ -58,6 +58,7 @@ from ..values.tables import (
     PAIRS,
     SHARED,
 )
+from ..wording import counted
 from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
@@ -123,6 +124,21 @@ class Searched:
         return int(self.totals[REFERENCES])
 
 
+def short_texts(totals: NDArray[Any], shingling: Shingling) -> list[str]:
+    """Return a warning where half of the texts, or more, are not longer than a shingle."""
+    short, longer, width = int(totals[SHORT]), int(totals[LONGER]), shingling.width or 1
+    if width == 1 or not short or short < longer:
+        return []
+    tokens = counted(
+        width, {"char": "character"}.get(shingling.unit, shingling.unit) if shingling.tokenizer is None else "token"
+    )
+    return [
+        f"{short:,} of {short + longer:,} texts are no longer than a shingle of {tokens}, and match only if they are the same: "
+        "for titles, names or records, take --preset records (unit='char', width=3, threshold=0.6); else a smaller --width "
+        "(width=), or another column (--text, text=)"
+    ]
+
+
 def count_rows(engine: Engine, rows: Table) -> int:
     """Return the number of rows."""
     return int(engine.fold(rows, N_ROWS)[0])
@@ -155,7 +171,7 @@ def search(
     sketches = engine.rank(made, settings.by, reading.boundary)
     more = dict.fromkeys(("skipped", "whole"), reading.skip)
     more |= {"id_is_text": reading.id is not None, "override": overrides is not None}
-    counted = ["position", "empty", "bytes", *(name for name, there in more.items() if there)]
+    counted = ["position", "empty", "bytes", "short", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
     of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None

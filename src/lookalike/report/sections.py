@@ -281,6 +281,7 @@ def warnings(told: Contents) -> list[str]:
     if s.audit is not None and s.audit["missed"]:
         were = "was" if s.audit["missed"] == 1 else "were"
         out.append(f"The audit found {counted(s.audit['missed'], 'near-duplicate')} that {were} kept.")
+    out += s.warnings
     if s.skipped["files"]:
         out.append(f"{counted(s.skipped['files'], 'file')} of folders and globs were not read: {describe_reasons(s.skipped)}.")
     if s.documents_skipped:

@@ -16,7 +16,7 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import all_from_caller
 from ..files.workspace import Workspace
-from ..formats.cuts import Cuts
+from ..formats.cuts import Cuts, check_one_column
 from ..formats.split import Split
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.ids import Labels
@@ -265,6 +265,8 @@ class OverlapResult(Brief):
         Files, formats and errors are those of ``Result.write``. Documents that were skipped are not written. A piece is made of
         shingles that begin less than twice the width apart, at least one of them not common.
         """
+        if mask is not None:
+            check_one_column(self._parameters["text"], "mask (--mask)")
         selections, documents = [], self._listed.documents
         written = ~self._skipped if annotate or mask is not None else ~(self._skipped | self.overlaps)
         for source, begin, end in zip(documents.sources, documents.starts[:-1], documents.starts[1:], strict=True):
@@ -298,17 +300,18 @@ class OverlapResult(Brief):
             for left, right, found in listed.scores(score):
                 yield left, right + n, found
 
-        def reading(name: str) -> Reading:
-            text = parameters[name] if isinstance(parameters[name], str) else parameters[name][0]
-            return Reading(text=text, encoding_errors=parameters["encoding_errors"])
-
+        text, theirs_text = parameters["text"], parameters["against_text"] or parameters["text"]
+        if parameters["against_text"] and not isinstance(theirs_text, str):
+            theirs_text = theirs_text[0]
+        errors = parameters["encoding_errors"]
+        readings = Reading(text=theirs_text, encoding_errors=errors), Reading(text=text, encoding_errors=errors)
         passages = parameters["passage"] is not None
         return ScoredPairs(
             job="overlap", score=score, threshold=threshold, total=s["matches"], pairs=pairs,
             ids=lambda rows: listed.called(rows[rows < n], rows[rows >= n] - n),
             found=lambda score: float(score >= threshold), sources=[*theirs.sources, *documents.sources],
             starts=np.concatenate([theirs.starts[:-1], n + documents.starts]), n_references=len(theirs.sources),
-            readings=(reading("against_text"), reading("text")), shingling=Shingling(**shingling),
+            readings=readings, shingling=Shingling(**shingling),
             settings={name: value for name, value in parameters.items() if name != "against"},
             facts=[("documents", f"{s['documents']:,}"), ("reference documents", f"{s['references']:,}")],
             left_out=[

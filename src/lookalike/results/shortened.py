@@ -13,6 +13,7 @@ import pyarrow as pa
 from .. import __version__
 from ..errors import all_from_caller
 from ..formats.cuts import Cuts
+from ..formats.split import names_of
 from ..formats.writers import Selection, write_rows, write_table
 from ..steps.repeats import OUTCOMES
 from ..values.arrays import whole
@@ -82,7 +83,7 @@ class RepeatsResult(Brief):
             def ranges(first: int, last: int, begin: int = begin) -> Iterator[pa.ListArray]:
                 return found.ranges(begin + first, begin + last)
 
-            cuts = Cuts(column=found.reading.text, ranges=ranges, replacement=mask or "")
+            cuts = Cuts(column=names_of(found.reading.text)[0], ranges=ranges, replacement=mask or "")
             selections.append(Selection(source, written[begin:end], None, errors, cuts))
         said = self.provenance
         if mask is not None:

@@ -81,6 +81,8 @@ class Summary:
     slices : dict of str to list of dict
         For each column of ``slices``: its values, most documents first, each as ``value`` (str or None), ``documents``,
         ``removed``, ``share``, and ``low`` and ``high``, its interval of 95 %; ``more``: whether it loses far more than others.
+    warnings : list of str
+        What is odd about the texts: that most are shorter than a shingle.
     audit : dict, optional
         What ``Result.audit`` measured, if it was asked for.
     """
@@ -119,6 +121,7 @@ class Summary:
     removed_with_group: Count = 0
     removed_by_sources: Count = 0
     slices: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
     audit: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,6 +179,7 @@ class Summary:
         notes = [f"{self.spared:,} beside another of their group"] if self.spared else []
         notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
         lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
+        lines += [f"  warning: {warning}" for warning in self.warnings]
         lines += lines_of_slices(self.slices)
         if self.least_alike:
             lines.append("  least similar removals (removed -> kept):")

@@ -65,7 +65,7 @@ class Shelf:
             sources = open_sources(files, **reading)
             self._folder = TemporaryDirectory(prefix="lookalike-")
             made = Index.create(Path(self._folder.name, "index"), keep_text=True, **finding)
-            limit = Limit(most=MOST_TEXT, skip=True)
+            limit = Limit(most=MOST_TEXT, skip=True, faults=reading["on_error"] == "skip")
             for ids, texts in read_with_ids([replace(source, limit=limit) for source in sources], columns):
                 made.add(ids, texts)
             self.indexes[", ".join(map(shown, files))] = made

@@ -30,4 +30,5 @@ def limit_of(max_document: int | str | None, on_error: str | None, memory: Memor
             f"--max-document (max_document) must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got "
             f"{wanted:,} bytes: raise --memory (memory=) with it"
         )
-    return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", int((memory.cap - FLOOR) * ROOM))
+    room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
+    return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", room, skips)

@@ -40,6 +40,7 @@ MaybeWhole = Annotated[int | None, Kind("int", Integral, "an integer or None")]
 Seed = Annotated[int | str, Kind('int in [0, 2^64) or "random"', Integral, 'an integer or "random"')]
 Word = Annotated[str, Kind("str", str, "a str")]
 MaybeWord = Annotated[str | None, Kind("str", str, "a str or None")]
+Names = Annotated[str | Sequence[str], Kind("str or list of str", (str, list, tuple), "a str or a list of str")]
 Words = Annotated[str | Sequence[str] | None, Kind("str or list of str", (str, list, tuple), "a str, a list of str or None")]
 Flag = Annotated[bool, Kind("bool", bool, "True or False")]
 Path = Annotated[str | os.PathLike[str] | None, Kind("path", (str, os.PathLike), "a path or None")]
@@ -133,11 +134,22 @@ def check_values(options: Any) -> None:
             continue
         if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
             raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
+        if isinstance(value, list | tuple) and not entry.may_be_none and kind.types == (str, list, tuple):
+            object.__setattr__(options, entry.name, _distinct(entry.name, value))
         if entry.option.choices and value not in entry.option.choices:
             words = entry.option.choices
             raise ParameterError(f"{entry.name} must be one of {', '.join(words)}; got {value!r}{meant(value, words)}")
         if entry.option.least is not None:
             object.__setattr__(options, entry.name, whole(entry.name, value, entry.option.least, entry.option.most))
+
+
+def _distinct(name: str, given: Sequence[Any]) -> str | tuple[str, ...]:
+    """Return names, one alone as a str; refuse what is none, or is given twice."""
+    if not given or not all(isinstance(one, str) for one in given):
+        raise ParameterError(f"{name} must be a str or a list of str, of which there is one at least; got {given!r:.60}")
+    if len(set(given)) < len(given):
+        raise ParameterError(f"{name} names a column twice: {', '.join(given)}")
+    return given[0] if len(given) == 1 else tuple(given)
 
 
 def recorded(options: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from .option import (
     MaybeNumber,
     MaybeWhole,
     MaybeWord,
+    Names,
     Number,
     Option,
     Path,
@@ -29,7 +30,7 @@ from .option import (
 
 MAX_BUCKET = 128
 MOST_SEED = (1 << 64) - 1
-OPENING = ("glob", "exclude", "format", "delimiter", "query")
+OPENING = ("glob", "exclude", "format", "delimiter", "query", "on_error")
 """The options that say which files are opened, and as what."""
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
@@ -38,10 +39,12 @@ Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Ca
 class InputOptions:
     """What all jobs over texts take."""
 
-    text: Annotated[Word, Option(
+    text: Annotated[Names, Option(
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
-        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``.",
-        help="Column or field that holds the text; doc.text is the field text inside doc.", group=READ, recorded="always",
+        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``. Of several, such as "
+        '``["title", "body"]``, the texts are one, joined by a blank line; a row may lack some of them.',
+        help="Column or field that holds the text; doc.text is the field text inside doc. Can be repeated: then the texts are "
+        "joined by a blank line.  [default: text]", group=READ, metavar="COLUMN", repeated=True, recorded="always",
     )] = "text"  # fmt: skip
     id: Annotated[MaybeWord, Option(
         doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
@@ -87,12 +90,13 @@ class InputOptions:
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
     on_error: Annotated[MaybeWord, Option(
-        doc="What to do with a document that is larger than ``max_document``, or that no parser can read, as a damaged PDF: "
-        'stop with an error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is '
-        'written ("skip"). Default: stop at one that is too large, leave out what cannot be parsed. Without ``max_document`` '
-        "one that is too large for the memory always stops the job, or the result would depend on the memory.",
-        help="What to do with a document that is larger than --max-document or cannot be parsed: stop, or leave it out.  "
-        "[default: stop at what is too large, leave out what cannot be parsed]",
+        doc="What to do with a file, row or document that cannot be read, or is larger than ``max_document``: stop with an "
+        'error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is written '
+        '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
+        "read, such as a damaged PDF. Without ``max_document`` one that is too large for the memory always stops the job, or "
+        "the result would depend on the memory.",
+        help="What to do with a file, row or document that cannot be read, or is larger than --max-document: stop, or leave it "
+        "out, named and counted.  [default: stop, but leave out documents that cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
     )] = None  # fmt: skip
     threads: Annotated[MaybeWhole, Option(

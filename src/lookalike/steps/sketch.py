@@ -25,6 +25,9 @@ from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
 _PASSED_ON = ("id", "id_is_text", "order_by", "skipped", "whole", "unit", "place")
+SHORT = pa.field("short", pa.bool_())
+"""Whether a text has no more than one shingle."""
+
 _WORD = pa.binary(16)
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
 _Hashes = tuple[UInt64Array, Int64Array]
@@ -38,6 +41,7 @@ def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = Fal
     fields += [pa.field(name, pa.binary(width)) for name, width in made if width]
     passed = ("priority", COLUMN)
     fields += [field for field in documents if field.name in _PASSED_ON or field.name.startswith(passed)]
+    fields.append(SHORT)
     if overridden:
         fields.append(OVERRIDE)
     return pa.schema([*fields, *(pa.field(name, _WORD) for name in (KEY, "within", "across") if name in documents.names)])
@@ -54,6 +58,7 @@ def sketch(
     for batch in rows:
         schema = sketches_schema(batch.schema, method, overriding is not None)
         if "digest" in batch.schema.names:
+            batch = batch.append_column(SHORT, to_arrow(np.zeros(len(batch), np.bool_)))
             if overriding is not None:  # they are references, which nothing overrides
                 batch = batch.append_column(OVERRIDE, to_arrow(np.zeros(len(batch), np.int32)))
             try:
@@ -93,6 +98,7 @@ def _sketched(
         "bytes": to_arrow(np.diff(texts.offsets)),
         "digest": _fixed(digests),
         "empty": to_arrow(empty),
+        "short": to_arrow(np.diff(offsets) < 2),
         "keys": _lists(made.keys, empty),
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),

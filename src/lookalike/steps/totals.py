@@ -18,7 +18,7 @@ from ..values.tables import SOURCE_BITS
 from .batches import DIGEST_BYTES, as_words
 from .groups import REASONS
 
-N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE = range(6)
+N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE, SHORT, LONGER = range(8)
 LARGEST = np.iinfo(np.int64).max
 LEAST_ALIKE = 3
 OUTCOME = np.dtype([("reasons", np.int64, len(REASONS)), ("score", np.float64, LEAST_ALIKE), ("place", np.int64, LEAST_ALIKE)])
@@ -42,7 +42,7 @@ class Total:
 
 
 def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) -> None:
-    """Count those of a batch: columns position, empty, bytes and, perhaps, id_is_text, skipped, whole and override."""
+    """Count those of a batch: position, empty, bytes and, perhaps, id_is_text, skipped, whole, override and short."""
     reference = to_numpy(batch["position"]) < boundary
     empty = to_numpy(batch["empty"])
     if "skipped" in batch.schema.names:
@@ -53,6 +53,10 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
     total[REFERENCES] += int(reference.sum())
     total[EMPTY] += int((empty & ~reference).sum())
     total[BYTES] += int(to_numpy(batch["bytes"]).sum())
+    if "short" in batch.schema.names:
+        short = to_numpy(batch["short"])[~(to_numpy(batch["empty"]) | reference)]
+        total[SHORT] += int(short.sum())
+        total[LONGER] += int((~short).sum())
     if "id_is_text" in batch.schema.names:
         total[TEXT_IDS] += int(to_numpy(batch["id_is_text"]).sum())
     if "whole" in batch.schema.names:
@@ -60,11 +64,12 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
 
 
 def documents(boundary: int) -> Total:
-    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages: see ``N``.
+    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages, and texts
+    of no more than one shingle, and of more, but for references: see ``N`` and others.
 
     Positions below ``boundary`` are references.
     """
-    return Total(partial(_add_documents, boundary=boundary), 6)
+    return Total(partial(_add_documents, boundary=boundary), 8)
 
 
 def _add_rows(total: NDArray[Any], batch: pa.RecordBatch) -> None:

@@ -98,6 +98,23 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
     return Texts(np.concatenate(data) if data else np.zeros(0, np.uint8), offsets)
 
 
+def joined(columns: Sequence[Texts], between: str) -> Texts:
+    """Return texts that are made of one of each column, those that are not empty."""
+    import pyarrow.compute as pc  # here, for what is not needed to start
+
+    separator = pa.scalar(between.encode(), pa.large_binary())
+    made: Any = None
+    for texts in columns:
+        buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
+        more = pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
+        if made is not None:
+            both = pc.binary_join_element_wise(made, more, separator)
+            first = pc.if_else(pc.equal(pc.binary_length(more), 0), made, both)
+            more = pc.if_else(pc.equal(pc.binary_length(made), 0), more, first)
+        made = more
+    return from_arrow_array(made)
+
+
 def without(texts: Texts, emptied: NDArray[np.bool_]) -> Texts:
     """Return the same texts, copied together, but none of those marked, which are empty."""
     sizes = np.where(emptied, 0, np.diff(texts.offsets))

@@ -21,7 +21,7 @@ from ...files.places import Place
 from ...files.urls import AnyPath
 from ...formats.format import Format
 from ...formats.memory import TABLES, table_split
-from ...formats.split import Limit, Split
+from ...formats.split import Limit, Names, Split, names_of
 from ...inputs.read import Reading, read_split
 from ...inputs.sketch_rows import is_saved
 from ...values import Int64Array
@@ -61,7 +61,7 @@ class FrameInput:
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "columns": dict(self.frame.dtypes)}
 
-    def expected(self, text: str) -> tuple[int, int]:
+    def expected(self, text: Names) -> tuple[int, int]:
         """Return that nothing is known of the number of rows and bytes."""
         return 0, 0
 
@@ -85,7 +85,7 @@ class FrameSource(SparkTable):
     def _read(self) -> tuple[Stage, ...]:
         """Let the tasks that make the rows of a frame read them as documents, and write the texts to files."""
         reading, stages = self.reading, []
-        given = (reading.text, reading.id, *reading.others)
+        given = (*names_of(reading.text), reading.id, *reading.others)
         names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys(given) if name is not None]
         for number, one in enumerate(self.inputs):
             if isinstance(one, FrameInput):

@@ -20,7 +20,7 @@ from ...files.names import Skipped
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
 from ...formats.memory import as_sources
-from ...formats.split import Limit, Split, skipped_in
+from ...formats.split import Limit, Split, names_of, skipped_in
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
@@ -196,15 +196,17 @@ def _check_files(splits: Sequence[Split]) -> None:
 def _check_columns(frame: FrameInput, settings: Settings) -> None:
     """Check that a data frame has the columns that are wanted, and ids of a type that can be kept."""
     kinds, order_by = dict(frame.frame.dtypes), settings.order_by
-    wanted = [("text", settings.text), ("id", settings.id), ("order_by", order_by), ("within", settings.within)]
+    texts = names_of(settings.text)
+    wanted = [*(("text", name) for name in texts), ("id", settings.id), ("order_by", order_by), ("within", settings.within)]
     wanted += [("across", settings.across)]
     wanted += [("keep", priority.column) for priority in settings.keep_order.priorities]
     wanted += [*(("key", name) for name in settings.key_columns), ("source", settings.source)]
     for option, name in [*wanted, *(("slices", name) for name in settings.slices or ())]:
         if name is not None and name not in kinds:
             raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
-    if kinds[settings.text] not in ("string", "binary"):
-        raise InputDataError(f"{frame.name}: column {settings.text!r} holds {kinds[settings.text]}, not strings")
+    for name in texts:
+        if kinds[name] not in ("string", "binary"):
+            raise InputDataError(f"{frame.name}: column {name!r} holds {kinds[name]}, not strings")
     if order_by is not None and kinds[order_by].startswith(("array", "map", "struct")):
         raise InputDataError(
             f"{frame.name}: order_by: column {order_by!r} holds {kinds[order_by]}, which has no order; name a column of "

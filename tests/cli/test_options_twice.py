@@ -1,0 +1,35 @@
+"""Options that are given twice: the last would count, and the first be lost."""
+
+import pytest
+
+from .commands import lines, run
+
+TWICE = [
+    ("dedup", ["x.jsonl", "-t", "0.8", "-t", "0.9"], "-t / --threshold"),
+    ("dedup", ["x.jsonl", "-t", "0.8", "--threshold", "0.8"], "-t / --threshold"),
+    ("dedup", ["x.jsonl", "-o", "a.jsonl", "--id", "k", "-o", "b.jsonl"], "-o / --output"),
+    ("dedup", ["x.jsonl", "--fold-case", "--keep-case"], "--fold-case / --keep-case"),
+    ("pairs", ["x.jsonl", "--within", "a", "--within", "b"], "--within"),
+    ("overlap", ["x.jsonl", "--against", "y", "--id", "a", "--id", "b"], "--id"),
+    ("lines", ["x.jsonl", "--memory", "1GB", "--memory", "2GB"], "--memory"),
+    ("passages", ["x.jsonl", "--length", "20", "--length", "30"], "--length"),
+    ("compare", ["x", "y", "--seed", "1", "--seed", "2"], "--seed"),
+    ("index", ["query", "i", "x", "--top", "1", "--top", "2"], "--top"),
+    ("index", ["create", "i", "--seed", "1", "--seed=2"], "--seed"),
+    ("seen", ["counts", "s", "--top", "1", "--top", "2"], "--top"),
+    ("plan", ["-t", ".8", "-t", ".9"], "-t / --threshold"),
+    ("show", ["job", "id", "--top", "1", "--top", "2"], "--top"),
+]
+
+
+@pytest.mark.parametrize(("command", "words", "names"), TWICE)
+def test_an_option_that_takes_one_value_is_given_once(capsys, tmp_path, monkeypatch, command, words, names):
+    monkeypatch.chdir(tmp_path)
+    code, _, error = run(capsys, command, *words)
+    assert code == 2 and f"{names} is given 2 times, and takes one value" in error and not list(tmp_path.iterdir())
+
+
+def test_flags_and_options_of_several_values_can_be_repeated(capsys, tmp_path):
+    path = lines(tmp_path / "x.jsonl", [{"a": "1", "b": "2", "text": "one two"}])
+    assert run(capsys, "dedup", path, "--json", "--json", "--key", "a", "--key", "b", "--text", "text")[0] == 0
+    assert run(capsys, "dedup", tmp_path, "--glob", "*.jsonl", "--glob", "*.md")[0] == 0

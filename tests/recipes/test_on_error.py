@@ -1,0 +1,221 @@
+"""With ``on_error="skip"`` no file or row that cannot be read ends a job: it is named, counted and left out."""
+
+import gzip
+import json
+import logging
+import sqlite3
+from io import BytesIO
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+import pytest
+from cli.commands import run
+
+import lookalike as la
+
+ROWS = [{"id": f"r{n}", "text": f"text {n} of this file has words of its own: a{n} b{n} c{n} d{n}"} for n in range(6)]
+GOOD = [{"id": f"g{n}", "text": "quite another text which two rows have, word for word the same"} for n in range(2)]
+CONTROL = "some text that only a reader of plain text would look at"
+
+
+def jsonl(rows):
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def csv(rows, mark=","):
+    names = list(rows[0])
+    return "".join(mark.join(str(cell) for cell in line) + "\n" for line in (names, *(row.values() for row in rows))).encode()
+
+
+def columnar(write, **how):
+    def make(rows):
+        made = BytesIO()
+        write(pa.Table.from_pylist(rows), made, **how)
+        return made.getvalue()
+
+    return make
+
+
+def sqlite(rows):
+    database = sqlite3.connect(":memory:")
+    database.execute(f"create table pages ({', '.join(rows[0])})")
+    database.executemany(f"insert into pages values ({', '.join('?' * len(rows[0]))})", [tuple(row.values()) for row in rows])
+    database.commit()
+    return database.serialize()
+
+
+def mbox(rows):
+    return "".join(f"From a@b\nMessage-ID: <{row['id']}>\n\n{row['text']}\n\n" for row in rows).encode()
+
+
+def text(rows):
+    return "\n".join(row["text"] for row in rows).encode()
+
+
+def page(rows):
+    return b"<html><body>" + b"".join(b"<p>%s</p>" % row["text"].encode() for row in rows) + b"</body></html>"
+
+
+def packed(make):
+    return lambda rows: gzip.compress(make(rows))
+
+
+READERS = {
+    ".jsonl": jsonl, ".jsonl.gz": packed(jsonl), ".json": lambda rows: json.dumps(rows).encode(), ".csv": csv,
+    ".csv.gz": packed(csv), ".tsv": lambda rows: csv(rows, "\t"), ".parquet": columnar(pq.write_table, row_group_size=2),
+    ".arrow": columnar(feather.write_feather), ".orc": columnar(orc.write_table), ".sqlite": sqlite, ".db": sqlite,
+    ".mbox": mbox, ".txt": text, ".txt.gz": packed(text), ".html": page, ".html.gz": packed(page), ".zip": text, ".tar": text,
+    ".duckdb": text, ".docx": text, ".eml": text, ".warc": text,
+}  # fmt: skip
+"""Those that make no such file at all stand for what is no file of its name."""
+
+FAULTS = {
+    "whole": lambda data: data,
+    "cut short": lambda data: data[: len(data) * 2 // 3],
+    "without its end": lambda data: data[:-3],
+    "damaged": lambda data: data[: len(data) // 2] + bytes(range(240, 256)) + data[len(data) // 2 + 16 :],
+    "empty": lambda data: b"",
+    "another kind": lambda data: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(100),
+    "plain text": lambda data: CONTROL.encode(),
+    "no utf-8": lambda data: b"a line \xff of bytes\n" * 3,
+}
+COMMANDS = {
+    "dedup": lambda data, **how: la.dedup(data, **how),
+    "against": lambda data, **how: la.dedup(GOOD, against=data, **how),
+    "pairs": lambda data, **how: la.pairs(data, **how),
+    "lines": lambda data, **how: la.lines(data, **how),
+    "passages": lambda data, **how: la.passages(data, **how),
+    "overlap": lambda data, **how: la.overlap(data, against=GOOD, **how),
+    "overlap against": lambda data, **how: la.overlap(GOOD, against=data, **how),
+}
+FILES_ALONE = (".txt", ".txt.gz", ".html", ".html.gz", ".docx", ".eml", ".zip", ".tar")
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """What is left out is logged."""
+    logging.getLogger("lookalike").handlers = [logging.NullHandler()]
+
+
+def folder(tmp_path, name, data):
+    """A folder of a good file, and of one that is not."""
+    made = tmp_path / "in"
+    made.mkdir()
+    (made / "good.jsonl").write_bytes(jsonl(GOOD))
+    (made / name).write_bytes(data)
+    return made
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("suffix", READERS)
+def test_a_bad_file_ends_no_job(tmp_path, suffix, fault):
+    """The good file is treated as if it were alone, whatever is beside it; what is kept is what is written."""
+    data = folder(tmp_path, f"odd{suffix}", FAULTS[fault](READERS[suffix](ROWS)))
+    named = {} if suffix in FILES_ALONE else {"id": "id"}
+    for name, command in COMMANDS.items():
+        command(data, on_error="skip", **(named if name != "overlap against" else {}))
+    result = la.dedup(data, on_error="skip", **named)
+    assert result.summary.exact_duplicates == 1
+    result.write(tmp_path / "out.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
+    assert len(rows) == result.summary.kept and GOOD[0]["text"] in [row["text"] for row in rows]
+    result.write(tmp_path / "annotated.jsonl", annotate=True)
+    if not named:
+        result.write(tmp_path / "out")
+
+
+ROW_FAULTS = {
+    ".jsonl": [b"{oops\n", b"[1, 2]\n", b'{"id": "x"}\n', b'{"id": "x", "text": 7}\n', b'{"id": "x", "text": "a\xff"}\n', b'"word"\n',
+               b'{"id": null, "text": "a b"}\n', b'{"id": "x", "text": "\\ud800"}\n', b'{"id": "x", "text": ["a"]}\n',
+               b'{"id": "x", "text": "a", "deep": ' + b"[" * 9999 + b"]" * 9999 + b"}\n"],
+    ".csv": [b"x,a,b,c\n", b"x\n", b'x,"a"b\n', b"x,a \xff b\n", b",a text without an id\n"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("suffix", "row"), [(suffix, row) for suffix, rows in ROW_FAULTS.items() for row in rows])
+def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplog):
+    make = READERS[suffix]
+    lines = make(ROWS).splitlines(keepends=True)
+    path = tmp_path / f"in{suffix}"
+    path.write_bytes(b"".join([*lines[:3], row, *lines[3:]]))
+    with pytest.raises(la.InputDataError, match="in.*(row|line) [34]"):
+        la.dedup(path, id="id", on_error="stop")
+    result = la.dedup(path, id="id", on_error="skip")
+    assert result.summary.documents_skipped == 1 and result.summary.kept == len(ROWS)
+    (said,) = [record.getMessage() for record in caplog.records if "left out" in record.getMessage()]
+    assert said.startswith(f"left out: {path}:{3 if suffix == '.csv' else 4} ")
+    result.write(tmp_path / f"out{suffix}")
+    assert (tmp_path / f"out{suffix}").read_bytes() == make(ROWS)
+
+
+def test_rows_of_columns_are_left_out_alone(tmp_path):
+    table = pa.table({"id": ["a", None, "c", "d"], "text": pa.array([b"one two", b"three", b"four \xff", b"five"])})
+    for name, write in (("in.parquet", pq.write_table), ("in.arrow", feather.write_feather), ("in.orc", orc.write_table)):
+        write(table, tmp_path / name)
+        for data in (tmp_path / name, table):
+            result = la.dedup(data, id="id", on_error="skip")
+            assert result.kept["id"].to_pylist() == ["a", "d"] and result.summary.documents_skipped == 2
+            result.write(tmp_path / "out.jsonl", force=True)
+            assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == ["a", "d"]
+
+
+def test_a_damaged_row_group_leaves_the_others(tmp_path):
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.Table.from_pylist(ROWS), path, row_group_size=2, use_dictionary=False, compression="gzip")
+    chunk = pq.ParquetFile(path).metadata.row_group(1).column(1)
+    begin, end = chunk.data_page_offset + 30, chunk.data_page_offset + chunk.total_compressed_size
+    data = bytearray(path.read_bytes())
+    data[begin:end] = bytes(end - begin)
+    path.write_bytes(data)
+    result = la.dedup(path, id="id", on_error="skip")
+    assert result.kept["id"].to_pylist() == ["r0", "r1", "r4", "r5"] and result.summary.documents_skipped == 2
+    result.write(tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["id"].to_pylist() == ["r0", "r1", "r4", "r5"]
+
+
+def test_files_that_are_named_and_not_there_are_counted(tmp_path, capsys):
+    folder(tmp_path, "link.jsonl", b"")
+    (tmp_path / "in" / "link.jsonl").unlink()
+    (tmp_path / "in" / "link.jsonl").symlink_to("nowhere")
+    (tmp_path / "empty").mkdir()
+    names = [tmp_path / "in/good.jsonl", tmp_path / "in/link.jsonl", tmp_path / "empty", tmp_path / "gone.csv"]
+    code, out, _ = run(capsys, "dedup", *names, "--on-error", "skip", "--json")
+    said = json.loads(out)
+    assert code == 0 and said["documents"] == 2 and said["skipped"]["by_reason"] == {"unreadable": 3}
+    assert "gone.csv: no file of that name" in " ".join(said["skipped"]["names"])
+    code, _, error = run(capsys, "dedup", *names[1:], "--on-error", "skip")
+    assert code == 1 and "no file can be read; the first:" in error
+
+
+def test_the_default_is_an_error_that_names_the_option(tmp_path, capsys):
+    for name, data in (("odd.jsonl", b'{"config": 1}\n'), ("odd.csv", b"a,b\n1,2\n"), ("odd.parquet", b"PAR1"), ("odd.db", b"x" * 99),
+                       ("odd.jsonl.gz", b"\x1f\x8b\x08 no"), ("odd.json", b'[{"text": "a b"} 1]'), ("odd.txt", b"\xff\xfe\xff")):  # fmt: skip
+        path = tmp_path / name
+        path.write_bytes(data)
+        code, _, error = run(capsys, "dedup", path)
+        assert (
+            code == 1 and str(path) in error and ("--on-error skip" in error or "no file" in error or name == "odd.parquet")
+        ), error
+
+
+def test_indexes_leave_out_what_cannot_be_read(tmp_path, capsys):
+    data = folder(tmp_path, "odd.jsonl", jsonl(ROWS[:2]) + b"{oops\n" + jsonl(ROWS[2:]))
+    run(capsys, "index", "create", tmp_path / "x.idx")
+    code, out, _ = run(capsys, "index", "add", tmp_path / "x.idx", data, "--id", "id", "--on-error", "skip")
+    assert code == 0 and "8 documents more" in out
+    code, out, error = run(capsys, "index", "query", tmp_path / "x.idx", data, "--id", "id", "--on-error", "skip")
+    assert code == 0 and "8 documents looked up" in error
+    assert run(capsys, "index", "query", tmp_path / "x.idx", data, "--id", "id")[0] == 1
+
+
+def test_the_next_week_reads_again_what_the_last_one_left_something_out_of(tmp_path, capsys):
+    odd = tmp_path / "week1.jsonl"
+    odd.write_bytes(jsonl(ROWS[:2]) + b"{oops\n" + jsonl(ROWS[2:]))
+    (tmp_path / "week2.jsonl").write_bytes(jsonl([{"id": "n", "text": ROWS[4]["text"] + " more"}]))
+    for week, kept in (("week1", 6), ("week2", 0)):
+        words = ["--seen", tmp_path / "seen", "-o", tmp_path / f"{week}.out.jsonl", "--id", "id", "-t", "0.6", "--json"]
+        skip = ["--on-error", "skip"] if week == "week1" else []
+        code, out, _ = run(capsys, "dedup", tmp_path / f"{week}.jsonl", *words, *skip)
+        assert code == 0 and json.loads(out)["kept"] == kept

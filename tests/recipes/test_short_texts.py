@@ -1,0 +1,47 @@
+"""A warning where half of the texts, or more, are no longer than a shingle."""
+
+import json
+import random
+
+import pytest
+from cli.commands import lines, run
+
+import lookalike as la
+
+NAMES = [f"shop number {n}" for n in range(30)]
+LONG = [" ".join(random.Random(n).choices("abcdefghij", k=12)) for n in range(31)]
+ADVICE = "--preset records"
+
+
+def test_most_texts_are_short(tmp_path, capsys):
+    """The median decides: as many long texts as short ones are no reason to doubt."""
+    (warning,) = la.dedup(NAMES).summary.warnings
+    assert "30 of 30 texts are no longer than a shingle of 5 words" in warning and ADVICE in warning
+    assert "30 of 59 texts" in la.dedup([*NAMES, *LONG[:29]]).summary.warnings[0]
+    assert la.dedup([*NAMES, *LONG]).summary.warnings == []
+    path = lines(tmp_path / "names.jsonl", NAMES)
+    assert f"  warning: {warning}\n" in run(capsys, "dedup", path)[1]
+    assert json.loads(run(capsys, "dedup", path, "--json")[1])["warnings"] == [warning]
+    assert run(capsys, "dedup", path, "--preset", "records")[1].count("warning") == 0
+    assert f"  warning: {warning}\n" in run(capsys, "pairs", path)[1]
+
+
+@pytest.mark.parametrize("how", [{"recall": 1}, {"method": "simhash"}, {"measure": "containment"}, {"verify": "sketch"}])
+def test_whatever_finds_pairs(how):
+    assert ADVICE in la.dedup(NAMES, **how).summary.warnings[0]
+
+
+def test_what_is_empty_or_a_reference_does_not_count():
+    assert la.dedup([*NAMES, *LONG], against=NAMES).summary.warnings == []
+    assert la.dedup([*LONG[:3], *["", "."] * 20]).summary.warnings == []
+    assert la.dedup(["", "..."]).summary.warnings == [] == la.dedup([]).summary.warnings
+
+
+def test_of_one_token_no_text_is_too_short():
+    assert la.dedup(["one", "two"], width=1).summary.warnings == []
+    assert "of 8 characters" in la.dedup(["one", "two"], unit="char", width=8).summary.warnings[0]
+
+
+def test_the_report_says_it(tmp_path):
+    la.dedup(NAMES).report(tmp_path / "page.html")
+    assert "no longer than a shingle of 5 words" in (tmp_path / "page.html").read_text()

@@ -1,0 +1,137 @@
+"""Texts that are made of several columns."""
+
+import json
+import sqlite3
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+from cli.commands import lines, run
+
+import lookalike as la
+
+BOTH = ["--text", "title", "--text", "body"]
+BODY = "one two three four five six seven"
+ROWS = [
+    {"key": "a", "title": "alpha beta gamma delta epsilon", "body": BODY},
+    {"key": "b", "title": "zeta eta theta iota kappa", "body": BODY},
+    {"key": "c", "title": "alpha beta gamma delta epsilon", "body": BODY},
+    {"key": "d", "title": None, "body": BODY},
+    {"key": "e", "body": BODY},
+    {"key": "f", "title": "", "body": BODY},
+    {"key": "g", "title": BODY},
+    {"key": "h", "title": None, "body": None},
+]
+KEPT = ["a", "b", "d", "h"]
+"""Equal texts are those of a and c, and those of d, e, f and g, which have one part that is there."""
+
+
+def filled(rows):
+    return [{"title": None, "body": None} | row for row in rows]
+
+
+def as_csv(rows):
+    return "key,title,body\n" + "".join(
+        f"{r['key']},{r['title'] or ''},{r['body'] or ''}".removesuffix(",") + "\n" for r in rows
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The same rows in files of several formats."""
+    lines(tmp_path / "in.jsonl", ROWS)
+    (tmp_path / "in.json").write_text(json.dumps(ROWS))
+    (tmp_path / "in.csv").write_text(as_csv(filled(ROWS)))
+    table = pa.Table.from_pylist(filled(ROWS))
+    pq.write_table(table, tmp_path / "in.parquet")
+    pa.feather.write_feather(table, tmp_path / "in.arrow")
+    pa.orc.write_table(table, tmp_path / "in.orc")
+    database = sqlite3.connect(tmp_path / "in.sqlite")
+    database.execute("create table pages (key text, title text, body text)")
+    database.executemany("insert into pages values (:key, :title, :body)", filled(ROWS))
+    database.commit()
+    database.close()
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet", "arrow", "orc", "sqlite"])
+def test_texts_of_several_columns_are_joined(files, suffix):
+    """What is null, missing or empty is left out of the join; the rows that are written have their columns."""
+    result = la.dedup(files / f"in.{suffix}", text=["title", "body"], id="key")
+    assert result.kept["id"].to_pylist() == KEPT and result.summary.empty == 1
+    assert result.provenance["parameters"]["text"] == ("title", "body")
+    result.write(files / "out.jsonl")
+    assert [json.loads(line)["key"] for line in (files / "out.jsonl").read_text().splitlines()] == KEPT
+
+
+@pytest.mark.parametrize("rows", [ROWS, pa.Table.from_pylist(filled(ROWS)), {r["key"]: BODY for r in ROWS}, [BODY] * 8])
+def test_rows_in_memory_are_joined_and_texts_without_columns_taken_as_they_are(rows):
+    named = {"id": "key"} if not isinstance(rows, dict) and rows[0] != BODY else {}
+    if isinstance(rows, dict):
+        rows = [{"key": key, "title": text} for key, text in rows.items()]
+        with pytest.raises(la.InputDataError, match="all rows: field 'body' is missing"):
+            la.dedup(rows, text=["title", "body"])
+        return
+    result = la.dedup(rows, text=["title", "body"], **named)
+    assert result.kept["id"].to_pylist() == (KEPT if named else [0])
+
+
+def test_the_join_is_a_blank_line_and_the_order_is_the_given_one(tmp_path):
+    joined = [{"key": "x", "text": f"head\n\n{BODY}"}, {"key": "y", "text": f"{BODY}\n\nhead"}]
+    apart = [{"key": "z", "title": "head", "body": BODY}]
+    for text, same in ((["title", "body"], "x"), (["body", "title"], "y")):
+        with_it = la.dedup(apart, text=text, id="key").keep
+        one = la.dedup([*joined, {"key": "z", "text": "\n\n".join(apart[0][name] for name in text)}], id="key")
+        assert with_it.tolist() == [True] and one.removed["duplicate_of"].to_pylist() == [same]
+
+
+def test_fields_inside_others_are_joined(tmp_path):
+    path = lines(tmp_path / "in.jsonl", [{"key": r["key"], "doc": {k: v for k, v in r.items() if k != "key"}} for r in ROWS])
+    assert la.dedup(path, text=["doc.title", "doc.body"], id="key").kept["id"].to_pylist() == KEPT
+
+
+def test_a_column_that_no_row_has_is_named(files, capsys):
+    for suffix, where in (("jsonl", "all rows"), ("csv", "header"), ("parquet", "schema"), ("sqlite", "all rows")):
+        code, _, error = run(capsys, "dedup", files / f"in.{suffix}", *BOTH, "--text", "titel")
+        assert code == 1 and "'titel' is missing" in error
+        assert suffix == "jsonl" or where in error
+    with pytest.raises(la.InputDataError, match="row 1: field .title. is missing; fields found: key"):
+        la.dedup([{"title": "a b"}, {"key": 1}], text=["title", "body"])
+    with pytest.raises(la.InputDataError, match="row 2: field 'title' must be a string or null; found 7"):
+        la.dedup(lines(files / "odd.jsonl", [ROWS[0], {"title": 7, "body": "a"}]), text=["title", "body"])
+    for wrong, said in ((["title", "title"], "names a column twice"), ([], "at least"), ([1], "list of str"), (None, "a str")):
+        with pytest.raises(la.ParameterError, match=said):
+            la.dedup(ROWS, text=wrong)
+
+
+def test_saved_results_and_sketches_read_the_same_texts_again(files, capsys):
+    result = la.dedup(files / "in.jsonl", text=["title", "body"], id="key")
+    result.save(files / "job")
+    loaded = la.Result.load(files / "job")
+    assert loaded.settings.text == ("title", "body") and loaded.keep.tolist() == result.keep.tolist()
+    result.save_sketches(files / "sketches")
+    again = la.dedup(files / "in.csv", text=["title", "body"], id="key", against=files / "sketches")
+    assert again.kept["id"].to_pylist() == ["h"]
+    command = ["--against", files / "in.csv", "--id", "key", *BOTH, "--json"]
+    code, out, _ = run(capsys, "overlap", files / "in.jsonl", *command)
+    assert code == 0 and json.loads(out)["overlapping"] == 7
+
+
+def test_pairs_and_indexes_take_several_columns(files, capsys):
+    assert la.pairs(files / "in.jsonl", text=("title", "body"), id="key").num_rows == 1 + 6
+    assert run(capsys, "index", "create", files / "x.idx")[0] == 0
+    assert "8 documents more" in run(capsys, "index", "add", files / "x.idx", files / "in.jsonl", *BOTH, "--id", "key")[1]
+    _, out, _ = run(capsys, "index", "query", files / "x.idx", files / "in.csv", *BOTH, "--id", "key")
+    found = {(row["query"], row["id"]) for row in map(json.loads, out.splitlines())}
+    assert {("a", "c"), ("d", "g")} <= found and not {("a", "b"), ("a", "d")} & found
+
+
+@pytest.mark.parametrize(
+    "command", [["lines"], ["passages"], ["overlap", "--against", "in.csv", "--mask", "", "-o", "out.jsonl"]]
+)
+def test_what_changes_texts_takes_one_column(files, capsys, command, monkeypatch):
+    monkeypatch.chdir(files)
+    code, _, error = run(capsys, command[0], "in.jsonl", *BOTH, *command[1:])
+    assert code == 2 and "changes the text in its column: name one with --text" in error and "title, body" in error
