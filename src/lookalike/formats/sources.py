@@ -12,10 +12,11 @@ from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of
 from ..files.places import Place
-from ..files.streams import DamagedError, read_blocks
+from ..files.signatures import LOOKED_AT, described, kind_of
+from ..files.streams import DamagedError, UnlikeError, read_blocks, read_raw
 from ..files.urls import Url
 from ..formats.split import Inputs
-from .database import queried, refuse_unused
+from .database import Database, queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split
@@ -24,6 +25,7 @@ _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {
     ".rtf": _PANDOC, ".pptx": _PANDOC,
     ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
+    ".arc": "warcio recompress FILE FILE.warc.gz", ".arc.gz": "warcio recompress FILE FILE.warc.gz",
     ".ipynb": "jupyter nbconvert --to markdown FILE",
 }  # fmt: skip
 
@@ -68,10 +70,11 @@ def _with_formats(
             return format_named(place.table)
         return named or known.get(suffix_of(place.path, known) or "")
 
-    forms = [form_of(place) for place in places]
+    forms = [_by_content(form_of(place), place) for place in places]
+    lacks = {form: form.lacks for form in set(forms) if form is not None}
     looked_at = [
         (form, place) for place, form in zip(places, forms, strict=True)
-        if form is not None and not form.lacks and form.rows_are_files and place.found
+        if form is not None and not lacks[form] and _is_looked_at(form, place)
     ]  # fmt: skip
     remote = any(isinstance(place.path, Url) for _, place in looked_at)
     texts = iter(side_by_side(_is_one, looked_at, remote))
@@ -80,14 +83,33 @@ def _with_formats(
             skipped.add("other_suffix", place.name)
         elif form is None:
             raise _unknown(place)
-        elif place.found and form.lacks:
-            skipped.add("no_extra", f"{place.name}: {form.lacks}")
-        elif form.lacks:
-            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {form.lacks}")
-        elif form.rows_are_files and place.found and not next(texts):
+        elif place.found and lacks[form]:
+            skipped.add("no_extra", f"{place.name}: {lacks[form]}")
+        elif lacks[form]:
+            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {lacks[form]}")
+        elif _is_looked_at(form, place) and not next(texts):
             skipped.add("binary", place.name)
         else:
             yield form, place
+
+
+def _by_content(form: Format | None, place: Place) -> Format | None:
+    """Return the format of a file that its first bytes tell, among databases; raise InputDataError if they tell another one.
+
+    Where texts are read, or files are parsed, the first bytes are looked at when they are read.
+    """
+    if form is None or not form.kinds or form.rows_are_files or place.table or isinstance(place.path, Url):
+        return form
+    kind = kind_of(next(read_raw(place.path, LOOKED_AT), b""))
+    if kind in (None, *form.kinds):
+        return form
+    if isinstance(form, Database) and kind in ("sqlite", "duckdb"):
+        return format_named(kind)
+    raise InputDataError(f"{place.name}: {described(str(kind))}")
+
+
+def _is_looked_at(form: Format, place: Place) -> bool:
+    return form.rows_are_files and not form.parsed and place.found
 
 
 def _is_one(found: tuple[Format, Place]) -> bool:
@@ -95,6 +117,8 @@ def _is_one(found: tuple[Format, Place]) -> bool:
     form, place = found
     try:
         return form.sniff(next(read_blocks(place.path, SNIFFED), b""))
+    except UnlikeError:
+        return False
     except DamagedError:
         return True
 

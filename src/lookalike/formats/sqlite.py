@@ -21,6 +21,7 @@ class SQLite(Database):
     """A database of SQLite, opened so that nothing in it can be changed."""
 
     name = "sqlite"
+    kinds = ("sqlite",)
     suffixes = (".sqlite", ".sqlite3", ".db")
 
     def failures(self) -> tuple[type[Exception], ...]:
