@@ -80,10 +80,9 @@ class Csv(Format):
                 try:
                     text = line.decode("utf-8", encoding_errors)
                 except UnicodeDecodeError as error:
-                    hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                     raise InputDataError(
                         f"{split.name}, line {number}: invalid UTF-8 at byte {offset + error.start} "
-                        f"of the file{hint}; convert the file, or pass --encoding-errors replace to continue"
+                        f"of the file; convert the file, or pass --encoding-errors replace to continue"
                     ) from None
                 yield text.removeprefix("\ufeff") if offset == 0 else text
                 offset += len(line)

@@ -16,6 +16,8 @@ from .parsed import ParsedRecords
 from .split import Record, Split
 
 _BEGIN = re.compile(rb"From [^\n]{0,999}\n(?:>From [^\n]{0,999}\n)?[!-9;-~]{1,99}[ \t]*:")
+_POSTMARKS = re.compile(rb"\A[^\n]*(?:\n|\Z)(?:>From [^\n]*\n)?")
+_BEFORE = b"\xef\xbb\xbf\r\n\t "  # that a mailbox may begin with
 _SEPARATOR = re.compile(rb"\n" + _BEGIN.pattern)
 _AFTER_EMPTY = (b"\n", b"\n\r")
 _DATE = re.compile(rb"(?=.*\d:\d\d)(?:.*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\b(?:19|20)\d\d\b|.*\b(?:19|20)\d\d-\d\d-\d\d)")
@@ -45,7 +47,7 @@ class Mbox(ParsedRecords):
         for number, message in enumerate(_messages(split), 1):
             if message is None and not split.limit.skip:
                 raise split.too_large(f"row {number}")
-            content = None if message is None else message.lstrip().partition(b"\n")[2]
+            content = None if message is None else _POSTMARKS.sub(b"", message.lstrip(_BEFORE), 1)
             yield _headers_of(content or b""), content
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
@@ -59,7 +61,7 @@ class Mbox(ParsedRecords):
         with folder.file(name) as stream:
             for number, message in enumerate(_messages(split), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
-                if selection.mask[number - 1] or (number == 1 and message and not _BEGIN.match(message.lstrip())):
+                if selection.mask[number - 1] or (number == 1 and message and not _BEGIN.match(message.lstrip(_BEFORE))):
                     stream.write(message or b"")
         selection.check_count(number)
         split.check_unchanged()
@@ -73,7 +75,7 @@ def _messages(split: Split) -> Iterator[bytes | None]:
         if dated is None:
             if block and len(held) < _EDGE:
                 continue
-            first = held.lstrip()
+            first = held.lstrip(_BEFORE)
             if held and not first.startswith(b"From "):
                 raise InputDataError(
                     f"{split.name}: no mailbox: it must begin with 'From ', and does with {bytes(held[:20])!r}"
