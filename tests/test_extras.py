@@ -13,7 +13,7 @@ import pytest
 EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # What is imported of each package that an extra brings, and what else is optional; "" is nothing missing.
 OPTIONAL = {
-    "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html"], "fastwarc": ["warc"], "pypdfium2": ["pdf"],
+    "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html", "warc"], "zstandard": ["warc"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
     "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "httpx": ["remote"], "huggingface_hub": ["remote"], "datasets": [],
     "deltalake": ["delta"], "pyiceberg": ["iceberg"],
@@ -40,6 +40,7 @@ open("in.jsonl", "w").write('{"text": "a b c d e f"}\\n' * 2 + '{"text": "<p>g h
 open("paper.pdf", "w").write("%PDF")
 open("web.html", "w").write("<p>a b c")
 open("crawl.warc", "w").write("WARC/1.0\\r\\nWARC-Type: conversion\\r\\nContent-Length: 3\\r\\n\\r\\na b\\r\\n\\r\\n")
+open("crawl.warc.zst", "wb").write(bytes.fromhex("5d2a4d180000000028b52ffd"))
 open("table.duckdb", "w").write("looked into only where DuckDB is")
 os.makedirs("delta/_delta_log")
 os.makedirs("iceberg/metadata")
@@ -59,7 +60,7 @@ lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
     "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
     "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
-    "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
+    "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", *(["dedup crawl.warc.zst"] if sys.argv[1] == "zstandard" else []), "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
     *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),

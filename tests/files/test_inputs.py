@@ -141,7 +141,7 @@ def test_globs(folder, tmp_path):
 
 
 def test_a_binary_file_given_by_name_is_an_error(folder):
-    with pytest.raises(la.InputDataError, match=r"picture\.txt: invalid UTF-8 at byte 0"):
+    with pytest.raises(la.InputDataError, match=r"picture\.txt: is a PNG image"):
         la.dedup(folder / "picture.txt")
     (folder / "nul.txt").write_bytes(b"words\0words")
     with pytest.raises(la.InputDataError, match=r"nul\.txt: NUL, which no text contains, at byte 5 of the file"):
@@ -152,13 +152,6 @@ def test_a_binary_file_given_by_name_is_an_error(folder):
 def test_a_file_with_nul_far_inside_is_an_error_and_not_left_out(tmp_path):
     (tmp_path / "late.txt").write_bytes(b"word " * 5000 + b"\0")
     with pytest.raises(la.InputDataError, match=r"late\.txt: NUL"):
-        la.dedup(tmp_path)
-
-
-def test_utf_16_is_no_binary(tmp_path):
-    """It is text, which is lost if it is left out."""
-    (tmp_path / "a.txt").write_text(A, encoding="utf-16")
-    with pytest.raises(la.InputDataError, match="it looks like UTF-16"):
         la.dedup(tmp_path)
 
 

@@ -61,9 +61,9 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("suffix", "data"),
     [
-        (".gz", b"no"), (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]), (".zst", b"no data of its own"),
-        (".bz2", b"no data"), (".bz2", bz2.compress(b"some text" * 99)[:-9]), (".bz2", bz2.compress(b"text") + b"more"),
-        (".xz", b"no data"), (".xz", lzma.compress(b"some text" * 99)[:-9]), (".xz", b""),
+        (".gz", b"\0no"), (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]), (".zst", b"no data of its own\0"),
+        (".bz2", b"\xffno data"), (".bz2", bz2.compress(b"some text" * 99)[:-9]), (".bz2", bz2.compress(b"text") + b"more"),
+        (".xz", b"\1no data"), (".xz", lzma.compress(b"some text" * 99)[:-9]), (".xz", b""),
     ],
 )  # fmt: skip
 def test_damage_names_the_file(tmp_path, suffix, data):

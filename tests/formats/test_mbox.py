@@ -8,7 +8,6 @@ import pytest
 
 import lookalike as la
 from lookalike.files import streams
-from lookalike.formats.sources import open_sources
 
 STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
 OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
@@ -49,32 +48,51 @@ def test_messages_are_documents(tmp_path, suffix, end):
     assert rows[2]["subject"] == "Grüße of a friend" and rows[2]["date"] == "Mon, 2 Nov 2026 10:00:00 +0000"
 
 
-def split_by_lines(content):
-    """Return messages without the lines that begin them: such a line is the first, or follows an empty one."""
-    found, before = [], b"\n"
-    for line in content.split(b"\n"):
-        if line.startswith(b"From ") and before in (b"\n", b"\r\n"):
-            found.append(b"")
-        else:
-            found[-1] += line + b"\n"
-        before = line + b"\n"
-    return [one.rstrip(b"\r\n") for one in found]
+BODY = [
+    "From now on it is so.",
+    "From here: we go on.",
+    "",
+    "",
+    "Note: this",
+    "word",
+    ">From a: b",
+    " From c",
+    "From x at 10:30 in 1998",
+]
 
 
-def test_messages_begin_at_the_same_lines_whatever_the_blocks_are(tmp_path, monkeypatch):
-    rng = random.Random(5)
-    parts = ["From x", "\n", "\n", "\n", "\r\n", "word", "From ", ">From y", " ", "Fro"]
-    path, seen = tmp_path / "a.mbox", 0
-    for size in (1, 2, 3, 7, 8, 50):
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("between", ["", "\n", "\n\n\n"])
+def test_kept_messages_are_whole_whatever_is_in_them_and_whatever_the_blocks_are(tmp_path, monkeypatch, end, between):
+    """Only a line with a date, or after an empty one if the first has none, and before a header, begins a message."""
+    rng, path = random.Random(5), tmp_path / "a.mbox"
+    for size in (13, 500, 1 << 22):
         monkeypatch.setattr(streams, "BLOCK", size)
-        for _ in range(40):
-            content = b"From a@b Mon\nSubject: x\n\n" + "".join(rng.choices(parts, k=40)).encode() + b"\n"
-            path.write_bytes(content)
-            (split,) = open_sources([path])
-            found = [message for _, message in split.form.documents(split)]
-            assert [one.rstrip(b"\r\n") for one in found] == split_by_lines(content)
-            seen += len(found)
-    assert seen > 500
+        for dated in (True, False):
+            line = "From anna@example.org Mon Nov  2 10:00:00 2026" if dated else "From anna@example.org"
+            body = [word for word in BODY if dated or ":" not in word]
+            between = between if dated else "\n\n"
+            texts = ["\n".join(rng.choices(body, k=rng.choice([5, 500]))) + "\nend\n" + between for _ in range(5)]
+            raw = [f"{line}\nSubject: number {n}\n\n{text}".replace("\n", end).encode() for n, text in enumerate(texts)]
+            path.write_bytes(b"".join([*raw, raw[0]]))
+            result = la.dedup(path, threshold=1.0)
+            assert result.keep.tolist() == [True] * 5 + [False]
+            result.write(tmp_path / "out/", force=True)
+            assert (tmp_path / "out/a.mbox").read_bytes() == b"".join(raw)
+
+
+@pytest.mark.parametrize(
+    "first", [b"From nobody\n\nFrom the start no header\n\n", b"\n\r\n", b"\xef\xbb\xbf", b"From a\n no header\n"]
+)
+def test_what_a_mailbox_begins_with_is_never_dropped(tmp_path, caplog, first):
+    whole = first + b"".join(MESSAGES[:2])
+    (tmp_path / "a.mbox").write_bytes(whole)
+    result = la.dedup(tmp_path / "a.mbox")
+    assert result.summary.kept == 2 and [r.getMessage() for r in caplog.records] == (
+        [f"left out: {tmp_path}/a.mbox:1 has no header of an e-mail"] if b"From" in first else []
+    )
+    result.write(tmp_path / "out/")
+    assert (tmp_path / "out/a.mbox").read_bytes() == whole
 
 
 def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog, monkeypatch):
@@ -91,7 +109,7 @@ def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog, monkeypatch
             la.dedup(path, max_document=100_000)
 
 
-@pytest.mark.parametrize("content", [b"no mailbox", b"\nFrom a\n\nb", b"{}\n" * 100, b"\0" * 5000])
+@pytest.mark.parametrize("content", [b"no mailbox", b"\n>From a\n\nb", b"{}\n" * 100, b"\0" * 5000])
 def test_what_is_no_mailbox(tmp_path, content):
     (tmp_path / "a.mbox").write_bytes(content)
     with pytest.raises(la.InputDataError, match=r"a.mbox: no mailbox: it must begin with 'From '"):
@@ -106,7 +124,7 @@ def test_hostile_headers(tmp_path):
     )
     (tmp_path / "a.mbox").write_bytes(head + b"\nFrom b\n\nno header\n")
     result = la.dedup(tmp_path / "a.mbox")
-    assert result.decisions["reason"].to_pylist() == ["kept", "skipped"]
+    assert result.decisions["reason"].to_pylist() == ["kept"]
     (row,) = result.clean().to_pylist()
     for subject in ("=?utf-8?b?a?=", "=?utf-é?q?x?=", "=?utf-7?q?+2AA-?="):
         (tmp_path / "b.mbox").write_bytes(f"From a\nSubject: {subject}\n\nsome text\n".encode())
@@ -124,3 +142,12 @@ def test_columns(tmp_path):
         la.dedup(tmp_path / "a.mbox").write(tmp_path / "out.mbox")
     with pytest.raises(la.InputDataError, match="cannot be annotated"):
         la.dedup(tmp_path / "a.mbox").write(tmp_path / "notes/", annotate=True)
+
+
+def test_a_second_line_of_arrival_is_no_header(tmp_path):
+    whole = b"".join(one.replace(b"\n", b"\n>From relay Mon Nov  2 10:00:01 2026\n", 1) for one in MESSAGES[:3])
+    (tmp_path / "a.mbox").write_bytes(whole)
+    result = la.dedup(tmp_path / "a.mbox", threshold=1.0)
+    assert result.clean()["from"].to_pylist() == ["Anna"] * 3
+    result.write(tmp_path / "out/")
+    assert (tmp_path / "out/a.mbox").read_bytes() == whole

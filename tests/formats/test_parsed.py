@@ -71,7 +71,7 @@ def test_damaged_compression_is_left_out(folder, caplog, name):
     """Whether its first bytes are those of another file, or its end is missing."""
     page = f"<p>{TEXT} {' '.join(map(str, range(40_000)))}</p>".encode()
     whole = {"gz": gzip.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True), "xz": lzma.compress}
-    for content in (b"no such thing", whole[name.rpartition(".")[2]](page)[:-30]):
+    for content in (b"\0no such thing", whole[name.rpartition(".")[2]](page)[:-30]):
         (folder / name).write_bytes(content)
         caplog.clear()
         assert la.dedup(folder, on_error="skip").summary.documents_skipped == 2

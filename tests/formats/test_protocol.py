@@ -249,7 +249,7 @@ def test_a_line_of_any_length(tmp_path, monkeypatch, name, suffix):
 
 @pytest.mark.parametrize(("name", "suffix"), [(n, s) for n, s in suffixes() if s.count(".") > 1])
 @pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda data: data[:20] + b"\xff" * 20 + data[40:], lambda data: b"no"]
+    "damage", [lambda data: data[: len(data) // 2], lambda data: data[:20] + b"\xff" * 20 + data[40:], lambda data: b"\0no"]
 )
 def test_damaged_compression_is_an_error(tmp_path, name, suffix, damage):
     path = written(tmp_path / "in", name, suffix)

@@ -12,6 +12,7 @@ from typing import IO, cast
 from ..errors import InputDataError, OutputError
 from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
 from .places import Place, Unpacked
+from .signatures import BEGINS, LOOKED_AT, kind_of
 from .streams import BLOCK, open_anywhere, read_blocks, why
 from .tables import TITLES, tables_in
 
@@ -37,12 +38,14 @@ def unpack(
     unpacked = Unpacked(archive.name, archive.size, archive.modified_ns)
     patterns = patterns._replace(wanted=() if archive.found else patterns.wanted).below(archive.path)
     found: dict[str, Place] = {}
-    zipped = suffix_of(archive.path.name, (".zip",)) is not None
     try:
+        with open_anywhere(archive.path) as raw:
+            kind = kind_of(raw.read(LOOKED_AT))  # something may precede a zip file
+        zipped = kind == "zip" or (kind not in ("tar", *BEGINS) and suffix_of(archive.path.name, (".zip",)) is not None)
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
             parts = [part for part in name.split("/") if part not in ("", ".")]
-            for kind in tables_in(["/".join(parts)], tables).values() if parts else ():
-                raise InputDataError(f"{archive.name} has a {TITLES[kind]} table in it: unpack it, and name the folder")
+            for table in tables_in(["/".join(parts)], tables).values() if parts else ():
+                raise InputDataError(f"{archive.name} has a {TITLES[table]} table in it: unpack it, and name the folder")
             if not parts or ".." in parts or "\0" in name:
                 skipped.add("odd_member", f"{archive.name}/{name}")
             elif is_archive(parts[-1]):
@@ -87,7 +90,7 @@ def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[byt
 
 
 def _in_tar(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
-    stream = _Forwards(read_blocks(archive.path))
+    stream = _Forwards(read_blocks(archive.path, kinds=None))
     with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:") as whole:
         while (member := whole.next()) is not None:
             whole.members.clear()  # type: ignore[attr-defined]  # it would hold all

@@ -269,6 +269,7 @@ _PANDOC = "pandoc FILE -t plain -o FILE.txt"
 _TEXT_OF = {
     ".rtf": _PANDOC, ".pptx": _PANDOC,
     ".doc": "libreoffice --headless --convert-to txt FILE", ".xlsx": "libreoffice --headless --convert-to csv FILE",
+    ".arc": "warcio recompress FILE FILE.warc.gz", ".arc.gz": "warcio recompress FILE FILE.warc.gz",
     ".ipynb": "jupyter nbconvert --to markdown FILE",
 }  # fmt: skip
 _NO_TEXT = (

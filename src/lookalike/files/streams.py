@@ -5,21 +5,25 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import sys
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from ..errors import InputDataError, OutputError, ParameterError
+from ..errors import InputDataError, MissingExtraError, OutputError, ParameterError
 from .names import shown, suffix_of
 from .remote import ATTEMPTS
+from .signatures import BEGINS, LOOKED_AT, described, encoding_of, is_texty, kind_of, packing_of
 from .urls import Url
 
 BLOCK = 4 << 20
@@ -27,6 +31,11 @@ PAGES = 1 << 20
 MOST = 1 << 60  # bytes; more than any line has
 WINDOW = 128 << 20  # bytes that decompression may hold; it is what Arrow allows zstd
 _COMPRESSIONS = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".tbz2": "bz2", ".xz": "xz", ".txz": "xz"}
+_PACKED = 1 << 16  # bytes that are read at a time of what is compressed
+_FEW = 1 << 10  # bytes of zstd that are decompressed at a time
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # before the dictionary of all zstd data that follows
+_MOST_DICTIONARY = 16 << 20  # bytes
+_MOST_FAILED = 16  # streams in a row
 _XZ_PRESET = 3  # takes 32 MB to write; the usual one 94
 _TOO_LARGE = ("too much memory", "Memory usage limit")  # in what decompressors say
 _PASSING = ("SLOW_DOWN", "NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "THROTTLING", "HTTP status 5")
@@ -35,11 +44,21 @@ Noted = Callable[[int], None] | None
 
 
 class DamagedError(InputDataError):
-    """The compressed data of a file is damaged; ``what`` says how, as what follows the name of the file."""
+    """The data of a file is damaged, or not what its name says; ``what`` says how, as what follows the name of the file."""
 
     def __init__(self, path: Path | Url, what: str) -> None:
         super().__init__(f"{shown(path)}: {what}")
         self.what = what
+
+
+class UnlikeError(DamagedError):
+    """The first bytes of a file tell that it is of another kind than its name says."""
+
+
+class Gap(bytes):
+    """Stands for what is damaged, and was passed over: no bytes, but whether some of the data that is damaged came before."""
+
+    begun: bool
 
 
 def compression_of(path: str | Path | Url) -> str | None:
@@ -47,47 +66,88 @@ def compression_of(path: str | Path | Url) -> str | None:
     return _COMPRESSIONS.get(Path(path if isinstance(path, str) else path.name).suffix.lower())
 
 
-def read_blocks(path: Path | Url, n_bytes: int | None = None, noted: Noted = None) -> Iterator[bytes]:
+def read_blocks(
+    path: Path | Url, n_bytes: int | None = None, noted: Noted = None, kinds: Collection[str] | None = (), gaps: bool = False
+) -> Iterator[bytes]:  # fmt: skip
     """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk.
 
-    Who gives ``n_bytes`` wants the first block alone.
+    The first bytes tell how it is compressed, whatever its name says, and what it is: text, or one of some ``kinds``, unless
+    these are None. Text in UTF-16 or UTF-32 with a mark of the order of bytes becomes UTF-8. Who gives ``n_bytes`` wants the
+    first block alone. With ``gaps`` damage is a ``Gap`` where compressed data begins anew after it.
+
+    Raises
+    ------
+    UnlikeError
+        If the first bytes are of another kind.
+    DamagedError
+        If compressed data is damaged or cut short.
     """
-    return _read(path, n_bytes, compression_of(path), noted)
+    blocks = _read(path, n_bytes, kinds or (), noted, gaps)
+    return blocks if kinds is None else _checked(path, blocks, kinds)
 
 
-def read_raw(path: Path | Url) -> Iterator[bytes]:
+def read_raw(path: Path | Url, n_bytes: int | None = None) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks, as they are."""
-    return _read(path, None, None)
+    return _read(path, n_bytes, None)
 
 
-def _read(path: Path | Url, n_bytes: int | None, compression: str | None, noted: Noted = None) -> Iterator[bytes]:
+def _checked(path: Path | Url, blocks: Iterator[bytes], kinds: Collection[str]) -> Iterator[bytes]:
+    """Yield blocks of what begins as one of some kinds does, or as text, which becomes UTF-8."""
+    decoder = None
+    for number, block in enumerate(blocks):
+        if not number:
+            if (kind := kind_of(block[:LOOKED_AT])) not in (None, *kinds):
+                raise UnlikeError(path, described(str(kind)))
+            if (encoding := encoding_of(block)) is not None and not kinds:
+                decoder = getincrementaldecoder(encoding)("surrogatepass")
+        try:
+            yield block if decoder is None else decoder.decode(block).encode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise DamagedError(path, f"the text is not {encoding}, as its first bytes say ({error.reason})") from None
+    if decoder is not None and decoder.getstate()[0]:
+        raise DamagedError(path, f"the text is cut short: it ends within a character of {encoding}")
+
+
+def _read(
+    path: Path | Url, n_bytes: int | None, kinds: Collection[str] | None, noted: Noted = None, gaps: bool = False
+) -> Iterator[bytes]:  # fmt: skip
+    """Yield the blocks of a file, decompressed, if it is, unless ``kinds`` is None."""
+    packing = None
     try:
-        with open_stream(path, n_bytes, arrow=compression == "zstd") as raw, _decompressed(raw, compression) as stream:
-            done = 0
-            while block := stream.read(n_bytes or BLOCK):
-                if noted is not None:
-                    noted(raw.tell() - done)
-                    done = raw.tell()
-                yield block
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DamagedError(path, f"the {compression} data is damaged or cut short ({error})") from None
-    except OSError as error:
-        damaged = compression is not None and not (error.strerror or of_store(error))
-        reason = f"the data is damaged or cut short ({error})" if damaged else why(error)
-        if damaged and any(said in str(error) for said in _TOO_LARGE):
-            reason = (
-                f"its {compression} data takes more than {WINDOW >> 20} MB of memory to decompress; decompress it first, or "
-                "compress it with a smaller window (zstd --long=27, xz -9, or less)"
-            )
-        said = f"cannot be read: {reason}"
-        raise (DamagedError(path, said) if damaged else InputDataError(f"{shown(path)}: {said}")) from None
+        with open_stream(path, n_bytes) as raw:
+            if kinds is not None:
+                packing = _packing(raw, compression_of(path))
+            with _decompressed(raw, packing, gaps) as stream:
+                done = 0
+                while True:
+                    try:
+                        block = stream.read(n_bytes or BLOCK)
+                    except EOFError:
+                        if not gaps or (block := stream.passed_over()) is None:
+                            raise
+                    else:
+                        if not block:
+                            return
+                    if noted is not None:
+                        noted(raw.tell() - done)
+                        done = raw.tell()
+                    yield block
+    except (EOFError, OSError) as error:
+        reason = why(error) if isinstance(error, OSError) else str(error)
+        if packing is None or getattr(error, "strerror", None) or of_store(error):
+            raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
+        if any(said in reason for said in _TOO_LARGE):
+            raise DamagedError(
+                path,
+                f"cannot be read: its {packing} data takes more than {WINDOW >> 20} MB of memory to decompress; decompress it "
+                "first, or compress it with a smaller window (zstd --long=27, xz -9, or less)",
+            ) from None
+        raise DamagedError(path, f"the {packing} data is damaged or cut short ({reason})") from None
 
 
-def open_stream(path: Path | Url, n_bytes: int | None = None, *, arrow: bool = False) -> Any:
-    """Open a file that is read from its beginning, to its end or for so many bytes: its bytes, or what Arrow takes for it."""
-    if isinstance(path, Url):
-        return path.open_stream(n_bytes)
-    return pa.OSFile(os.fsencode(path)) if arrow else open(path, "rb", buffering=0)
+def open_stream(path: Path | Url, n_bytes: int | None = None) -> Any:
+    """Open a file that is read from its beginning, to its end or for so many bytes."""
+    return path.open_stream(n_bytes) if isinstance(path, Url) else open(path, "rb", buffering=0)
 
 
 def open_anywhere(path: Path | Url) -> Any:
@@ -111,34 +171,129 @@ def why(error: OSError) -> str:
     return said
 
 
-def _decompressed(raw: Any, compression: str | None) -> Any:
-    if compression == "gzip":
-        return gzip.GzipFile(fileobj=raw)
-    if compression in ("bz2", "xz"):
-        return _Unpacked(raw, _bz2 if compression == "bz2" else _xz)
-    return raw if compression is None else pa.input_stream(raw, compression=compression)
+def _packing(raw: Any, named: str | None) -> str | None:
+    """Return how a file is compressed: as its first bytes say; or as its name does, if it is damaged."""
+    head = raw.peek(LOOKED_AT) if isinstance(raw, io.BufferedReader) else raw.read(LOOKED_AT)
+    raw.seek(0)
+    packing = packing_of(head)
+    if packing is None and named is not None and not (head and (kind_of(head) or is_texty(head[:LOOKED_AT]))):
+        return named
+    return packing
 
 
-def _bz2() -> tuple[Any, type[Exception]]:
-    """Return what decompresses one stream, and what it raises."""
+def _decompressed(raw: Any, packing: str | None, gaps: bool) -> Any:
+    if packing is None:
+        return nullcontext(raw)
+    if packing == "zstd":
+        dictionary = _dictionary(raw)
+        if dictionary is None and (not gaps or find_spec("zstandard") is None):
+            return pa.input_stream(raw, compression="zstd")
+        return _Unpacked(raw, partial(_Zstd, _zstd(dictionary)), packing)
+    return _Unpacked(raw, {"gzip": _Gzip, "bz2": _bz2, "xz": _xz}[packing], packing)
+
+
+def gunzipped(content: bytes) -> Any:
+    """Return what reads the content of some bytes, which are one or more members of gzip."""
+    return _Unpacked(io.BytesIO(content), _Gzip, "gzip")
+
+
+def _bz2() -> Any:
     import bz2  # here, for what is not needed to start
 
-    return bz2.BZ2Decompressor(), OSError
+    return bz2.BZ2Decompressor()
 
 
-def _xz() -> tuple[Any, type[Exception]]:
-    """Return what decompresses one stream, and what it raises."""
+def _xz() -> Any:
     import lzma  # here, for what is not needed to start
 
-    return lzma.LZMADecompressor(memlimit=WINDOW), lzma.LZMAError
+    return lzma.LZMADecompressor(memlimit=WINDOW)
+
+
+class _Gzip:
+    """What decompresses one member of gzip, as ``BZ2Decompressor`` does a stream."""
+
+    def __init__(self) -> None:
+        self._one = zlib.decompressobj(zlib.MAX_WBITS + 16)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._one, name)  # eof, unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._one.unconsumed_tail
+
+    def decompress(self, packed: bytes, n_bytes: int) -> bytes:
+        block: bytes = self._one.decompress(self._one.unconsumed_tail + packed, n_bytes)
+        return block
+
+
+class _Zstd:
+    """What decompresses one frame of zstd, as ``BZ2Decompressor`` does a stream."""
+
+    def __init__(self, make: Any) -> None:
+        self._one, self._packed, self._waiting = make.decompressobj(), b"", b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._one.eof) and not self._waiting
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._packed and not self._waiting
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._one.unused_data) + self._packed
+
+    def decompress(self, packed: bytes, n_bytes: int) -> bytes:
+        """Return up to so many bytes; of a bomb, what is unpacked at a time becomes no more than 32 MB."""
+        self._packed += packed
+        parts, size, at = [self._waiting], len(self._waiting), 0
+        while size < n_bytes and at < len(self._packed) and not self._one.eof:
+            parts.append(self._one.decompress(self._packed[at : at + _FEW]))
+            size, at = size + len(parts[-1]), at + _FEW
+        self._packed, together = self._packed[at:], b"".join(parts)
+        self._waiting = together[n_bytes:]
+        return together[:n_bytes]
+
+
+def _zstd(dictionary: bytes | None) -> Any:
+    """Return what makes decompressors of zstd."""
+    try:
+        import zstandard
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "zstandard is not installed, for data with a dictionary: pip install 'lookalike[warc]'"
+        ) from None
+    known = None if dictionary is None else zstandard.ZstdCompressionDict(dictionary)
+    return zstandard.ZstdDecompressor(known, max_window_size=WINDOW)
+
+
+def _dictionary(raw: Any) -> bytes | None:
+    """Return the dictionary that zstd data begins with, if it does; it is packed itself, or not."""
+    head = raw.read(8)
+    if head[:4] != _DICTIONARY:
+        raw.seek(0)
+        return None
+    size = int.from_bytes(head[4:], "little")
+    packed = raw.read(size) if size <= _MOST_DICTIONARY else b""
+    if len(packed) < size:
+        raise EOFError("its dictionary is too large, or cut short")
+    if packing_of(packed) is None:
+        return packed
+    one = _Unpacked(io.BytesIO(packed), partial(_Zstd, _zstd(None)), "zstd")
+    found = b"".join(iter(partial(one.read, _MOST_DICTIONARY), b""))
+    if len(found) > _MOST_DICTIONARY:
+        raise EOFError("its dictionary is too large")
+    return found
 
 
 class _Unpacked(io.RawIOBase):
-    """What a file of one or more bz2 or xz streams holds; no more is decompressed than is asked for."""
+    """What a file of one or more compressed streams holds; no more is decompressed than is asked for."""
 
-    def __init__(self, raw: Any, make: Callable[[], tuple[Any, type[Exception]]]) -> None:
-        self._raw, self._make = raw, make
-        self._one, self._failure = make()
+    def __init__(self, raw: Any, make: Callable[[], Any], packing: str) -> None:
+        self._raw, self._make, self._packing = raw, make, packing
+        self._one, self._begin, self._begun, self._failed = make(), raw.tell(), False, 0
 
     def read(self, n_bytes: int = -1) -> bytes:
         """Return up to so many bytes; none at the end."""
@@ -146,19 +301,41 @@ class _Unpacked(io.RawIOBase):
             packed = b""
             if self._one.eof:
                 packed = self._one.unused_data.lstrip(b"\0")  # xz pads with zeros
-                while not packed and (more := self._raw.read(PAGES)):
+                while not packed and (more := self._raw.read(_PACKED)):
                     packed = more.lstrip(b"\0")
                 if not packed:
                     return b""
-                self._one, _ = self._make()
-            elif self._one.needs_input and not (packed := self._raw.read(PAGES)):
+                self._begin_at(self._raw.tell() - len(packed))
+                self._failed = 0
+            elif self._one.needs_input and not (packed := self._raw.read(_PACKED)):
                 raise EOFError("the end of the stream is missing")
             try:
                 block: bytes = self._one.decompress(packed, n_bytes)
-            except self._failure as error:
-                raise OSError(str(error)) from None
+            except Exception as error:  # of each kind of data its own
+                if isinstance(error, MemoryError):
+                    raise
+                raise EOFError(str(error)) from None
             if block:
+                self._begun = True
                 return block
+
+    def _begin_at(self, place: int) -> None:
+        self._one, self._begin, self._begun = self._make(), place, False
+
+    def passed_over(self) -> Gap | None:
+        """Go on where the next stream begins after one that is damaged; None if there is none, or nothing but more damage."""
+        gap = Gap()
+        gap.begun, self._failed = self._begun, self._failed + 1
+        place = max(self._begin + 1, self._raw.tell() - 2 * _PACKED)
+        self._raw.seek(place)
+        window = b""
+        while self._failed <= _MOST_FAILED and (more := self._raw.read(_PACKED)):
+            window = window[-LOOKED_AT:] + more
+            if (found := re.search(BEGINS[self._packing], window)) is not None:
+                self._begin_at(self._raw.tell() - len(window) + found.start())
+                self._raw.seek(self._begin)
+                return gap
+        return None
 
 
 class LongLine(bytes):
@@ -242,10 +419,23 @@ def compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         with lzma.LZMAFile(raw, "wb", preset=_XZ_PRESET) as stream:
             yield stream  # type: ignore[misc]
     elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as stream:
+        with pa.CompressedOutputStream(pa.PythonFile(_Unclosed(raw), "w"), "zstd") as stream:
             yield stream
     else:
         yield raw
+
+
+class _Unclosed(io.RawIOBase):
+    """A stream that is not closed with what is written into it."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._raw.write(data)
 
 
 class Spool:

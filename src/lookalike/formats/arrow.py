@@ -35,6 +35,7 @@ class Arrow(ColumnarFormat):
     """Files and streams of Arrow. Rows are numbered from 1; a file that is not compressed is not copied into memory."""
 
     name = "arrow"
+    kinds = ("arrow",)
     suffixes = (".arrow", ".feather", ".ipc")
     compressible = False
 

@@ -94,12 +94,10 @@ class Csv(Format):
                 try:
                     text = line.decode("utf-8", encoding_errors)
                 except UnicodeDecodeError as error:
-                    hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                     quotes = sum(some.count(b'"') for some in consumed)
                     raise InputDataError(
-                        f"{split.name}, line {number}: invalid UTF-8 at byte {begin + error.start} "
-                        f"of the file{hint}; convert the file, or pass "
-                        "--encoding-errors replace (encoding_errors='replace') to continue"
+                        f"{split.name}, line {number}: invalid UTF-8 at byte {begin + error.start} of the file; convert the "
+                        "file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
                     ) from None
                 yield text if begin else text.removeprefix("\ufeff")
 

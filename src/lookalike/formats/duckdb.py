@@ -27,6 +27,7 @@ class DuckDB(Database):
     """A database of DuckDB, opened for reading only."""
 
     name = "duckdb"
+    kinds = ("duckdb",)
     suffixes = (".duckdb", ".ddb")
     extra, package = "duckdb", "duckdb"
     beside = (".wal",)

@@ -163,6 +163,9 @@ class Format:
     suffixes: tuple[str, ...] = ()
     """In lower case, with the point, those that compress included: ".csv", ".csv.gz"."""
 
+    kinds: tuple[str, ...] = ()
+    """What files are by their first bytes, as ``files/signatures.py`` names it; none: texts."""
+
     written_as: str | None = None
     """The format that a split becomes in an output folder; None: its own."""
 
@@ -221,7 +224,7 @@ class Format:
         return f"pip install 'lookalike[{self.extra}]'"
 
     def sniff(self, head: bytes) -> bool:
-        """Tell by its first bytes whether a file that a folder or glob led to is one; asked where rows are files."""
+        """Tell by its first bytes whether a file that a folder or glob led to is one; asked where a file is a text."""
         return True
 
     def delimited(self, delimiter: str) -> Format:
@@ -325,7 +328,7 @@ class Format:
     def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file and its beginning."""
         place = split.place
-        start = next(read_blocks(place.path, 1 << 16), b"")
+        start = next(read_blocks(place.path, 1 << 16, kinds=self.kinds), b"")
         size = place.size * (1 if compression_of(place.path) is None else EXPANSION)
         return int(size * max(1, start.count(b"\n")) / max(1, len(start))), size
 

@@ -208,10 +208,9 @@ class JsonLines(Format):
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as problem:
-            hint = " (it looks like UTF-16)" if line[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
             place = f"byte {offset + problem.start} of the file" if self.offsets else f"byte {problem.start} of the object"
             return InputDataError(
-                f"{where}: invalid UTF-8 at {place}{hint}; convert the file, or pass "
+                f"{where}: invalid UTF-8 at {place}; convert the file, or pass "
                 "--encoding-errors replace (encoding_errors='replace') to continue"
             )
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from ..errors import InputDataError
@@ -14,15 +15,24 @@ from .format import EXPANSION, Selection
 from .parsed import ParsedRecords
 from .split import Record, Split
 
-_BEGIN = b"From "
-_END = re.compile(rb"\n\r?\n(?=From )")  # of a message; the blank line is its own
-_EDGE = len(b"\n\r\nFrom ") - 1  # bytes of one that a block may end with
+_BEGIN = re.compile(rb"From [^\n]{0,999}\n(?:>From [^\n]{0,999}\n)?[!-9;-~]{1,99}[ \t]*:")
+_POSTMARKS = re.compile(rb"\A[^\n]*(?:\n|\Z)(?:>From [^\n]*\n)?")
+_BEFORE = b"\xef\xbb\xbf\r\n\t "  # that a mailbox may begin with
+_SEPARATOR = re.compile(rb"\n" + _BEGIN.pattern)
+_AFTER_EMPTY = (b"\n", b"\n\r")
+_DATE = re.compile(rb"(?=.*\d:\d\d)(?:.*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\b(?:19|20)\d\d\b|.*\b(?:19|20)\d\d-\d\d-\d\d)")
+_EDGE = 2200  # bytes, more than a separator has
 _HEADERS = {"id": b"message-id", "date": b"date", "from": b"from", "subject": b"subject"}
 _MOST_HEADERS = 1 << 16  # bytes that are looked at
 
 
 class Mbox(ParsedRecords):
-    """E-mails, each after a line that begins with "From " and follows an empty one; the id column is the message's own."""
+    """E-mails, each after a line that begins with "From "; the id column is the message's own.
+
+    Such a line is followed by a header, and has the date and time of arrival in it, if the first of the mailbox has; if not, it
+    follows an empty line. Any other is a part of the message that it is in. What the mailbox begins with, and is no message, is
+    always written.
+    """
 
     name, kind = "mbox", "eml"
     suffixes = packed(".mbox")
@@ -38,7 +48,7 @@ class Mbox(ParsedRecords):
         for number, message in enumerate(_messages(split), 1):
             if message is None and not split.limit.skip:
                 raise split.too_large(f"row {number}")
-            content = None if message is None else message[message.find(b"\n") + 1 :]
+            content = None if message is None else _POSTMARKS.sub(b"", message.lstrip(_BEFORE), 1)
             yield _headers_of(content or b""), content
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
@@ -52,7 +62,7 @@ class Mbox(ParsedRecords):
         with folder.file(name) as stream:
             for number, message in enumerate(selection.within(_messages(split)), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
-                if written[number - 1]:
+                if written[number - 1] or (number == 1 and message and not _BEGIN.match(message.lstrip(_BEFORE))):
                     stream.write(message or b"")
         selection.check_count(number)
         split.check_unchanged()
@@ -60,19 +70,33 @@ class Mbox(ParsedRecords):
 
 def _messages(split: Split) -> Iterator[bytes | None]:
     """Yield each message, with the line before it; None for one that is too large."""
-    held, large, begun = bytearray(), False, False
-    for block in read_blocks(split.place.path, noted=split.noted):
-        begin, first = max(0, len(held) - _EDGE), 0
+    held, large, sought, dated = bytearray(), False, 0, None
+    for block in chain(read_blocks(split.place.path, noted=split.noted), (b"",)):
         held += block
-        if not begun and not _BEGIN.startswith(held[: len(_BEGIN)]):
-            raise InputDataError(f"{split.name}: no mailbox: it must begin with 'From ', and does with {bytes(held[:20])!r}")
-        begun = begun or len(held) >= len(_BEGIN)
-        for end in [found.end() for found in _END.finditer(held, begin)]:
-            yield None if large or end - first > split.limit.most else bytes(held[first:end])
-            first, large = end, False
-        del held[:first]
-        if len(held) > split.limit.most:
+        if dated is None:
+            if block and len(held) < _EDGE:
+                continue
+            first = held.lstrip(_BEFORE)
+            if held and not first.startswith(b"From "):
+                raise InputDataError(
+                    f"{split.name}: no mailbox: it must begin with 'From ', and does with {bytes(held[:20])!r}"
+                )
+            sought = len(held) - len(first)
+            dated = _DATE.match(first.partition(b"\n")[0]) is not None
+        end = len(held) - (_EDGE if block else 0)
+        begin = 0
+        for place in [found.start() + 1 for found in _SEPARATOR.finditer(held, sought)]:
+            after_empty = not dated and held[max(begin, place - 3) : place - 1].endswith(_AFTER_EMPTY)
+            if place <= end and (after_empty or _DATE.match(held, place)):
+                yield None if large or place - begin > split.limit.most else bytes(held[begin:place])
+                begin, large = place, False
+        sought = max(end, begin, sought)
+        if begin:
+            del held[:begin]
+            sought = max(0, sought - begin)
+        if len(held) > split.limit.most and len(held) > _EDGE:
             large = True
+            sought = max(0, sought - len(held) + _EDGE)
             del held[:-_EDGE]
     if held:
         yield None if large else bytes(held)

@@ -2,4 +2,4 @@
 
 from .parsed import ParsedFiles
 
-FORMAT = ParsedFiles("odt", ".odt")
+FORMAT = ParsedFiles("odt", ".odt", kinds=("zip",))

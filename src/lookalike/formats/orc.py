@@ -25,6 +25,7 @@ class ORC(ColumnarFormat):
     """ORC, some rows at a time. Rows are numbered from 1."""
 
     name = "orc"
+    kinds = ("orc",)
     suffixes = (".orc",)
     compressible = False
     counts_rows = True

@@ -64,6 +64,7 @@ class Parquet(ColumnarFormat):
     """Parquet. Rows are numbered from 1."""
 
     name = "parquet"
+    kinds = ("parquet",)
     suffixes: tuple[str, ...] = (".parquet",)
     compressible = False
     holds_provenance = True

@@ -120,8 +120,10 @@ class ParsedFiles(TextFiles):
     parsed = True
     shortens = False
 
-    def __init__(self, name: str, *suffixes: str, extra: str = "", package: str = "") -> None:
-        self.name, self.suffixes, self.extra, self.package = name, suffixes, extra, package
+    def __init__(
+        self, name: str, *suffixes: str, kinds: tuple[str, ...] = (), extra: str = "", package: str = ""
+    ) -> None:  # fmt: skip
+        self.name, self.suffixes, self.kinds, self.extra, self.package = name, suffixes, kinds, extra, package
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the files; what cannot be parsed is left out, or an error."""

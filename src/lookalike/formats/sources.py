@@ -13,11 +13,12 @@ from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
 from ..files.places import Place
-from ..files.streams import read_blocks
+from ..files.signatures import LOOKED_AT, described, kind_of
+from ..files.streams import UnlikeError, read_blocks, read_raw
 from ..files.urls import Url
 from ..formats.split import Inputs
 from .columnar import ColumnarFormat
-from .database import queried, refuse_unused
+from .database import Database, queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split
@@ -72,13 +73,15 @@ def _with_formats(
             return format_named(place.table)
         return named or known.get(suffix_of(place.path, known) or "")
 
-    forms = [form_of(place) for place in places]
-    lacks = {form: form.lacks for form in set(forms) if form is not None}
-    sniffed = {form for form in lacks if form.rows_are_files and not form.parsed and not lacks[form]}  # a parser tells itself
-    looked_at = [(form, place) for place, form in zip(places, forms, strict=True) if form in sniffed and place.found]
+    told: list[tuple[Place, Format | None]] = []
+    for place in places:
+        with skipped.passing(passing):
+            told.append((place, _by_content(form_of(place), place)))
+    lacks = {form: form.lacks for form in {form for _, form in told} if form is not None}
+    looked_at = [(form, place) for place, form in told if form is not None and not lacks[form] and _is_looked_at(form, place)]
     remote = any(isinstance(place.path, Url) for _, place in looked_at)
     texts = iter(side_by_side(_is_one, looked_at, remote))
-    for place, form in zip(places, forms, strict=True):
+    for place, form in told:
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
@@ -88,10 +91,29 @@ def _with_formats(
             skipped.add("no_extra", f"{place.name}: {lacks[form]}")
         elif lacks[form]:
             raise MissingExtraError(f"{place.name}: {form.package} is not installed: {lacks[form]}")
-        elif form in sniffed and place.found and not next(texts):
+        elif _is_looked_at(form, place) and not next(texts):
             skipped.add("binary", place.name)
         else:
             yield form, place
+
+
+def _by_content(form: Format | None, place: Place) -> Format | None:
+    """Return the format of a file that its first bytes tell, among databases; raise InputDataError if they tell another one.
+
+    Where texts are read, or files are parsed, the first bytes are looked at when they are read.
+    """
+    if form is None or not form.kinds or form.rows_are_files or place.table or isinstance(place.path, Url):
+        return form
+    kind = kind_of(next(read_raw(place.path, LOOKED_AT), b""))
+    if kind in (None, *form.kinds):
+        return form
+    if isinstance(form, Database) and kind in ("sqlite", "duckdb"):
+        return format_named(kind)
+    raise InputDataError(f"{place.name}: {described(str(kind))}")
+
+
+def _is_looked_at(form: Format, place: Place) -> bool:
+    return form.rows_are_files and not form.parsed and place.found
 
 
 def _is_one(found: tuple[Format, Place]) -> bool:
@@ -99,6 +121,8 @@ def _is_one(found: tuple[Format, Place]) -> bool:
     form, place = found
     try:
         return form.sniff(next(read_blocks(place.path, SNIFFED), b""))
+    except UnlikeError:
+        return False
     except InputDataError:
         return True
 

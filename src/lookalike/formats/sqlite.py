@@ -22,10 +22,11 @@ class SQLite(Database):
     """A database of SQLite, opened so that nothing in it can be changed."""
 
     name = "sqlite"
+    kinds = ("sqlite",)
     suffixes = (".sqlite", ".sqlite3", ".db")
     beside = ("-wal", "-shm", "-journal")
 
-    def selected(self, asked: Asked) -> Iterator[Record]:
+    def selected(self, asked: Asked) -> Iterator[Record | str]:
         """Yield the rows that the query gives; what is kept as bytes is text, too, if it is UTF-8."""
         path = Path(os.fsdecode(asked.path))
         _check_whole(path, asked.name)

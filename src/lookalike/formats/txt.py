@@ -31,7 +31,6 @@ _SUFFIXES = (
     ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
     ".sql", ".css", ".scss",
 )  # fmt: skip
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins
 
 
 class TextFiles(Format):
@@ -45,8 +44,8 @@ class TextFiles(Format):
     recovers = True
 
     def sniff(self, head: bytes) -> bool:
-        """Tell a text from what begins with bytes that no text has; UTF-16, which has them, is refused later."""
-        return b"\0" not in head or head[:2] in _UTF16
+        """Tell a text from what begins with bytes that no text has."""
+        return b"\0" not in head
 
     def splits(self, places: Sequence[Place]) -> list[Split]:
         """Return all files as one split."""
@@ -149,7 +148,7 @@ def contents_of(split: Split, read: Callable[[Place, Split], Content]) -> Iterat
 def content_of(place: Place, split: Split) -> bytes | None:
     """Return a file's bytes, or None if they are too many and it is left out."""
     blocks, size = [], 0
-    for block in read_blocks(place.path, noted=split.noted):
+    for block in read_blocks(place.path, noted=split.noted, kinds=split.form.kinds):
         size += len(block)
         if size > split.limit.most:
             if split.limit.skip:
@@ -186,11 +185,10 @@ def _batch(contents: list[bytes | None], first: int) -> Batch:
 
 def _check_text(name: str, content: bytes) -> None:
     """Refuse what is no text in UTF-8."""
-    hint = " (it looks like UTF-16)" if content[:2] in _UTF16 else ""
     way_out = "convert the file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
     texts = Texts(np.frombuffer(content, np.uint8), np.array([0, len(content)]))
     if (invalid := texts.find_invalid()) is not None:
-        raise InputDataError(f"{name}: invalid UTF-8 at byte {invalid[1]} of the file{hint}; {way_out}") from None
+        raise InputDataError(f"{name}: invalid UTF-8 at byte {invalid[1]} of the file; {way_out}") from None
     if (place := content.find(0)) >= 0:
         raise InputDataError(f"{name}: NUL, which no text contains, at byte {place} of the file: it may be binary; {way_out}")
 

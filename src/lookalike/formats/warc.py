@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO, cast
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -17,30 +15,36 @@ from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
-from ..files.streams import BLOCK, MOST, read_blocks
+from ..files.signatures import LOOKED_AT, is_texty, kind_of
+from ..files.streams import BLOCK, Gap, compressed, compression_of, gunzipped, read_blocks
 from .format import EXPANSION, Format, Selection
 from .parsed import ParsedRecords
 from .split import Record, Split
 
-if TYPE_CHECKING:
-    from fastwarc.warc import WarcRecord
-
-_HEADERS = {"uri": "WARC-Target-URI", "date": "WARC-Date", "record_id": "WARC-Record-ID",
-            "language": "WARC-Identified-Content-Language"}  # fmt: skip
-_FIELDS = ("id", "text", *_HEADERS, "content_type")
-_MARKUP = ("text/html", "application/xhtml+xml")
-_PACKED = 1 << 14  # bytes that are unpacked at a time
-_HEADERS_BYTES = 1 << 17  # that a record may have before its content
-_PACK: dict[str, Callable[[bytes], bytes]] = {
-    "gz": partial(gzip.compress, mtime=0),
-    "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
-}
-
-
-_UNKNOWN = b"u"  # the kind of what headers of HTTP would say
-_USUAL = {name.lower(): name for name in (b"WARC-Type", b"Content-Type", b"Content-Length")}
-_NAMES = re.compile(rb"(?<=\n)(?:" + b"|".join(_USUAL) + rb")(?=:)", re.I)
-_LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d{1,18})[ \t]*\r")
+_COLUMNS = {"uri": "warc-target-uri", "date": "warc-date", "record_id": "warc-record-id",
+            "language": "warc-identified-content-language"}  # fmt: skip
+_PAGES = ("text/html", "application/xhtml+xml")
+_UNTOLD = ("", "*/*", "unknown/unknown", "application/unknown")  # what servers say of what they do not know
+_MOST_HEADERS = 1 << 17  # bytes
+_WINDOW = 4 << 20  # bytes of a record of whatever size in which the next one is looked for
+_SLACK = 4  # bytes by which a length may be wrong: an end of a line counted, or not, or two
+_MOST_NAMED = 256  # bytes that tell the beginning of a record
+_ENDS = (b"\r\n\r\n", b"\n\n")
+_UNPACKED = "is damaged: its compressed data cannot be read"
+_LENGTH = "is damaged: it has another length than it says"
+_HEADERS = "is damaged: it says no length"
+_DENSEST = 1032  # as many times as long becomes what is compressed, mostly
+_BEGIN = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[!-9;-~]+[ \t]*:", re.I)
+_HEAD_END = re.compile(rb"\n\r?\n")
+_FIELD = re.compile(rb"([!-9;-~]+)[ \t]*:[ \t]*(.*)")
+_INTERIM = re.compile(rb"HTTP/\S*[ \t]+1\d\d\b", re.I)
+_MARKUP = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|style|table|div|h1|p|a|b|br)[\s>/]",
+    re.I | re.S,
+)
+_ONLY_FIELDS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\n]*\n)+\r?\n")
+_FIRST_LINE = re.compile(rb"(?:HTTP|WARC)/", re.I)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"';,\s]+)", re.I)
 _CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "brotli", "zstd": "zstd"}
 
 
@@ -51,8 +55,8 @@ class Warc(ParsedRecords):
     """
 
     compressible = False
-    fields = _FIELDS
-    extra, package = "warc", "fastwarc"
+    fields = ("id", "text", *_COLUMNS, "content_type")
+    extra, package = "warc", "resiliparse"
 
     def __init__(self, name: str, *suffixes: str) -> None:
         self.name, self.suffixes, self.kind = name, suffixes, name
@@ -65,167 +69,302 @@ class Warc(ParsedRecords):
 
     def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Judge (rows, bytes of text) by the size of the file."""
-        size = split.place.size * (EXPANSION if split.name.endswith((".gz", ".zst")) else 1)
+        size = split.place.size * (1 if compression_of(split.name) is None else EXPANSION)
         return max(1, size // 50_000), size // 5
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
-        from fastwarc.warc import WarcRecordType
-
         split = selection.split
         if selection.added is not None:
             raise InputDataError(f"{split.name}: WARC records cannot be annotated; name an output file such as annotated.jsonl")
         split.check_unchanged()
         (name,) = self.names_in_folder(split)
-        pack = _PACK.get(name.rpartition(".")[2], bytes)
         wanted, number = selection.mask, 0
         with folder.file(name, compress=False) as raw:
-            for record, told in zip(_records(split, parse_http=False), _records(split), strict=True):
+            for record in _records(split):
                 if split.limit.faults and number >= selection.last:
                     break
-                if _kind(told):
+                if record.is_document:
                     selection.check_count(number + 1) if number == len(wanted) else None
                     chosen, number = wanted[number], number + 1
                 else:
-                    chosen = record.record_type == WarcRecordType.warcinfo
+                    chosen = record.kind == "warcinfo" and not record.damage
                 if chosen:
-                    whole = BytesIO()
-                    record.write(whole)
-                    raw.write(pack(whole.getvalue()))
+                    with compressed(raw, Path(name)) as stream:
+                        stream.write(record.whole)
         selection.check_count(number)
         split.check_unchanged()
 
     def documents(self, split: Split) -> Iterator[tuple[Record, bytes | UnreadableError | None]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
-        most = split.limit.most
-        for number, record in enumerate(filter(_kind, _records(split)), 1):
-            given = record.headers
-            row: Record = {name: given.get(header) for name, header in _HEADERS.items()}
-            kind = record.http_content_type if record.is_http else given.get("Content-Type")
-            row |= {"id": f"{row['uri']} {row['date']}", "content_type": kind}
-            if _kind(record) == _UNKNOWN:
-                yield row, UnreadableError("has headers of HTTP that are damaged or too long")
-                continue
-            content = _content_of(record, most + 1)
-            if len(content) > most and not split.limit.skip:
-                raise split.too_large(f"row {number}")
-            yield row, None if len(content) > most else _kind(record) + _as_utf8(content, record.http_charset)
+        for number, record in enumerate((record for record in _records(split) if record.is_document), 1):
+            row: Record = {name: record.headers.get(header) for name, header in _COLUMNS.items()}
+            row["uri"] = row["uri"] and row["uri"].strip("<>")
+            name = f"{row['uri']} {row['date']}" if row["uri"] else f"the record at byte {record.begin} of the content"
+            row |= {"id": name, "content_type": record.content_type or None}
+            yield row, UnreadableError(record.damage) if record.damage else _document(record, row, split, number)
+
+
+def _document(record: _Record, row: Record, split: Split, number: int) -> bytes | None:
+    """Return what a document holds, after a letter that says whether it is a page; the record holds it no more."""
+    content = _content_of(record, split.limit.most + 1)
+    record.whole = b""
+    if record.is_cut or len(content) > split.limit.most:
+        if not split.limit.skip:
+            raise split.too_large(f"row {number}")
+        return None
+    if record.is_untold:
+        row["content_type"] = "text/html" if _MARKUP.match(content) else "text/plain"
+    is_page = row["content_type"] in _PAGES and record.kind != "conversion"
+    return (b"h" if is_page else b"t") + _as_utf8(content, record.charset)
+
+
+@dataclass(slots=True)
+class _Record:
+    """A record: where it begins, its headers by their names in lower case, its bytes, of a large one the first."""
+
+    begin: int
+    damage: str = ""  # why it cannot be read
+    headers: dict[str, str] = field(default_factory=dict)
+    whole: bytes = b""
+    first: int = 0  # where its content begins in these, after headers of HTTP, too
+    last: int | None = None  # where it ends
+    http: dict[str, str] | None = None
+    is_cut: bool = False  # whether not all of its content is held
+
+    @property
+    def kind(self) -> str:
+        """Its type: "response"."""
+        return self.headers.get("warc-type", "").lower()
+
+    @property
+    def content_type(self) -> str:
+        """The media type that was sent with the content, or that of a crawler that looked at it."""
+        given = (self.headers if self.http is None else self.http).get("content-type", "")
+        said = re.split(r"[;,\s]", given.strip(), maxsplit=1)[0].lower()
+        return self.headers.get("warc-identified-payload-type", said).lower() if said in _UNTOLD else said
+
+    @property
+    def charset(self) -> str | None:
+        """The character set that the server named."""
+        found = None if self.http is None else _CHARSET.search(self.http.get("content-type", ""))
+        return None if found is None else found[1]
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether nothing says what the content is."""
+        return self.content_type in _UNTOLD or "/" not in self.content_type
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is a page or another text, or may be one; not if it is known to be neither."""
+        if self.damage or self.kind == "conversion":
+            return True
+        if self.kind not in ("response", "resource"):
+            return False
+        if self.is_untold:
+            head = _content_of(self, LOOKED_AT)
+            return bool(head.strip() and not kind_of(head) and (_MARKUP.match(head) or is_texty(head)))
+        return self.content_type in _PAGES or (self.content_type.startswith("text/") and self.content_type != "text/dns")
 
 
 class _Bytes:
-    """The bytes of a file, decompressed, as they are asked for, and the last of them again."""
+    """Bytes of blocks that are held; they end at what is damaged, as they do at the end of the file."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks, self._waiting = blocks, memoryview(b"")
-        self._last, self.size = b"", 0
+        self._blocks, self.held, self.begin = blocks, bytearray(), 0
+        self.gap: Gap | None = None
+        self.ended = False
 
-    def read(self, n: int = -1) -> bytes:
-        if not self._waiting:
-            self._waiting = memoryview(next(self._blocks, b""))
-        part = bytes(self._waiting[: n if n > 0 else None])
-        self._waiting = self._waiting[len(part) :]
-        self._last = (self._last + part)[-max(_HEADERS_BYTES, 2 * len(part)) :]
-        self.size += len(part)
-        return part
+    def hold(self, n_bytes: int) -> bool:
+        """Hold so many bytes, or all that there are; tell whether there are so many."""
+        while len(self.held) < n_bytes and self.gap is None and not self.ended:
+            block = next(self._blocks, None)
+            if block is None:
+                self.ended = True
+            elif isinstance(block, Gap):
+                self.gap = block
+            else:
+                self.held += block
+        return len(self.held) >= n_bytes
 
-    def tell(self) -> int:
-        return self.size
+    def drop(self, n_bytes: int) -> bytes:
+        """Hold so many bytes less, which are returned."""
+        with memoryview(self.held) as held:
+            dropped = bytes(held[:n_bytes])
+        del self.held[:n_bytes]
+        self.begin += len(dropped)
+        return dropped
 
-    def end_of_headers(self, begin: int) -> int:
-        """Return where the headers end that begin at a place."""
-        first = self.size - len(self._last)
-        end = self._last.find(b"\r\n\r\n", max(0, begin - first))
-        return first + end + 4 if end >= 0 else begin
+    def past_newlines(self, at: int) -> int:
+        """Return where something else than the end of a line is held, or the end."""
+        while self.hold(at + 1) and self.held[at] in b"\r\n":
+            at += 1
+        return at
 
-
-def _usually_named(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks of a file with the names of headers in the case that FastWARC knows; any other is as good.
-
-    From what does not begin as a record does, all is left as it is.
-    """
-    waiting, content = b"", 0
-    for block in blocks:
-        waiting += block
-        begin, parts = 0, []
-        while True:
-            parts.append(waiting[begin : begin + content])
-            begin, content = begin + len(parts[-1]), content - len(parts[-1])
-            end = waiting.find(b"\r\n\r\n", begin, begin + _HEADERS_BYTES) + 4
-            if content or (end < 4 and len(waiting) < begin + _HEADERS_BYTES):
-                break
-            head = _NAMES.sub(lambda name: _USUAL[name[0].lower()], waiting[begin:end])
-            length = _LENGTH.search(head) if head.startswith(b"WARC/") else None
-            parts.append(head)
-            begin, content = max(begin, end), int(length[1]) + len(b"\r\n\r\n") if length else MOST
-        waiting = waiting[begin:]
-        if together := b"".join(parts):
-            yield together
-    if waiting:
-        yield waiting
+    def pass_over(self) -> bool:
+        """Drop what is held and comes before the next record; all, up to a gap or the end, if there is none."""
+        while (found := _BEGIN.search(self.held)) is None:
+            size = len(self.held)
+            if not self.hold(size + 1):
+                self.drop(size)
+                return False
+            self.drop(size - _MOST_NAMED)
+            self.hold(BLOCK)
+        self.drop(found.start())
+        return True
 
 
-def _records(split: Split, parse_http: bool = True) -> Iterator[WarcRecord]:
-    """Yield the records of a file; damage, or an end before that of a record, is an error that names the place."""
-    from fastwarc.warc import ArchiveIterator
-
-    source, begin, end = _Bytes(_usually_named(read_blocks(split.place.path, noted=split.noted))), 0, 0
-    why: object = "it ends within a record"
-    try:
-        for record in ArchiveIterator(cast("BinaryIO", source), stream_detect=False, parse_http=False):
-            begin = record.stream_pos
-            end = source.end_of_headers(begin) + int(record.headers.get("Content-Length") or 0)
-            if parse_http:
-                with suppress(OSError):  # headers of HTTP that are damaged, which is one record's affair
-                    record.parse_http()
+def _records(split: Split) -> Iterator[_Record]:
+    """Yield the records of a file, and one for what is damaged; an error names the place after which no other is found."""
+    source = _Bytes(read_blocks(split.place.path, noted=split.noted, gaps=True))
+    most, possible = max(split.limit.most + 1, _WINDOW), split.place.size * _DENSEST
+    told = False  # whether what is passed over was counted
+    while True:
+        source.drop(source.past_newlines(0))
+        source.hold(_MOST_NAMED)
+        begin = source.begin
+        if _BEGIN.match(source.held):
+            record = _record(source, most, possible)
+            if record is None:
+                raise _damaged(split, begin, "it ends within a record, or what follows is none")
+            told = bool(record.damage)
             yield record
-        while source.read(BLOCK):
-            pass
-        if end <= source.size <= end + len(b"\r\n\r\n"):
+        elif source.held.strip(b"\0 \r\n"):
+            if not source.pass_over() and source.gap is None:
+                raise _damaged(split, begin, "no record begins there")
+            if not told:
+                yield _Record(begin, "is no record")
+            told = True
+        elif source.held:
+            source.drop(len(source.held))
+        elif source.gap is not None:
+            if not told:
+                yield _Record(begin, _UNPACKED)
+            told, source.gap = True, None
+        else:
             return
-    except BaseException as error:  # of FastWARC, too, whose panics are no Exception
-        if isinstance(error, InputDataError) or not (
-            isinstance(error, OSError | ValueError | EOFError) or type(error).__name__ == "PanicException"
-        ):
-            raise
-        why = error
-    raise InputDataError(f"{split.name}: damaged WARC data in or after the record at byte {begin} of its content: {why}")
 
 
-def _kind(record: WarcRecord) -> bytes:
-    """Return a letter for the kind of text that a record holds; none if it holds none."""
-    from fastwarc.warc import WarcRecordType
-
-    if record.record_type == WarcRecordType.conversion:
-        return b"t"
-    if record.record_type not in (WarcRecordType.response, WarcRecordType.resource):
-        return b""
-    if record.is_http and not record.is_http_parsed:
-        return _UNKNOWN
-    kind = (record.http_content_type if record.is_http else record.headers.get("Content-Type")) or ""
-    kind = kind.partition(";")[0].strip().lower()
-    return b"h" if kind in _MARKUP else b"t" if kind.startswith("text/") and kind != "text/dns" else b""
+def _damaged(split: Split, begin: int, why: str) -> InputDataError:
+    return InputDataError(f"{split.name}: damaged WARC data in or after the record at byte {begin} of its content: {why}")
 
 
-def _content_of(record: WarcRecord, most: int) -> bytes:
+def _record(source: _Bytes, most: int, possible: int) -> _Record | None:
+    """Return the record that begins what is held, of its content no more than so many bytes; None if the file ends within it.
+
+    Its length, which may not be ``possible``, is right if another record follows, or nothing. If it is not, the record ends
+    where the next begins.
+    """
+    source.hold(_MOST_HEADERS)
+    found = _HEAD_END.search(source.held, 0, _MOST_HEADERS)
+    at = found.end() if found is not None else 1
+    record = _Record(source.begin, headers=_headers(bytes(source.held[:at]), 0)[0])
+    said = record.headers.get("content-length", "")
+    length = int(said) if found is not None and re.fullmatch(r"[0-9]{1,18}", said) else None
+    if length is not None and length > most and not (length > possible and _BEGIN.search(source.held, at)):
+        source.hold(at + most)
+        record.whole, record.first = source.drop(at + most), at
+        record.is_cut = True
+        left = length - most
+        while left > 0 and source.hold(1):
+            left -= len(source.drop(min(left, BLOCK)))
+        if left <= 0:
+            return _with_http(record)
+        record.damage = _UNPACKED
+        return record if source.gap is not None else None
+    end = at + (length or 0)
+    stop = source.past_newlines(end) if length is not None and source.hold(end) else None
+    if stop is not None and (not source.hold(stop + 1) or source.held[end:stop] in _ENDS or _is_begun(source, stop)):
+        if source.gap is not None and source.gap.begun and len(source.held) == stop:
+            record.damage = _UNPACKED
+    else:
+        source.hold(at + min(length or 0, most) + _WINDOW)
+        following = _BEGIN.search(source.held, at)
+        stop = len(source.held) if following is None else following.start()
+        text = at + len(source.held[at:stop].rstrip(b"\0\r\n"))
+        if length is not None and max(text - end, end - stop) <= _SLACK and (end <= stop or source.held[:stop].endswith(_ENDS)):
+            end = min(max(text, end), stop)
+        elif following is not None or not (source.ended or source.gap):
+            record.damage = _LENGTH if length is not None else _HEADERS
+        elif source.gap is not None:
+            record.damage = _UNPACKED
+        else:
+            return None
+    record.whole, record.first, record.last = source.drop(stop), at, end
+    return _with_http(record)
+
+
+def _is_begun(source: _Bytes, at: int) -> bool:
+    """Tell whether a record begins at a place."""
+    source.hold(at + _MOST_NAMED)
+    return _BEGIN.match(source.held, at) is not None
+
+
+def _with_http(record: _Record) -> _Record:
+    """Return a record with the headers of HTTP in it, and what is wrong with it."""
+    if record.damage:
+        return record
+    if not record.kind:
+        record.damage = "has no WARC-Type"
+    elif "warc-segment-number" in record.headers:
+        record.damage = "is a part of a page, of which others are in other records"
+    elif record.kind == "response":
+        is_http = record.headers.get("content-type", "").lower().startswith("application/http")
+        while is_http or record.whole[record.first : record.first + 5].upper() == b"HTTP/":
+            begin, head = record.first, record.whole[record.first : record.last][: _MOST_HEADERS + 1]
+            record.http, size = _headers(head, 0)
+            record.first += size
+            if size > _MOST_HEADERS:
+                record.damage = "has headers of HTTP that are damaged or too long"
+            is_http = _INTERIM.match(record.whole, begin) is not None and record.first > begin
+    return record
+
+
+def _headers(data: bytes, begin: int) -> tuple[dict[str, str], int]:
+    """Return the headers that begin at a place, by their names in lower case, the first of each; and where they end.
+
+    They end with an empty line, or before a line that is none, unless all that follow up to an empty line are; the first may be
+    a line of HTTP or WARC.
+    """
+    found: dict[str, str] = {}
+    at, name = begin, ""
+    while at < len(data):
+        end = data.find(b"\n", at) + 1 or len(data)
+        line = data[at:end].rstrip(b"\r\n")
+        if not line:
+            return found, end
+        if (field := _FIELD.fullmatch(line)) is not None:
+            name = field[1].decode().lower()
+            if name not in found:
+                found[name] = field[2].decode("utf-8", "replace").strip()
+        elif line[:1] in b" \t" and name:
+            found[name] += " " + line.decode("utf-8", "replace").strip()
+        elif not _FIRST_LINE.match(line) and not _ONLY_FIELDS.match(data, end, end + _MOST_HEADERS):
+            return found, at
+        at = end
+    return found, at
+
+
+def _content_of(record: _Record, most: int) -> bytes:
     """Return the content of a record, up to so many bytes, as it was before servers packed it.
 
     Crawlers unpack it, too, and leave what servers said of it: what is not packed as it says is taken as it is.
     """
-    content = b"".join(_pieces(record.reader.read, most))
-    given = record.http_headers if record.is_http else None
-    if given is None or len(content) >= most:
-        return content
-    if "chunked" in (given.get("Transfer-Encoding") or "").lower():
+    content = record.whole[record.first : record.last]
+    if record.http is None or len(content) >= most > LOOKED_AT:
+        return content[:most]
+    if "chunked" in record.http.get("transfer-encoding", "").lower():
         content = _whole(content)
-    for coding in reversed((given.get("Content-Encoding") or "").lower().split(",")):
+    for coding in reversed(record.http.get("content-encoding", "").lower().split(",")):
         name = _CODINGS.get(coding.strip())
         if name is not None:
             content = _unpacked(content, name, most)
-    return content
+    return content[:most]
 
 
 def _pieces(read: Callable[[int], bytes], most: int) -> Iterator[bytes]:
-    """Read up to so many bytes, not all at once: FastWARC makes room for as many as are asked for."""
+    """Read up to so many bytes, not all at once."""
     while most > 0 and (block := read(min(most, BLOCK))):
         most -= len(block)
         yield block
@@ -234,10 +373,11 @@ def _pieces(read: Callable[[int], bytes], most: int) -> Iterator[bytes]:
 def _whole(content: bytes) -> bytes:
     """Put chunks together; what is not in chunks is returned as it is."""
     found, at = [], 0
-    while head := re.compile(rb"([0-9a-fA-F]{1,15})[^\r\n]*\r\n").match(content, at):
+    while head := re.compile(rb"([0-9a-fA-F]{1,15})[^\r\n]*\r?\n").match(content, at):
         size = int(head[1], 16)
         found.append(content[head.end() : head.end() + size])
-        at = head.end() + size + 2
+        at = head.end() + size
+        at += 2 if content[at : at + 2] == b"\r\n" else 1
         if size == 0:
             break
     return b"".join(found) if at else content
@@ -245,22 +385,19 @@ def _whole(content: bytes) -> bytes:
 
 def _unpacked(content: bytes, name: str, most: int) -> bytes:
     """Decompress up to so many bytes: those before damage, or all as they are if none are packed and they look like text."""
-    found = b""
+    found: list[bytes] = []
     try:
-        if name in ("gzip", "deflate"):  # deflated with a header of zlib, or, as some servers send it, without
-            bits = 16 if name == "gzip" else 0 if content[:1] == b"x" else -2 * zlib.MAX_WBITS
-            unpacking = zlib.decompressobj(zlib.MAX_WBITS + bits)
-            for begin in range(0, len(content), _PACKED):
-                found += unpacking.decompress(content[begin : begin + _PACKED], most - len(found))
-                if len(found) == most:
-                    break
+        if name == "deflate":  # with a header of zlib, or, as some servers send it, without
+            one = zlib.decompressobj(zlib.MAX_WBITS * (1 if content[:1] == b"x" else -1))
+            found.append(one.decompress(content, most))
+        elif name == "gzip":
+            found.extend(_pieces(gunzipped(content).read, most))
         else:
             with pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
-                for block in _pieces(stream.read, most):
-                    found += block
-    except (OSError, zlib.error):
-        return found or (b"" if b"\0" in content[:BLOCK] else content)
-    return found
+                found.extend(_pieces(stream.read, most))
+    except (EOFError, OSError, zlib.error):
+        return b"".join(found) or (b"" if b"\0" in content[:BLOCK] else content)
+    return b"".join(found)
 
 
 def _as_utf8(content: bytes, charset: str | None) -> bytes:

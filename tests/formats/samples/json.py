@@ -38,7 +38,7 @@ HOSTILE = {
     "NUL": (ARRAY.replace(b"four", b"fo\0ur"), "row 2: not valid JSON"),
     "NUL between objects": (ARRAY.replace(b",\n", b"\0,\n"), "after row 1: ',' or ']' is expected; found '.x00"),
     "invalid UTF-8": (ARRAY.replace(b"four", b"fo\xffur"), "row 2: invalid UTF-8 at byte 23 of the object; convert"),
-    "UTF-16": (ARRAY.decode().encode("utf-16"), "row 1: .*it looks like UTF-16"),
+    "UTF-16": (ARRAY.decode().encode("utf-16"), [A, B]),
     "missing field": (b'[{"text": "a"}, {"id": "3"}]', "row 2: field 'text' is missing; fields found: id"),
     "a text that is none": (b'[{"text": 3}]', "row 1: field 'text' must be a string or null; found 3"),
     "a text that is none, in lines": (b'{"text": [3]}\n', "row 1: field 'text' must be a string or null; found .3"),

@@ -22,7 +22,7 @@ HOSTILE = {
     "NUL": (LINES.replace(b"four", b"fo\0ur"), "row 2: not valid JSON"),
     "NUL, escaped": (LINES.replace(b"four", b"fo\\u0000ur"), [A, "fo\0ur five six"]),
     "invalid UTF-8": (LINES.replace(b"four", b"fo\xffur"), "row 2: invalid UTF-8 at byte 60 of the file"),
-    "UTF-16": (LINES.decode().encode("utf-16"), "row 1: .*it looks like UTF-16"),
+    "UTF-16": (LINES.decode().encode("utf-16"), [A, B]),
     "missing field": (LINES + b'{"id": "3"}\n', "row 3: field 'text' is missing; fields found: id"),
     "null text": (LINES + b'{"id": "3", "text": null}\n', [A, B, ""]),
     "a text that is none": (LINES + b'{"id": "3", "text": 3}\n', "row 3: field 'text' must be a string or null; found 3"),

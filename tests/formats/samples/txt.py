@@ -15,5 +15,5 @@ HOSTILE = {
     "NUL": (b"one\0two", "NUL, which no text contains, at byte 3 of the file"),
     "NUL at first": (b"\0one two", "NUL, which no text contains, at byte 0 of the file"),
     "invalid UTF-8": (b"one \xff two", "invalid UTF-8 at byte 4 of the file"),
-    "UTF-16": ("one two".encode("utf-16"), "invalid UTF-8 at byte 0 of the file .it looks like UTF-16"),
+    "UTF-16": ("one two".encode("utf-16"), ["one two"]),
 }
