@@ -49,7 +49,6 @@ _HOMES = {
     "ProbMinHash": "sketches.weighted",
     "QuantileBits": "sketches.quantiles",
     "Result": "results.result",
-    "SetSketch": "sketches.set_sketch",
     "Seen": "recipes.seen",
     "Settings": "settings.settings",
     "Shingles": "values",
@@ -145,7 +144,6 @@ if TYPE_CHECKING:
     from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
     from .sketches.quantiles import QuantileBits
     from .sketches.saved import load, save
-    from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
     from .sketches.weighted import ICWS, DartMinHash, ProbMinHash
     from .steps.keep import Kept, exact_pairs, keep, verify

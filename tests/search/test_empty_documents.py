@@ -139,16 +139,8 @@ def test_fingerprints_of_empty_documents_are_found_by_no_index(bits, features):
         assert len(index) == 0
 
 
-def test_set_sketches_of_empty_documents():
-    sketches = la.SetSketch(permutations=64).sign(SHINGLES)
-    found = sketches.estimated_resemblance([0, 0, 1, 1], [3, 1, 2, 0])
-    assert found[0] == pytest.approx(1.0) and found[1] == found[3] == 0.0 and np.isnan(found[2])
-    share = sketches.estimated_containment([0, 0, 1], [3, 1, 0])
-    assert share[0] == pytest.approx(1.0) and share[1] == 0.0 and np.isnan(share[2])
-
-
 def test_what_has_no_slots_cannot_be_cut_into_bands():
     shingles = la.shingle(["a b c d e f", "g h i j k l"], width=1)
-    for other in (la.SetSketch(permutations=64).sign(shingles), shingles, None):
+    for other in (shingles, None):
         with pytest.raises(la.ParameterError, match="bands are cut from Signatures"):
             la.BandingIndex(bands=4, rows=4).add(other)

@@ -1,11 +1,11 @@
-"""Packed, one-permutation, weighted and SetSketch estimates lie within the errors that theory gives."""
+"""Packed, one-permutation and weighted estimates lie within the errors that theory gives."""
 
 import numpy as np
 import pytest
 from statistics_sets import pairs_of_sets
 
 import lookalike as la
-from lookalike.theory import bbit, mixture, one_permutation, setsketch, xor_bits
+from lookalike.theory import bbit, mixture, one_permutation, xor_bits
 
 
 def rows(shingles):
@@ -260,61 +260,3 @@ def test_probminhash(rng):
     scaled = la.WeightedSets(sets.values, sets.weights * 7.5, sets.offsets)
     scheme = la.ProbMinHash(permutations=64)
     assert (scheme.sign(sets).values == scheme.sign(scaled).values).mean() > 0.99, "scale does not matter"
-
-
-@pytest.mark.parametrize(("base", "rate"), [(1.001, 20.0), (2.0, 20.0), (1.001, 0.25)])
-def test_setsketch_cardinality(rng, base, rate):
-    n, m = 400, 256
-    values = rng.integers(0, 1 << 63, n * 500, dtype=np.uint64)
-    shingles = la.Shingles.from_arrays(values, np.arange(0, n * 500 + 1, 500))
-    found = la.SetSketch(permutations=m, base=base, rate=rate).sign(shingles).cardinality() / 500
-    error = setsketch.cardinality_relative_error(m, base)
-    assert abs(found.mean() - 1) < 4 * error / n**0.5 + 1 / m
-    assert abs(found.std() / error - 1) < 4 * (1 / (2 * n)) ** 0.5
-
-
-def test_setsketch_joint(rng):
-    n, m = 1000, 256
-    shingles, exact = pairs_of_sets(rng, n, 300, 0.6)
-    sketches = la.SetSketch(permutations=m).sign(shingles)
-    left, right = rows(shingles)
-    a, b = sketches.registers[left], sketches.registers[right]
-    sizes = shingles.sizes
-    share = sizes[0] / (sizes[0] + sizes[1])
-    p_left, p_right = setsketch.order_probabilities(exact, share, 1.001)
-    for observed, p in (((a > b).mean(), p_left), ((a < b).mean(), p_right)):
-        assert abs(observed - p) < 4 * (p * (1 - p) / (n * m)) ** 0.5
-    found = sketches.estimated_resemblance(left, right)
-    assert abs(found.mean() - exact) < 4 * (0.25 / m / n) ** 0.5 + 1 / m
-    assert found.var() * m < exact * (1 - exact), "order tells more than equality"
-    contained = sketches.estimated_containment(left, right)
-    truth = shingles.containment(0, 1)
-    assert abs(contained.mean() - truth) < 0.02
-
-
-def test_setsketch_merges_and_refuses(rng):
-    shingles = la.Shingles.from_arrays(np.r_[np.arange(50), np.arange(30, 90), np.arange(90)], [0, 50, 110, 200])
-    scheme = la.SetSketch(permutations=64)
-    one, two, both = (scheme.sign(la.Shingles(shingles.row(i), np.array([0, shingles.sizes[i]]))) for i in range(3))
-    assert (one.merge(two).registers == both.registers).all()
-    with pytest.raises(la.IncompatibleSketchError):
-        one.merge(la.SetSketch(permutations=64, seed=2).sign(shingles))
-    with pytest.raises(la.IncompatibleSketchError):
-        one.estimated_resemblance(0, 0, other=la.SetSketch(permutations=32).sign(shingles))
-    edges = scheme.sign(la.shingle(["", "a b"]))
-    assert edges.estimated_resemblance([0, 1], [1, 0]).tolist() == [0.0, 0.0] and np.isnan(edges.estimated_resemblance(0, 0))
-    assert np.isnan(edges.estimated_containment(0, 1)) and edges.estimated_containment(1, 0) == 0.0
-    for wrong in ({"base": 1.0}, {"rate": 0}, {"permutations": 0}, {"limit": 0}):
-        with pytest.raises(la.ParameterError):
-            la.SetSketch(**wrong)
-
-
-def test_setsketch_of_single_elements(rng):
-    """A set of one element may be estimated at less than one; it still is its own, and like no other."""
-    n = 60
-    values = rng.integers(0, 1 << 63, 2 * n, dtype=np.uint64)
-    sketches = la.SetSketch(permutations=64).sign(la.Shingles.from_arrays(values, np.arange(2 * n + 1)))
-    assert (sketches.cardinality() < 1).any()
-    np.testing.assert_allclose(sketches.estimated_resemblance(np.arange(n), np.arange(n)), 1.0, rtol=1e-9)
-    np.testing.assert_allclose(sketches.estimated_containment(np.arange(n), np.arange(n)), 1.0, rtol=1e-9)
-    assert sketches.estimated_resemblance(np.arange(n), np.arange(n, 2 * n)).max() < 0.5

@@ -86,8 +86,6 @@ COMPARE = {
     "CMinHash": la.CMinHash(universe=9, permutations=9).sign_sets([1, 2, 2, 3], [0, 2, 4]).estimated_resemblance,
     "BBit": la.BBit().pack(la.FastSimilarity().sign(SHINGLES)).estimated_resemblance,
     "raw bins": la.BBit().pack(la.OnePermutation().sign(SHINGLES)).estimated_resemblance,
-    "SetSketch": la.SetSketch().sign(SHINGLES).estimated_resemblance,
-    "containment": la.SetSketch().sign(SHINGLES).estimated_containment,
     "distance": la.SimHash().sign(SHINGLES).distance,
     "estimated_cosine": la.SimHash().sign(SHINGLES).estimated_cosine,
     "cosine": WEIGHTED.cosine,
@@ -237,11 +235,11 @@ def test_slots_are_a_table_of_unsigned_integers():
 
 INTEGERS = {
     "permutations": [lambda x, make=make: make(permutations=x) for make in
-                     (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.DartMinHash, la.ProbMinHash, la.SetSketch)]
+                     (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.DartMinHash, la.ProbMinHash)]
     + [lambda x: la.PermutationMinHash(universe=9, permutations=x), lambda x: la.CMinHash(universe=1 << 20, permutations=x)]
     + [lambda x: la.plan(permutations=x)],
     "seed": [lambda x, make=make: make(seed=x) for make in
-             (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.DartMinHash, la.ProbMinHash, la.SetSketch, la.SimHash)]
+             (la.FastSimilarity, la.MinHash, la.OnePermutation, la.ICWS, la.DartMinHash, la.ProbMinHash, la.SimHash)]
     + [lambda x: la.PermutationMinHash(universe=9, seed=x), lambda x: la.CMinHash(universe=999, seed=x)],
     "bits": [lambda x: la.BBit(bits=x), lambda x: la.SimHash(bits=x)],
     "combined": [lambda x: la.XorBits(combined=x)],

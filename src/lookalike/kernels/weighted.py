@@ -1,4 +1,4 @@
-"""Sketches of weighted sets: consistent weighted sampling and ProbMinHash; registers of SetSketch; cosines of vectors."""
+"""Sketches of weighted sets: consistent weighted sampling and ProbMinHash; cosines of vectors."""
 
 import math
 
@@ -117,20 +117,6 @@ def sign_darts(values, weights, offsets, seed, ranks, out):
                     low = high
                     high *= 16.0 if high < 1.0 else 2.0
             limit *= 2.0
-
-
-@compiled("void(const uint64[::1], const int64[::1], uint64, float64, float64, int64, uint16[:, ::1])")
-def sign_setsketch(values, offsets, seed, rate, log_base, limit, out):
-    """SetSketch (Ertl 2021) with independent registers: max over elements of 1 - log_b h, h exponential, cut to [0, limit]."""
-    for row in range(len(offsets) - 1):
-        for j in range(out.shape[1]):
-            slot_key = fmix64(seed + np.uint64(j + 1) * GOLDEN)
-            least = np.inf
-            for i in range(offsets[row], offsets[row + 1]):
-                h = -math.log(uniform(fmix64(values[i] ^ slot_key), 1)) / rate
-                least = min(least, h)
-            register = math.floor(1.0 - math.log(least) / log_base) if least < np.inf else 0.0
-            out[row, j] = np.uint16(min(max(register, 0.0), np.float64(limit)))
 
 
 @inlined("float64(int64, int64, const int64[::1], const uint64[::1], const float64[::1])")
