@@ -29,7 +29,6 @@ _HOMES = {
     "Foresight": "recipes.foresight",
     "Fractional": "sketches.packed",
     "HammingIndex": "search.hamming",
-    "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
     "Index": "index.index",
     "IndexFormatError": "errors",
@@ -46,7 +45,6 @@ _HOMES = {
     "PermutationBins": "sketches.permutation",
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
-    "ProbMinHash": "sketches.weighted",
     "QuantileBits": "sketches.quantiles",
     "Result": "results.result",
     "Seen": "recipes.seen",
@@ -145,7 +143,7 @@ if TYPE_CHECKING:
     from .sketches.quantiles import QuantileBits
     from .sketches.saved import load, save
     from .sketches.simhash import SimHash
-    from .sketches.weighted import ICWS, DartMinHash, ProbMinHash
+    from .sketches.weighted import DartMinHash
     from .steps.keep import Kept, exact_pairs, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.hashes import shingle

@@ -18,9 +18,7 @@ SIGNED = {
     "reverse": la.OnePermutation(permutations=16, densify="reverse").sign(SHINGLES),
     "circulant": la.OnePermutation(permutations=16, densify="circulant").sign(SHINGLES),
     "filled": la.OnePermutation(permutations=16).fill(la.OnePermutation(permutations=16).sign(SHINGLES), "rotation"),
-    "ICWS": la.ICWS(permutations=16).sign(WEIGHTED),
     "DartMinHash": la.DartMinHash(permutations=16).sign(WEIGHTED),
-    "ProbMinHash": la.ProbMinHash(permutations=16).sign(WEIGHTED),
     "PermutationMinHash": la.PermutationMinHash(universe=1 << 64, permutations=16).sign_sets(KEYS, OFFSETS),
     "CMinHash": la.CMinHash(universe=40, permutations=16).sign_sets(KEYS, OFFSETS),
     "merged": la.MinHash(permutations=16).sign(SHINGLES).merge(la.MinHash(permutations=16).sign(SHINGLES)),
@@ -62,7 +60,7 @@ def test_a_first_slot_of_the_highest_value_is_not_an_empty_document():
 
 def test_slots_of_64_bits_that_look_like_empty_ones_of_32_are_not():
     values = np.full((2, 2), 0xFFFFFFFF, np.uint64)
-    signatures = la.Signatures(values, la.ICWS(permutations=2), "weighted")
+    signatures = la.Signatures(values, la.DartMinHash(permutations=2), "weighted")
     assert not signatures.empty.any() and len(la.BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
 
 
@@ -103,7 +101,7 @@ def test_packed_raw_bins_of_empty_documents_match_nothing():
 
 
 @pytest.mark.parametrize("packing", [la.BBit(), la.XorBits(), la.Fractional(shares=[(1, 0.5), (2, 0.5)])])
-@pytest.mark.parametrize("scheme", ["MinHash", "rotation", "circulant", "ICWS", "PermutationMinHash", "CMinHash"])
+@pytest.mark.parametrize("scheme", ["MinHash", "rotation", "circulant", "DartMinHash", "PermutationMinHash", "CMinHash"])
 def test_bits_of_empty_documents_are_refused(packing, scheme):
     with pytest.raises(la.ParameterError, match="document 1 is empty, and 2 more"):
         packing.pack(SIGNED[scheme])

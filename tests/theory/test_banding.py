@@ -131,7 +131,7 @@ def test_errors_of_counted_slots_are_those_of_the_binomial():
         right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
         values = np.concatenate([left, right])
         found = [la.Signatures(values, s(permutations=10_000)) for s in (la.MinHash, la.FastSimilarity, la.OnePermutation)]
-        found.append(la.Signatures(values.astype(np.uint64), la.ICWS(permutations=10_000), "weighted"))
+        found.append(la.Signatures(values.astype(np.uint64), la.DartMinHash(permutations=10_000), "weighted"))
         wide = [
             la.PermutationMinHash(universe=1 << 40, permutations=10_000),
             la.PermutationBins(universe=10**12, permutations=10_000),
