@@ -18,7 +18,6 @@ _HOMES = {
     "BBit": "sketches.packed",
     "BBitFeatures": "bridges.features",
     "BandingIndex": "search.banding",
-    "CMinHash": "sketches.circulant",
     "ColumnFunctions": "bridges.columns",
     "DartMinHash": "sketches.weighted",
     "DocumentFrequencies": "text.features",
@@ -136,7 +135,6 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.circulant import CMinHash
     from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash

@@ -159,17 +159,3 @@ def fill_in_reverse(bins, seed):
             if value != EMPTY and out[target] == EMPTY:
                 out[target] = value
     return out
-
-
-def fill_in_circles(values, bins, seed, salt, inner):
-    """Empty bins take the least of what the bin that they would copy holds, moved by their number on a circle, and mixed."""
-    held = [[] for _ in range(bins)]
-    for x in values:
-        mixed = ((x ^ fmix64(seed)) * 0xD6E8FEB86659FD93) & MASK
-        held[(mixed >> 32) * bins >> 32].append(mixed % 2**31)
-    out = [min(places, default=EMPTY) for places in held]
-    donors = fill_optimally([EMPTY if value == EMPTY else j for j, value in enumerate(out)], salt)
-    for j, donor in enumerate(donors):
-        if out[j] == EMPTY and donor != EMPTY:
-            out[j] = min(fmix64((place - j) % 2**31 ^ inner) % 2**31 for place in held[donor])
-    return out

@@ -16,11 +16,9 @@ SIGNED = {
     "rotation": la.OnePermutation(permutations=16, densify="rotation").sign(SHINGLES),
     "optimal": la.OnePermutation(permutations=16, densify="optimal").sign(SHINGLES),
     "reverse": la.OnePermutation(permutations=16, densify="reverse").sign(SHINGLES),
-    "circulant": la.OnePermutation(permutations=16, densify="circulant").sign(SHINGLES),
     "filled": la.OnePermutation(permutations=16).fill(la.OnePermutation(permutations=16).sign(SHINGLES), "rotation"),
     "DartMinHash": la.DartMinHash(permutations=16).sign(WEIGHTED),
     "PermutationMinHash": la.PermutationMinHash(universe=1 << 64, permutations=16).sign_sets(KEYS, OFFSETS),
-    "CMinHash": la.CMinHash(universe=40, permutations=16).sign_sets(KEYS, OFFSETS),
     "merged": la.MinHash(permutations=16).sign(SHINGLES).merge(la.MinHash(permutations=16).sign(SHINGLES)),
 }
 RAW = la.OnePermutation(permutations=16).sign(SHINGLES)
@@ -64,9 +62,7 @@ def test_slots_of_64_bits_that_look_like_empty_ones_of_32_are_not():
     assert not signatures.empty.any() and len(la.BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
 
 
-@pytest.mark.parametrize(
-    "scheme", ["FastSimilarity", "MinHash", "rotation", "optimal", "reverse", "circulant", "filled", "CMinHash", "merged"]
-)
+@pytest.mark.parametrize("scheme", ["FastSimilarity", "MinHash", "rotation", "optimal", "reverse", "filled", "merged"])
 def test_files_remember_which_documents_are_empty(tmp_path, scheme):
     la.save(SIGNED[scheme], tmp_path / "sketches")
     assert np.flatnonzero(la.load(tmp_path / "sketches").empty).tolist() == EMPTY
@@ -101,7 +97,7 @@ def test_packed_raw_bins_of_empty_documents_match_nothing():
 
 
 @pytest.mark.parametrize("packing", [la.BBit(), la.XorBits(), la.Fractional(shares=[(1, 0.5), (2, 0.5)])])
-@pytest.mark.parametrize("scheme", ["MinHash", "rotation", "circulant", "DartMinHash", "PermutationMinHash", "CMinHash"])
+@pytest.mark.parametrize("scheme", ["MinHash", "rotation", "DartMinHash", "PermutationMinHash"])
 def test_bits_of_empty_documents_are_refused(packing, scheme):
     with pytest.raises(la.ParameterError, match="document 1 is empty, and 2 more"):
         packing.pack(SIGNED[scheme])

@@ -226,16 +226,3 @@ def test_inverse_frequencies_count_boilerplate_less():
     weighted = la.DartMinHash(permutations=512).sign(la.weigh(texts))
     assert plain.estimated_resemblance(0, 1) > 0.4
     assert weighted.estimated_resemblance(0, 1) < 0.25
-
-
-def test_chunks_of_a_slot_have_the_variance_of_theory(rng):
-    """Chunks agree all at once or by chance: 20,000 signatures of 32 slots, 4 chunks of 2 bits."""
-    r, n, k, m, b = 0.7, 20_000, 32, 4, 2
-    left = rng.integers(0, 1 << b, (n, k, m), dtype=np.uint8)
-    right = np.where(rng.random((n, k, 1)) < r, left, rng.integers(0, 1 << b, (n, k, m), dtype=np.uint8))
-    found = bbit.resemblance((left == right).mean((1, 2)), b)
-    theory = bbit.partitioned_variance(r, b, m, k)
-    assert abs(found.mean() - r) < 4 * (theory / n) ** 0.5
-    assert found.var() == pytest.approx(theory, abs=4 * theory * (2 / n) ** 0.5)
-    assert bbit.partitioned_variance(r, b, 1, k) == pytest.approx(bbit.variance(r, b, k))
-    assert theory > bbit.variance(r, b, k * m)

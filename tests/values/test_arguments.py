@@ -66,8 +66,8 @@ def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
             expected = la.DartMinHash(permutations=8).sign(make(values, weights, offsets)).values
             found = la.DartMinHash(permutations=8).sign(make(v, weights.astype(">f8"), o)).values
             np.testing.assert_array_equal(found, expected)
-        for permuted in (la.PermutationMinHash(universe=50, permutations=8), la.CMinHash(universe=50, permutations=8)):
-            np.testing.assert_array_equal(permuted.sign_sets(v, o).values, permuted.sign_sets(values, offsets).values)
+        permuted = la.PermutationMinHash(universe=50, permutations=8)
+        np.testing.assert_array_equal(permuted.sign_sets(v, o).values, permuted.sign_sets(values, offsets).values)
 
 
 def test_pairs_of_no_documents():
@@ -83,7 +83,6 @@ COMPARE = {
     "OnePermutation": la.OnePermutation().sign(SHINGLES).estimated_resemblance,
     "DartMinHash": la.DartMinHash().sign(WEIGHTED).estimated_resemblance,
     "PermutationMinHash": la.PermutationMinHash(universe=9).sign_sets([1, 2, 2, 3], [0, 2, 4]).estimated_resemblance,
-    "CMinHash": la.CMinHash(universe=9, permutations=9).sign_sets([1, 2, 2, 3], [0, 2, 4]).estimated_resemblance,
     "BBit": la.BBit().pack(la.FastSimilarity().sign(SHINGLES)).estimated_resemblance,
     "raw bins": la.BBit().pack(la.OnePermutation().sign(SHINGLES)).estimated_resemblance,
     "distance": la.SimHash().sign(SHINGLES).distance,
@@ -162,8 +161,8 @@ def test_keys_of_permutations_are_integers():
         Permutation(universe=0)
 
 
-@pytest.mark.parametrize("scheme", [la.PermutationMinHash(universe=10), la.CMinHash(universe=10, permutations=4)])
-def test_elements_of_a_universe_are_in_it_and_once_in_a_set(scheme):
+def test_elements_of_a_universe_are_in_it_and_once_in_a_set():
+    scheme = la.PermutationMinHash(universe=10)
     for wrong in ([10, 1], [-1, 1], [3, 3]):
         with pytest.raises(la.ParameterError):
             scheme.sign_sets(wrong, [0, 2])
@@ -234,11 +233,11 @@ def test_slots_are_a_table_of_unsigned_integers():
 INTEGERS = {
     "permutations": [lambda x, make=make: make(permutations=x) for make in
                      (la.FastSimilarity, la.MinHash, la.OnePermutation, la.DartMinHash)]
-    + [lambda x: la.PermutationMinHash(universe=9, permutations=x), lambda x: la.CMinHash(universe=1 << 20, permutations=x)]
+    + [lambda x: la.PermutationMinHash(universe=9, permutations=x)]
     + [lambda x: la.plan(permutations=x)],
     "seed": [lambda x, make=make: make(seed=x) for make in
              (la.FastSimilarity, la.MinHash, la.OnePermutation, la.DartMinHash, la.SimHash)]
-    + [lambda x: la.PermutationMinHash(universe=9, seed=x), lambda x: la.CMinHash(universe=999, seed=x)],
+    + [lambda x: la.PermutationMinHash(universe=9, seed=x)],
     "bits": [lambda x: la.BBit(bits=x), lambda x: la.SimHash(bits=x)],
     "combined": [lambda x: la.XorBits(combined=x)],
     "bands": [lambda x: la.BandingIndex(bands=x, rows=1), lambda x: la.plan(bands=x, rows=1)],

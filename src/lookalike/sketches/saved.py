@@ -16,14 +16,13 @@ from ..files.layout import Kind
 from ..text.shingle import RULES, Shingling
 from ..theory.known_sizes import size_steps, sizes_of
 from ..values import PackedSignatures, Signatures
-from .circulant import CMinHash
 from .minhash import FastSimilarity, MinHash
 from .packed import BBit, Fractional, XorBits
 from .permutation import OnePermutation, PermutationBins, PermutationMinHash
 from .quantiles import QuantileBits
 
 SIGNATURES = Kind(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
-_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins, CMinHash)}
+_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
 _DTYPES = {
     "values": ("<u4", "<u8"),
     "words": ("<u8",),

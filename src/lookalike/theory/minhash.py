@@ -97,49 +97,6 @@ def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     return np.sqrt(variance(resemblance, permutations))
 
 
-def circulant_variance(resemblance: ArrayLike, permutations: ArrayLike, union_size: int, universe: int) -> Float:
-    """Variance of the share of equal slots of C-MinHash: R (1 - R) / k times 1 - (k - 1) / (f - 1) E[(f - m) / (f + m)].
-
-    Of the f places of the union m are taken by no member once all move on by some places. E is over m, which is hypergeometric:
-    of f drawn from D - 1, those among D - f.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    permutations : array_like of int in [1, universe]
-        Number k of slots.
-    union_size : int in [1, universe]
-        f, members of both sets together.
-    universe : int >= 1
-        D.
-
-    Raises
-    ------
-    ParameterError
-        If the union or the permutations are more than the universe.
-
-    Notes
-    -----
-    Exact if the universe is prime. Else moves that come round in a few steps bring more places back, and the variance is a
-    little lower. The ratio to ``variance`` does not depend on R. Time and memory: the smaller of f and D - f.
-
-    References
-    ----------
-    Li & Li, "C-MinHash: Improving Minwise Hashing with Circulant Permutation", ICML 2022; this form is derived here. Two slots
-    look at f + m places, any of which is as likely to have the least value: one that both look at (f - m) decides both slots,
-    one of the others (m each) its own. So both agree with probability R^2 - R (1 - R) / (f - 1) E[(f - m) / (f + m)].
-    """
-    k, f, d = count("permutations", permutations), int(count("union_size", union_size)), int(count("universe", universe))
-    if f > d or np.any(k > d):
-        raise ParameterError(f"a universe of {d} has no room for a union of {f} or {permutations!r} slots")
-    m = np.arange(min(1.0, d - f), min(f, d - f) + 1.0)
-    n = m[:-1]
-    logs = np.cumsum(np.log(np.append(1.0, (f - n) * (d - f - n) / (n * (n + 1.0)))))
-    weights = np.exp(logs - logs.max())
-    both = float((weights * (f - m) / (f + m)).sum() / weights.sum())
-    return variance(resemblance, k) * (1.0 - (k - 1.0) / max(f - 1, 1) * both)
-
-
 def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
     """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
 
