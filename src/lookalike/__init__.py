@@ -44,7 +44,6 @@ _HOMES = {
     "PermutationBins": "sketches.permutation",
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
-    "QuantileBits": "sketches.quantiles",
     "Result": "results.result",
     "Seen": "recipes.seen",
     "Settings": "settings.settings",
@@ -138,7 +137,6 @@ if TYPE_CHECKING:
     from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
-    from .sketches.quantiles import QuantileBits
     from .sketches.saved import load, save
     from .sketches.simhash import SimHash
     from .sketches.weighted import DartMinHash

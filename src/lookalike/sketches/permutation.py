@@ -122,7 +122,7 @@ class OnePermutation(SlotScheme):
         if signatures.scheme != self or self.densify != "none":
             raise ParameterError(f"only raw signatures of {self} can be filled; these are of {signatures.scheme}")
         scheme = replace(self, densify=densify)
-        return Signatures(scheme._filled(signatures.values), scheme, signatures.shingling, sizes=signatures.sizes)
+        return Signatures(scheme._filled(signatures.values), scheme, signatures.shingling)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
         """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis.
