@@ -24,11 +24,6 @@ class DartMinHash(Scheme):
     permutations : int >= 1
     seed : int in [0, 2^64), default 1
 
-    Raises
-    ------
-    ParameterError
-        When signing, if a weight is below 2^-40 or above 2^500.
-
     Notes
     -----
     Time: about n + k log k steps for n elements and k slots. Darts are thrown by element, in strips of weight, so that
@@ -64,6 +59,11 @@ class DartMinHash(Scheme):
         Returns
         -------
         Signatures
+
+        Raises
+        ------
+        ParameterError
+            If a weight is below 2^-40 or above 2^500.
         """
         for outside in (sets.weights.min(initial=1.0), sets.weights.max(initial=1.0)):
             if not kernel.LEAST_WEIGHT <= outside <= kernel.MOST_WEIGHT:
