@@ -66,7 +66,6 @@ class Index(Reader):
         standard_error: float | None = None,
         sketch_bytes: int | None = None,
         probes: int | None = None,
-        tables: int | None = None,
         seed: int | str = 1,
     ) -> Index:
         """Make an empty index and open it.
@@ -104,9 +103,6 @@ class Index(Reader):
         probes : int in [1, 20000], optional
             For "simhash": keep one table in place of ``radius + 1``, and look at so many places of it, which the weakest bits
             of the query name. It takes less disk space, and finds a share of the matches only: ``info`` states it.
-        tables : int in [1, 8], optional
-            With probes: keep so many tables, which share the probes. Two find with 10 probes what one finds with 30, and take
-            12 bytes a document more. Default 1.
         seed : int in [0, 2^64) or "random", default 1
             The only source of randomness. "random" draws one that nobody can know beforehand; ``info`` states the number.
 
@@ -123,7 +119,7 @@ class Index(Reader):
         """
         folder = Path(path)
         optional = {
-            "width": width, "radius": radius, "probes": probes, "tables": tables, "bands": bands, "rows": rows,
+            "width": width, "radius": radius, "probes": probes, "bands": bands, "rows": rows,
             "bits": bits, "slots": slots, "standard_error": standard_error, "sketch_bytes": sketch_bytes,
         }  # fmt: skip
         made = plan_kind(

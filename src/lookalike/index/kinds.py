@@ -17,7 +17,7 @@ from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
-from ..search.weak_bits import MAX_PREFIX, MOST_TABLES, WeakBits
+from ..search.weak_bits import MAX_PREFIX, WeakBits
 from ..sketches.minhash import FastSimilarity
 from ..sketches.simhash import SimHash
 from ..theory import banding, mixture, shares, simhash
@@ -165,13 +165,11 @@ class MinHashKind(Kind):
 @dataclass(frozen=True, kw_only=True)
 class SimHashKind(Kind):
     """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes. With
-    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V), or
-    one for each of ``tables``, turned by as many blocks."""
+    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V)."""
 
     radius: int = 3  # bits in which fingerprints of near-duplicates may differ
-    # runs that a query looks at, of all tables: its own, and those that it would be in if its weakest bits were others
+    # runs that a query looks at: its own, and those that it would be in if its weakest bits were others
     probes: int | None = None
-    tables: int = 1  # that are probed
     name = "simhash"
     lanes, n_codes, lowest = Lanes(1, BITS // WORD, 1), BITS // WORD, -BITS
 
@@ -183,11 +181,6 @@ class SimHashKind(Kind):
             raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
         if self.probes is not None and not 1 <= self.probes <= MOST_PROBES:
             raise ParameterError(f"probes must be in 1..{MOST_PROBES:,}; got {self.probes}")
-        whole("tables", self.tables, 1, MOST_TABLES)
-        if self.tables > 1 and self.probes is None:
-            raise ParameterError(f"tables are for probes, and there are none: give probes, {self.tables} or more, or no tables")
-        if self.probes is not None and self.probes < self.tables:
-            raise ParameterError(f"probes must be at least {self.tables}, one for each table; got {self.probes}")
 
     @cached_property
     def method(self) -> SimHashMethod:
@@ -195,17 +188,17 @@ class SimHashKind(Kind):
 
     @property
     def left_out(self) -> frozenset[str]:
-        return frozenset(("probes",) if self.probes is None else ()) | frozenset(("tables",) if self.tables == 1 else ())
+        return frozenset(("probes",) if self.probes is None else ())
 
     @property
     def n_keys(self) -> int:
-        """Of radius + 1 blocks one is free of differences. What is probed needs one table, and fewer probes with a few."""
-        return self.radius + 1 if self.probes is None else self.tables
+        """Of radius + 1 blocks one is free of differences. What is probed needs one table."""
+        return self.radius + 1 if self.probes is None else 1
 
     @property
     def prefix_bits(self) -> int:
         """Those of a block; at most those of the longest prefix that is probed."""
-        return BITS // self.n_keys if self.probes is None else min(MAX_PREFIX, BITS // self.tables)
+        return BITS // self.n_keys if self.probes is None else MAX_PREFIX
 
     @cached_property
     def least(self) -> int:
@@ -238,13 +231,13 @@ class SimHashKind(Kind):
         if self.probes is None:
             return 1.0
         sizes = [(bits, n) for bits, n in tables if n] or [(self.prefix_bits, 1)]
-        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS, self.tables) for bits, n in sizes)
+        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS) for bits, n in sizes)
         return sum(found) / sum(n for _, n in sizes)
 
     def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
         if self.probes is None:
             return NO_PREFIXES
-        weak = WeakBits.within(BITS, prefix_bits, self._farthest, self.probes, self.tables)
+        weak = WeakBits.within(BITS, prefix_bits, self._farthest, self.probes)
         return weak.prefixes(sketches.keys, sketches.margins, 0, len(sketches))
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
