@@ -157,29 +157,6 @@ def _check_feasible(resemblance: Float, left: Float, right: Float) -> None:
         )
 
 
-def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2).
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    size_left, size_right : array_like of int >= 1
-
-    Raises
-    ------
-    ParameterError
-        If sets of these sizes cannot have this resemblance.
-
-    References
-    ----------
-    The minimum of the union lies in the left set alone with probability |A - B| / |A | B|.
-    """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    left, right = count("size_left", size_left), count("size_right", size_right)
-    _check_feasible(r, left, right)
-    return (left - r * right) / (left + right)
-
-
 def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
     """Share of the left set that lies in the right one: (1 + f2 / f1) R / (1 + R).
 
@@ -201,51 +178,3 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     left = count("size_left", size_left)
     _check_feasible(within("resemblance", resemblance, 0.0, 1.0), left, count("size_right", size_right, 0))
     return intersection(resemblance, size_left, size_right) / left
-
-
-def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Resemblance of two sets of which a share C of the left lies in the right: C / (1 + f2 / f1 - C).
-
-    Parameters
-    ----------
-    containment : array_like of float in [0, 1]
-    size_left : array_like of int >= 1
-    size_right : array_like of int >= 0
-
-    Raises
-    ------
-    ParameterError
-        If the share is more than the right set.
-
-    References
-    ----------
-    ``containment``, solved for R.
-    """
-    c = within("containment", containment, 0.0, 1.0)
-    left, right = count("size_left", size_left), count("size_right", size_right, 0)
-    if np.any(c * left > right * (1.0 + 1e-9)):
-        raise ParameterError(
-            f"a share {containment!r} of {size_left!r} members is more than the {size_right!r} of the right set"
-        )
-    return c / (1.0 + right / left - c)
-
-
-def containment_variance(
-    resemblance: ArrayLike, resemblance_variance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
-) -> Float:
-    """Variance of the containment computed from an estimated resemblance, by the delta method.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    resemblance_variance : array_like of float >= 0
-    size_left : array_like of int >= 1
-    size_right : array_like of int >= 0
-
-    References
-    ----------
-    Delta method: the squared derivative of ``containment`` times the variance.
-    """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    slope = (1.0 + count("size_right", size_right, 0) / count("size_left", size_left)) / (1.0 + r) ** 2
-    return slope**2 * within("resemblance_variance", resemblance_variance, 0.0, np.inf)
