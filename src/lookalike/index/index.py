@@ -61,7 +61,7 @@ class Index(Reader):
         radius: int | None = None,
         bands: int | None = None,
         rows: int | None = None,
-        bits: float | None = None,
+        bits: int | None = None,
         slots: int | None = None,
         standard_error: float | None = None,
         sketch_bytes: int | None = None,
@@ -90,10 +90,8 @@ class Index(Reader):
             For "simhash": bits in which fingerprints of near-duplicates can differ; default 3.
         bands, rows : int >= 1, optional
             For "minhash": in place of the planner's choice.
-        bits : {1, 2, 4, 8, 16} or float in (0, 8), optional
-            For "minhash": of each slot kept for estimates; default 16. With 1/2, 1/3 and so on so many slots share one bit,
-            their XOR: near a threshold of 1 as many bits then tell more. Numbers between two of these mix both: 1.5 is one bit
-            of half of the slots and two of the others.
+        bits : {1, 2, 4, 8, 16}, optional
+            For "minhash": of each slot kept for estimates; default 16.
         slots : int in [1, 65536], optional
             For "minhash": kept for estimates; default 256.
         standard_error : float in [0.0001, 1), optional
