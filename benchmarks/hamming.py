@@ -74,8 +74,6 @@ def contestants(n: int) -> dict[str, tuple[Callable[[], Any], bool, bool]]:
         "Manku, 10 tables, first match": (lambda: la.TableIndex(radius=RADIUS, blocks=5, lead=2), False, True),
         "PSM_A, 23 probes": (lambda: la.WeakBitIndex(radius=RADIUS), True, False),
         "PSM_F, 15 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=15), True, True),
-        "weak bits in 2 tables, 10 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=10, tables=2), True, False),
-        "weak bits in 3 tables, 6 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=6, tables=3), True, False),
         "one table, all flips": (lambda: la.WeakBitIndex(radius=RADIUS, probes=None), False, False),
     }
 
@@ -88,7 +86,7 @@ def predicted(index: Any, n: int, hits: float, costs: Costs) -> float:
         found = hamming_costs.manku_query(n, 64, index.blocks, index.lead, costs, binary=index.lookup == "binary")
     else:
         weak = index.weak_bits(n)
-        found = hamming_costs.weak_bits_query(n, weak.count, weak.probes, RADIUS, costs, weak.tables)
+        found = hamming_costs.weak_bits_query(n, weak.count, weak.probes, RADIUS, costs)
     return (found + hits * costs.hit) / 1e3
 
 

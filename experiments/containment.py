@@ -2,7 +2,6 @@
 
 python experiments/containment.py                       planted excerpts, in documents 1 to 1,000 times as long
 python experiments/containment.py real FILE THRESHOLD   kept documents that another kept one contains
-python experiments/containment.py sketches              errors of containments that are estimated from sketches
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import pyarrow.parquet as pq
 import scipy.sparse as sparse
 
 import lookalike as la
-from lookalike.theory import bbit, known_sizes, minhash
 
 WORDS, THRESHOLD, AT_A_TIME = 200, 0.9, 500
 
@@ -73,38 +71,8 @@ def show_real(path: str, threshold: float) -> None:
     )
 
 
-def show_sketches(size: int = 200, slots: int = 128, n: int = 400) -> None:
-    """Print errors of n estimates, measured and by theory, from equal slots or bits alone and from their order."""
-    print(
-        "| sizes | containment | 32 bits, equal | 32 bits, order | `BBit(4)` | `QuantileBits(4)` | `BBit(8)` | `QuantileBits(8)` |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    generator, rows = np.random.default_rng(11), np.arange(n)
-    for times, share in ((1, 0.5), (1, 0.9), (3, 0.9), (10, 0.5), (10, 0.9), (100, 0.9)):
-        common, other, total = round(share * size), size * times, size * (1 + times)
-        members = generator.integers(0, 1 << 62, (n, total - common), dtype=np.uint64)
-        values = np.concatenate([members[:, :size].ravel(), members[:, size - common :].ravel()])
-        shingles = la.Shingles.from_arrays(values, np.append(rows * size, n * size + np.arange(n + 1) * other))
-        signatures = la.MinHash(permutations=slots, seed=5).sign(shingles).with_sizes(shingles.sizes)
-        r = minhash.resemblance(common, size, other)
-        slope = total / (1 + r) ** 2 / size
-        cells = []
-        for bits in (None, 4, 8):
-            equal = (signatures if bits is None else la.BBit(bits=bits).pack(signatures)).estimated_resemblance(rows, rows + n)
-            ordered = signatures if bits is None else la.QuantileBits(bits=bits).pack(signatures)
-            found = equal / (1 + equal) * total / size, ordered.estimated_containment(rows, rows + n)
-            plain = minhash.variance(r, slots) if bits is None else bbit.variance(r, bits, slots)
-            given = (common, size, other)
-            best = known_sizes.variance(*given, slots) if bits is None else known_sizes.code_variance(*given, bits, slots)
-            for estimate, theory in zip(found, (slope * plain**0.5, best**0.5 / size), strict=True):
-                cells.append(f"{np.mean((estimate - share) ** 2) ** 0.5:.3f} ({theory:.3f})")
-        print(f"| 1:{times} | {share} | {' | '.join(cells)} |")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["sketches"]:
-        show_sketches()
-    elif sys.argv[1:2] == ["real"]:
+    if sys.argv[1:2] == ["real"]:
         show_real(sys.argv[2], float(sys.argv[3]))
     else:
         show_planted()

@@ -34,7 +34,6 @@ SECTIONS: dict[str, str] = {
     "t-flips": "matching.flips:figure_5",
     "t-checked": "matching.checked:figure_7",
     "t-recall": "matching.recall:figure_8",
-    "t-tables": "matching.tables:few_tables",
     "t-batches": "matching.batches:figure_10",
     "t-costs": "matching.costs:chapter_6",
 }

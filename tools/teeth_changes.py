@@ -14,7 +14,6 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "sketches/packed.py": ("most_likely", "if_clear", "estimate", "_combined"),
     "sketches/permutation.py": ("estimate", "_of_filled"),
     "sketches/minhash.py": ("share_of_equal", "estimate"),
-    "sketches/set_sketch.py": ("cardinality", "_joint", "estimated_*"),
     "values/packed.py": ("estimated_resemblance",),
     "values/signatures.py": ("distance", "estimated_cosine"),
     "index/kinds.py": ("chance", "least", "_match", "_enough", "recall_at*", "error_at*", "share_probed", "estimates"),

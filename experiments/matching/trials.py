@@ -37,12 +37,10 @@ def among_random(words: np.ndarray, margins: np.ndarray, pages: np.ndarray, n: i
     )  # fmt: skip
 
 
-def probe_ranks(trial: Trial, prefix: int, most: int = MOST, tables: int = 1) -> np.ndarray:
+def probe_ranks(trial: Trial, prefix: int, most: int = MOST) -> np.ndarray:
     """At which probe each pair is found, from 1; ``most + 1`` where it is not: the probes are those of the library."""
-    weak = WeakBits(64, prefix, RADIUS, most, tables)
-    wanted = weak.prefixes(trial.queries[:, None], trial.margins, 0, len(trial.queries))
-    shifts = np.array(weak.first_bits, np.uint64)[np.arange(most) % tables]
-    equal = wanted[trial.asked] == trial.near[:, None] >> shifts & np.uint64((1 << prefix) - 1)
+    wanted = WeakBits(64, prefix, RADIUS, most).prefixes(trial.queries[:, None], trial.margins, 0, len(trial.queries))
+    equal = wanted[trial.asked] == trial.near[:, None] >> np.uint64(64 - prefix)
     return np.where(equal.any(1), equal.argmax(1) + 1, most + 1)
 
 
@@ -78,7 +76,7 @@ def needed(ranks: np.ndarray, wanted: float = WANTED) -> int:
     return int(np.sort(ranks)[int(np.ceil(wanted * len(ranks))) - 1])
 
 
-def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, step: float = 0.5, tables: int = 1) -> np.ndarray:
+def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, step: float = 0.5) -> np.ndarray:
     """Chance that a near-duplicate of each chosen query is found with 1, 2, ... probes, by ``weak_bit_recall``.
 
     Sigma is unknown: it is log-normal, and summed over by the trapezoidal rule. Far smaller ones flip nothing, far larger ones
@@ -86,7 +84,7 @@ def expected_found(trial: Trial, chosen: np.ndarray, prefix: int, most: int, ste
     """
     x = np.arange(-3.5, 1.51, step)
     sigmas = np.broadcast_to(SIGMA * np.exp(SPREAD * x), (len(chosen), len(x)))
-    found, near = weak_bit_recall(trial.margins[chosen], sigmas, prefix, most, RADIUS, tables)
+    found, near = weak_bit_recall(trial.margins[chosen], sigmas, prefix, most, RADIUS)
     weights = np.exp(-(x**2) / 2)
     return (found * weights[:, None]).sum(1) / (near * weights).sum(1)[:, None]
 
@@ -107,15 +105,13 @@ def drawn_shares(margins: np.ndarray, sigma: float, prefix: int, probes: int, ti
     return counts / times
 
 
-def theory_recall(
-    trial: Trial, chosen: int, prefix: int, most: int, tables: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def theory_recall(trial: Trial, chosen: int, prefix: int, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Recall of the first so many queries by theory, its standard error and the expected misses, each (2, most): R_A and R_F.
 
     Given its query each near-duplicate is found or not by itself, so that some one of s is found with chance
     1 - (1 - recall)^s; errors are those of sums of independent trials with these chances.
     """
-    one = expected_found(trial, np.arange(chosen), prefix, most, tables=tables)
+    one = expected_found(trial, np.arange(chosen), prefix, most)
     members = np.bincount(trial.asked[trial.asked < chosen])[:, None]
     either = 1 - (1 - one) ** members
     out = []

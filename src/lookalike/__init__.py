@@ -18,7 +18,6 @@ _HOMES = {
     "BBit": "sketches.packed",
     "BBitFeatures": "bridges.features",
     "BandingIndex": "search.banding",
-    "CMinHash": "sketches.circulant",
     "ColumnFunctions": "bridges.columns",
     "DartMinHash": "sketches.weighted",
     "DocumentFrequencies": "text.features",
@@ -29,7 +28,6 @@ _HOMES = {
     "Foresight": "recipes.foresight",
     "Fractional": "sketches.packed",
     "HammingIndex": "search.hamming",
-    "ICWS": "sketches.weighted",
     "IncompatibleSketchError": "errors",
     "Index": "index.index",
     "IndexFormatError": "errors",
@@ -46,10 +44,7 @@ _HOMES = {
     "PermutationBins": "sketches.permutation",
     "PermutationMinHash": "sketches.permutation",
     "Plan": "planner",
-    "ProbMinHash": "sketches.weighted",
-    "QuantileBits": "sketches.quantiles",
     "Result": "results.result",
-    "SetSketch": "sketches.set_sketch",
     "Seen": "recipes.seen",
     "Settings": "settings.settings",
     "Shingles": "values",
@@ -139,15 +134,12 @@ if TYPE_CHECKING:
     from .search.tables import TableIndex
     from .search.weak_bits import WeakBitIndex
     from .settings.settings import Settings
-    from .sketches.circulant import CMinHash
     from .sketches.minhash import FastSimilarity, MinHash
     from .sketches.packed import BBit, Fractional, XorBits
     from .sketches.permutation import OnePermutation, PermutationBins, PermutationMinHash
-    from .sketches.quantiles import QuantileBits
     from .sketches.saved import load, save
-    from .sketches.set_sketch import SetSketch
     from .sketches.simhash import SimHash
-    from .sketches.weighted import ICWS, DartMinHash, ProbMinHash
+    from .sketches.weighted import DartMinHash
     from .steps.keep import Kept, exact_pairs, keep, verify
     from .text.features import DocumentFrequencies, WordTokenizer, weigh
     from .text.hashes import shingle

@@ -253,7 +253,7 @@ def test_works_without_a_writable_cache(tmp_path):
 def test_tune_lists_searches(capfd):
     code, out, _ = run(capfd, "tune", "-n", "1000000", "--recall", "0.95", "--memory", "60MB")
     assert code == 0 and "WeakBitIndex(radius=3" in out and "HammingIndex(radius=3" in out
-    assert re.search(r"  0\.9\d{3} ± 0\.00\d\d  +WeakBitIndex\(.*, probes=5, tables=2\)", out)
+    assert re.search(r"  0\.9\d{3} ± 0\.00\d\d  +WeakBitIndex\(.*, probes=\d+\)", out)
     assert re.search(r"  1\.0000  +HammingIndex", out), "what is exact has no error"
     code, out, _ = run(capfd, "tune", "-n", "1e6", "--json")
     assert {choice["error"] > 0 for choice in json.loads(out)["choices"] if "WeakBit" in choice["method"]} == {True}

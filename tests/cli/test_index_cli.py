@@ -91,19 +91,9 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
     assert held["recall_at_threshold"] == pytest.approx(known["recall_at_threshold"] * held["share_found_by_probes"])
     shown = run("index", "info", path).output
     assert "\nprobes                      5\n" in shown and "share found by probes" in shown
-    two = tmp_path / "two"
-    said = run("index", "create", two, "--kind", "simhash", "--probes", "5", "--tables", "2").output
-    assert "5 probes of 2 tables (share found" in said
-    run("index", "add", two, corpus, "--id", "key")
-    assert run("index", "query", two, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
-    assert json.loads(run("index", "info", two, "--json").output)["parameters"]["tables"] == 2
-    assert failure(capsys, "index", "create", tmp_path / "x", "--kind", "simhash", "--tables", "2")[1].startswith(
-        "error: tables are for probes, and there are none"
-    )
     for options, bits, slots in (
         (("--standard-error", "0.025"), 1, 576), (("--sketch-bytes", "64"), 1, 512), (("--bits", "2", "--slots", "400"), 2, 400),
-        (("--bits", "8", "--sketch-bytes", "64"), 8, 64), (("--bits", "1/2"), 0.5, 256),
-        (("--bits", ".25", "--sketch-bytes", "16"), 0.25, 512), (("--bits", "1.5", "--slots", "100"), 1.5, 100), (("--bits", "2/3"), 2 / 3, 256),
+        (("--bits", "8", "--sketch-bytes", "64"), 8, 64),
     ):  # fmt: skip
         path = tmp_path / f"{bits}-{slots}"
         run("index", "create", path, *options)
@@ -115,7 +105,7 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
         2, "error: an index of kind minhash has no parameter 'probes'; it has bands, bits, fold_case, normalization, recall, rows, "
         "seed, slots, threshold, unit, width\n",
     )  # fmt: skip
-    for bits in ("9", "8.5", "1/0", "a/2", "0", "1/257"):
+    for bits in ("9", "3", "8.5", "1/2", "a/2", "0"):
         assert failure(capsys, "index", "create", tmp_path / "x", "--bits", bits)[0] == 2 and not (tmp_path / "x").exists()
 
 

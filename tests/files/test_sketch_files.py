@@ -209,7 +209,7 @@ def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
 
 def test_what_cannot_be_saved(tmp_path):
     own = la.FastSimilarity(permutations=8).sign(la.shingle(["a b"], tokenizer=str.split))
-    weighted = la.ICWS(permutations=4).sign(la.WeightedSets.from_arrays([1], [1.0], [0, 1]))
+    weighted = la.DartMinHash(permutations=4).sign(la.WeightedSets.from_arrays([1], [1.0], [0, 1]))
     for value in (own, weighted):
         with pytest.raises(la.ParameterError):
             la.save(value, tmp_path / "x")

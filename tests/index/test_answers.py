@@ -84,7 +84,6 @@ def test_tables_are_those_that_arrow_makes(rng, n, longest, exact):
 KINDS = {
     "minhash": {"threshold": 0.5, "slots": 48},
     "packed": {"threshold": 0.5, "bits": 4, "slots": 36},
-    "mixed": {"threshold": 0.5, "bits": 3, "slots": 36},
     "simhash": {"kind": "simhash", "threshold": 0.7, "radius": 7, "unit": "word", "width": 1},
     "probed": {"kind": "simhash", "threshold": 0.8, "radius": 5, "probes": 40, "unit": "word", "width": 1},
 }

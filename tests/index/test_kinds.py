@@ -14,7 +14,8 @@ from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
 from lookalike.kernels import packing as kernel
 from lookalike.sketches.minhash import FastSimilarity
-from lookalike.theory import bbit, mixture, shares, simhash, xor_bits
+from lookalike.theory import bbit, mixture, shares, simhash
+from lookalike.theory.mixture import Part
 from lookalike.values import Shingles
 
 
@@ -51,10 +52,10 @@ def test_errors_of_estimates():
     estimated, error = make_kind("minhash").estimate(score)
     slope = 256 * (estimated[-1] - estimated[-2])
     np.testing.assert_allclose(error, shares.share_error(score, 256) * slope, rtol=1e-9)
-    for bits in (1, 4, 0.5):  # also of fewer equal codes than chance makes
+    for bits in (1, 4):  # also of fewer equal codes than chance makes
         kind = make_kind("minhash", bits=bits, slots=60)
-        counts = np.arange(kind._stored + 1)
-        np.testing.assert_allclose(kind.estimates[1], mixture.estimate(counts[:, None], kind._parts)[1], rtol=1e-9)
+        counts, parts = np.arange(61), [Part(slots=60, bits=bits)]
+        np.testing.assert_allclose(kind.estimates[1], mixture.estimate(counts[:, None], parts, 0.0, 0.0)[1], rtol=1e-9)
     estimated, error = make_kind("simhash").estimate(-np.arange(65))
     np.testing.assert_allclose(estimated, np.cos(np.pi * np.arange(65) / 64), atol=1e-12)
     np.testing.assert_allclose(error, simhash.cosine_error(np.arange(65)), rtol=1e-12)
@@ -180,71 +181,6 @@ def test_packed_bits_are_those_of_the_slots(rng, bits):
     whole = [sum(code << 16 * place for place, code in enumerate(row)) for row in codes.tolist()]
     assert [[w >> bits * i & (1 << bits) - 1 for i in range(slots)] for w in whole] == expected
     assert codes.shape[1] == -(-slots * bits // 16) and not any(w >> bits * slots for w in whole)
-
-
-@pytest.mark.parametrize("combined", [2, 3])
-def test_xors_are_those_of_the_slots(rng, combined):
-    """Bit by bit those that ``XorBits`` holds, and estimates those that it makes of as many matches."""
-    slots = 66
-    left, right = pairs_of_sets(300, 1000, 950, rng)
-    kind = make_kind("minhash", bits=1 / combined, slots=slots)
-    a, b = kind.sketch(*left), kind.sketch(*right)
-    scheme = FastSimilarity(permutations=kind.plan.bands * kind.plan.rows + slots, seed=1)
-    wide = np.ascontiguousarray(scheme.sign(Shingles(*left)).values[:, -slots:]).astype(np.uint64)
-    planes = np.zeros((300, 1), np.uint64)
-    kernel.pack_xor(wide, 0, slots, combined, True, planes, 0)
-    assert [sum(code << 16 * place for place, code in enumerate(row)) for row in a.codes.tolist()] == planes[:, 0].tolist()
-    differ = np.bitwise_count(a.codes ^ b.codes).sum(1).astype(np.int64)
-    estimated, error = kind.estimate(-differ)
-    stored, none = slots // combined, np.zeros(300)
-    plain, its_error = la.XorBits(combined=combined).estimate((stored - differ)[:, None], slots, none, none)
-    np.testing.assert_allclose(estimated, np.clip(plain, 0, 1), atol=1e-12)
-    np.testing.assert_allclose(error, its_error)
-    agree = (1 + (950 / 1050) ** combined) / 2
-    assert abs((stored - differ).mean() / stored - agree) < 5 * (agree * (1 - agree) / (300 * stored)) ** 0.5
-    assert kind.error_at_threshold == pytest.approx(xor_bits.variance(0.8, combined, stored) ** 0.5)
-
-
-@pytest.mark.parametrize("bits", [1 / 2, 1 / 3])
-def test_an_index_of_fractions_finds_and_says_what_it_states(tmp_path, rng, bits):
-    """As often as stated, after the index was closed, compacted and opened again; scores are those of the sketches."""
-    n, size, common, slots = 1500, 400, 360, 300
-    kind = make_kind("minhash", threshold=common / (2 * size - common), bits=bits, slots=slots)
-    left, right = (kind.sketch(*rows) for rows in pairs_of_sets(n, size, common, rng))
-    score = -np.bitwise_count(left.codes ^ right.codes).sum(1).astype(np.int64)
-    hits = int(((left.keys == right.keys).any(1) & (score >= kind.least)).sum())
-    assert abs(hits - n * kind.recall_at_threshold) < 4 * binom.std(n, kind.recall_at_threshold)
-    texts = [" ".join(f"w{i}" for i in range(k, k + 60)) for k in range(0, 400, 10)]
-    with la.Index.create(tmp_path / "x", threshold=0.5, width=1, bits=bits, slots=slots) as index:
-        index.add(range(20), texts[:20])
-        index.add(range(20, 40), texts[20:])
-        before = index.query(texts).to_pylist()
-        index.remove([3])
-        index.compact()
-    with la.Index.open(tmp_path / "x") as index:
-        assert index.kind.bits == bits and index.kind.n_codes == -(-round(slots * bits) // 16)
-        assert index.query(texts).to_pylist() == [row for row in before if row["id"] != 3]
-        a, b = index.sketch([texts[7]]), index.sketch([texts[8]])
-        score = -np.bitwise_count(a.codes ^ b.codes).sum(1).astype(np.int64)
-        said = {row["id"]: row["estimated_resemblance"] for row in index.query([texts[7]]).to_pylist()}
-        assert said[7] == 1.0 and said[8] == index.kind.estimate(score)[0][0]
-
-
-def test_fractions_of_a_bit_by_the_planner_and_what_is_refused():
-    """The planner fills the bytes, or reaches the error, with XORs of so many slots."""
-    kind = plan_kind("minhash", threshold=0.95, bits=1 / 3, sketch_bytes=32)
-    assert (kind.bits, kind.slots, kind.n_codes) == (1 / 3, 768, 16)
-    assert kind.error_at_threshold < plan_kind("minhash", threshold=0.95, bits=1, sketch_bytes=32).error_at_threshold
-    assert plan_kind("minhash", threshold=0.9, bits=0.25, standard_error=0.02).error_at_threshold <= 0.02
-    for bits, slots, message in (
-        (0, 256, "one of 1, 2"), (8.5, 256, "below 8"), (float("nan"), 256, "below 8"), (-1.5, 256, "below 8"), (2.0, 256, "an integer"), (3.0, 256, "an integer"),
-        (1 / 3, 2, "2 slots cannot be combined by 3 or 4"), (0.3, 5, "5 slots cannot be combined by 3 or 4"),
-    ):  # fmt: skip
-        with pytest.raises(la.ParameterError, match=message):
-            make_kind("minhash", bits=bits, slots=slots)
-    for given in ({"standard_error": 0.05}, {"sketch_bytes": 64}):
-        with pytest.raises(la.ParameterError, match="1.5 bits are a mixture, for which give slots"):
-            plan_kind("minhash", threshold=0.8, bits=1.5, **given)
 
 
 @pytest.mark.parametrize("bits, slots", [(1, 512), (2, 300), (4, 130), (8, 65)])

@@ -29,13 +29,11 @@ def found(index, asked, **options):
     return set(zip(table["query"].to_pylist(), table["id"].to_pylist(), strict=True))
 
 
-@pytest.mark.parametrize(("tables", "probes"), [(1, 1), (1, 2), (1, 5), (1, 23), (2, 2), (2, 9), (3, 4), (8, 8)])
-def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng, tables, probes):
+@pytest.mark.parametrize("probes", [1, 2, 5, 23])
+def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng, probes):
     """Against all pairs: one is found if the bits of a prefix that differ are among the sets with the least sums there."""
     left, right = pairs_of_texts(300, 60, 2, rng)
-    with la.Index.create(
-        tmp_path / "x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes, tables=tables
-    ) as index:
+    with la.Index.create(tmp_path / "x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:
         sizes = [200, 99, 1]
         for begin, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
             index.add(range(begin, begin + size), left[begin : begin + size])
@@ -47,16 +45,14 @@ def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng
         for begin, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
             prefix = max(1, size.bit_length() - 3)
             for q in range(len(right)):
-                for table in range(tables):
-                    first = 64 - table * (64 // tables) - prefix
-                    order = first + np.argsort(np.abs(margins[q, first : first + prefix].astype(float)), kind="stable")
-                    own = len(range(table, probes, tables))
-                    sets = cheapest_sets(np.abs(margins[q, order].astype(float)), own, 5)
-                    flipped = {sum(1 << int(order[i]) for i in chosen) >> first for chosen in sets}
-                    for r in range(begin, begin + size):
-                        differ = int(words[q] ^ stored[r])
-                        if differ.bit_count() <= 5 and (differ >> first) & ((1 << prefix) - 1) in flipped:
-                            expected.add((q, r))
+                first = 64 - prefix
+                order = first + np.argsort(np.abs(margins[q, first:].astype(float)), kind="stable")
+                sets = cheapest_sets(np.abs(margins[q, order].astype(float)), probes, 5)
+                flipped = {sum(1 << int(order[i]) for i in chosen) >> first for chosen in sets}
+                for r in range(begin, begin + size):
+                    differ = int(words[q] ^ stored[r])
+                    if differ.bit_count() <= 5 and differ >> first in flipped:
+                        expected.add((q, r))
         assert len(expected) > 100
         assert found(index, asked) == expected
         assert found(index, asked, threads=3) == expected
@@ -64,17 +60,17 @@ def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng
 
 
 @pytest.mark.parametrize(
-    "size, changed, radius, probes, tables",
-    [(400, 6, 3, 3, 1), (400, 16, 5, 5, 1), (300, 3, 3, 1, 1), (400, 16, 5, 4, 2), (400, 24, 5, 3, 3)],
+    "size, changed, radius, probes",
+    [(400, 6, 3, 3), (400, 16, 5, 5), (300, 3, 3, 1)],
 )
-def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius, probes, tables):
+def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius, probes):
     """Of real fingerprints with their margins, against the exact search of the same documents; and the recall of all pairs."""
     n, cosine = 4000, 1 - changed / size
     left, right = pairs_of_texts(n, size, changed, rng)
     given = {"kind": "simhash", "threshold": cosine, "radius": radius, "width": 1}
     with (
         la.Index.create(tmp_path / "exact", **given) as exact,
-        la.Index.create(tmp_path / "probed", **given, probes=probes, tables=tables) as probed,
+        la.Index.create(tmp_path / "probed", **given, probes=probes) as probed,
     ):
         for index in (exact, probed):
             index.add(range(n), left)
@@ -106,12 +102,10 @@ def test_all_probes_that_there_are_find_all(tmp_path, rng):
     with (
         la.Index.create(tmp_path / "a", **given) as exact,
         la.Index.create(tmp_path / "b", **given, probes=sum(comb(6, i) for i in range(3))) as probed,
-        la.Index.create(tmp_path / "c", **given, probes=2 * (1 + 6), tables=2) as twice,
     ):
-        for index in (exact, probed, twice):
+        for index in (exact, probed):
             index.add(range(500), left)
         assert found(probed, right) == found(exact, right) and probed.info["share_found_by_probes"] == 1.0
-        assert found(twice, right) == found(exact, right) and twice.info["share_found_by_probes"] == 1.0
 
 
 def test_what_is_stated_follows_the_sizes_of_segments(tmp_path):
@@ -139,40 +133,6 @@ def test_one_table_takes_the_place_of_four(tmp_path):
     tables = {f"band_{part}-{table:02}" for part in ("keys", "rows", "starts") for table in range(1, 4)}
     assert set(ArrayFile(tmp_path / "exact/segment-00000000")) - tables == arrays
     assert 36 < sizes["exact"] - sizes["probed"] < 40
-
-
-def test_a_second_table_is_kept_and_stated(tmp_path, rng):
-    """Through closing, opening, merging and removing; 12 bytes a document more, and fewer are missed by as many probes."""
-    left, right = pairs_of_texts(3000, 300, 12, rng)
-    found_by, sizes = {}, {}
-    for tables in (1, 2):
-        given = {"kind": "simhash", "threshold": 0.9, "width": 1, "probes": 4, "tables": tables}
-        with la.Index.create(tmp_path / str(tables), **given) as index:
-            for begin in range(0, 3000, 1000):
-                index.add(range(begin, begin + 1000), left[begin : begin + 1000])
-            index.remove(range(100))
-            index.compact()
-        with la.Index.open(tmp_path / str(tables), mode="read") as index:
-            assert index.info["parameters"].get("tables", 1) == tables and index.check() == []
-            found_by[tables], said = found(index, right), repr(index)
-            sizes[tables] = index.info["bytes_per_document"]
-            assert index.info["share_found_by_probes"] == probed_share(0.9, 9, 4, 3, tables=tables)
-        assert ("4 probes of 2 tables (share" in said) == (tables == 2)
-    assert 12 < sizes[2] - sizes[1] < 13 and len(found_by[2] - found_by[1]) > 3 * len(found_by[1] - found_by[2])
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"tables": 2}, "tables are for probes, and there are none: give probes, 2 or more, or no tables"),
-        ({"tables": 3, "probes": 2}, "probes must be at least 3, one for each table; got 2"),
-        ({"tables": 9, "probes": 20}, "tables must be in 1..8; got 9"),
-    ],
-)
-def test_tables_that_do_not_fit_are_refused(tmp_path, given, message):
-    with pytest.raises(la.ParameterError, match=message):
-        la.Index.create(tmp_path / "x", kind="simhash", **given)
-    assert not (tmp_path / "x").exists()
 
 
 def test_sketches_of_an_exact_index_are_refused(tmp_path):

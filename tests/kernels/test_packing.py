@@ -158,27 +158,6 @@ def test_filling_equals_twins(rng, size):
         assert found.tolist() == [twin(row.tolist()) for row in bins], densify
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 64, 65])
-def test_circles_equal_their_twin(rng, size):
-    """Rows of 0 to 100 values, some of them twice: filled bins are the raw ones, empty ones of the bins that "optimal" copies."""
-    rows = [rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (0, 1, 2, 3, 20, 100)]
-    rows = [np.append(row, row[:7]) for row in rows]
-    shingles = la.Shingles.from_arrays(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
-    found = la.OnePermutation(permutations=size, seed=3, densify="circulant").sign(shingles).values
-    salt, inner = (int(word) for word in derive(3, "densification", 2))
-    sides = zip(shingles.offsets[:-1].tolist(), shingles.offsets[1:].tolist(), strict=True)
-    expected = [naive.fill_in_circles(shingles.values[a:b].tolist(), size, 3, salt, inner) for a, b in sides]
-    assert found.tolist() == expected
-    raw = la.OnePermutation(permutations=size, seed=3).sign(shingles).values
-    assert (found[raw != 0xFFFFFFFF] == raw[raw != 0xFFFFFFFF]).all()
-
-
-def test_circles_need_the_members():
-    raw = la.OnePermutation(permutations=64)
-    with pytest.raises(la.ParameterError, match="needs the members of sets"):
-        raw.fill(raw.sign(la.shingle(["a b c"])), "circulant")
-
-
 @pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
 def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     """Of 65,536 bins; 0.1 looked at all bins in each of t ln t rounds, for more than a minute."""

@@ -98,22 +98,6 @@ def uniform(key, turn):
     return ((fmix64((key + turn * GOLDEN) & MASK) >> 11) + 0.5) / (1 << 53)
 
 
-def icws(weighted, slots, seed):
-    """Ioffe's algorithm: of {element: weight} the element of the least a, and its level, for each slot."""
-    out = []
-    for j in range(slots):
-        slot_key, sampled = fmix64((seed + (j + 1) * GOLDEN) & MASK), []
-        for x, weight in weighted.items():
-            r1, r2, c1, c2, beta = (uniform(fmix64(x ^ slot_key), turn) for turn in range(1, 6))
-            r, c = -math.log(r1 * r2), -math.log(c1 * c2)
-            level = math.floor(math.log(weight) / r + beta)
-            y = math.exp(r * (level - beta))
-            sampled.append((c / (y * math.exp(r)), x, level))
-        _, x, level = min(sampled)
-        out.append(fmix64(x ^ fmix64(level + (1 << 40))))
-    return out
-
-
 def darts(weighted, slots, seed):
     """DartMinHash: of all darts below the weights, up to ranks that reach each slot for sure, the first of each slot."""
     limit, thrown = 60 * slots / sum(weighted.values()), []
@@ -174,18 +158,4 @@ def fill_in_reverse(bins, seed):
             target = try_bins(j, attempt, len(bins), seed)
             if value != EMPTY and out[target] == EMPTY:
                 out[target] = value
-    return out
-
-
-def fill_in_circles(values, bins, seed, salt, inner):
-    """Empty bins take the least of what the bin that they would copy holds, moved by their number on a circle, and mixed."""
-    held = [[] for _ in range(bins)]
-    for x in values:
-        mixed = ((x ^ fmix64(seed)) * 0xD6E8FEB86659FD93) & MASK
-        held[(mixed >> 32) * bins >> 32].append(mixed % 2**31)
-    out = [min(places, default=EMPTY) for places in held]
-    donors = fill_optimally([EMPTY if value == EMPTY else j for j, value in enumerate(out)], salt)
-    for j, donor in enumerate(donors):
-        if out[j] == EMPTY and donor != EMPTY:
-            out[j] = min(fmix64((place - j) % 2**31 ^ inner) % 2**31 for place in held[donor])
     return out

@@ -38,50 +38,34 @@ def flips_by_cost(costs, size):
     return sorted((sum(costs[i] for i in c), c) for c in sets)
 
 
-def table_ranges(bits, prefix, tables):
-    """(first bit, bits) of each table's prefix: the last bits first, then those before the last bits // tables, and so on."""
-    return [(bits - t * (bits // tables) - prefix, prefix) for t in range(tables)]
+def sets_probed(margins, prefix, radius, probes):
+    """The sets of places that are flipped among the last ones, as masks of the whole fingerprint."""
+    first = len(margins) - prefix
+    sets = flips_by_cost([abs(w) for w in margins[first:]], radius)[:probes]
+    return [sum(1 << first + place for place in places) for _, places in sets]
 
 
-def sets_probed(margins, prefix, radius, probes, tables):
-    """For each table the sets of places that are flipped, as masks of the whole fingerprint: tables take turns."""
-    ranges = table_ranges(len(margins), prefix, tables)
-    turns = [[] for _ in ranges]
-    sets = [flips_by_cost([abs(w) for w in margins[first : first + count]], radius) for first, count in ranges]
-    for probe in range(probes):
-        table = probe % tables
-        places = sets[table][len(turns[table])][1]
-        turns[table].append(sum(1 << ranges[table][0] + place for place in places))
-    return turns
-
-
-def led_to(difference, turns, bits, prefix):
-    """Whether the bits of some table's prefix that differ are a set that is flipped there."""
-    masks = [((1 << count) - 1) << first for first, count in table_ranges(bits, prefix, len(turns))]
-    return any(difference & mask in flipped for mask, flipped in zip(masks, turns, strict=True))
-
-
-def within_probed(queries, margins, stored, bits, prefix, radius, probes, tables):
+def within_probed(queries, margins, stored, bits, prefix, radius, probes):
     """{(query, stored): distance} of the pairs within a radius that weak bits lead to; fingerprints are integers."""
     found = {}
     for i, query in enumerate(queries):
-        turns = sets_probed(margins[i], prefix, radius, probes, tables)
+        flipped = sets_probed(margins[i], prefix, radius, probes)
         for j, other in enumerate(stored):
-            if (query ^ other).bit_count() <= radius and led_to(query ^ other, turns, bits, prefix):
+            if (query ^ other).bit_count() <= radius and (query ^ other) >> bits - prefix << bits - prefix in flipped:
                 found[i, j] = (query ^ other).bit_count()
     return found
 
 
-def chance_probed(differs, margins, prefix, radius, probes, tables):
+def chance_probed(differs, margins, prefix, radius, probes):
     """(probability that 1 to ``radius`` bits differ, and that weak bits lead there as well), over all ways to differ: each bit
     by itself with its own probability."""
     bits, near, found = len(margins), 0.0, 0.0
-    turns = sets_probed(margins, prefix, radius, probes, tables)
+    flipped = sets_probed(margins, prefix, radius, probes)
     for difference in range(1, 1 << bits):
         if difference.bit_count() <= radius:
             chance = 1.0
             for j, q in enumerate(differs):
                 chance *= q if difference >> j & 1 else 1.0 - q
             near += chance
-            found += chance * led_to(difference, turns, bits, prefix)
+            found += chance * (difference >> bits - prefix << bits - prefix in flipped)
     return near, found

@@ -21,7 +21,7 @@ def exact_indexes(radius, bits):
             ]
     narrow = (3, 2, *[1] * (radius - 1)) if radius > 1 else (5,) * radius  # one more takes the rest
     out += [la.TableIndex(radius=radius, blocks=(*narrow, bits - sum(narrow)), lead=len(narrow) + 1 - radius)] if radius else []
-    out += [la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits, tables=tables) for tables in (1, 2, 3)]
+    out.append(la.WeakBitIndex(radius=radius, prefix_bits=6, probes=10**6, bits=bits))
     return out
 
 

@@ -192,14 +192,11 @@ def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
 def test_what_bands_cannot_do_is_refused(rng):
     signatures = planted(rng, 5, 64, 0.9)
     packed = la.BBit(bits=1).pack(signatures)
-    ordered = la.QuantileBits(bits=2).pack(la.MinHash(permutations=64).sign(la.shingle(["a b c d e f g"])).with_sizes([3]))
     raw = la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(la.shingle(["a b c d e f g"])))
     index = la.BandingIndex(bands=4, rows=8).add(packed)
     for call, message in (
         (lambda: la.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or sign with FastSimilarity"),
         (lambda: la.BandingIndex(bands=2, rows=2).add(raw), "FastSimilarity has no empty slots"),
-        (lambda: la.pairs_above(ordered, 0.5), "compared by their order"),
-        (lambda: la.BandingIndex(bands=2, rows=2).add(ordered), "before they are packed"),
         (
             lambda: la.BandingIndex(bands=9, rows=4).add(la.XorBits().pack(signatures)),
             "36 stored slots; the signatures have 32",

@@ -34,9 +34,9 @@ def weak_bits(choices):
 
 
 def numbers(choice):
-    """(tables, prefix bits, probes) of a proposed search."""
-    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)(?:, tables=([2-9]))?\)", choice.method)
-    return int(found[3] or 1), int(found[1]), int(found[2])
+    """(prefix bits, probes) of a proposed search."""
+    found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)\)", choice.method)
+    return int(found[1]), int(found[2])
 
 
 @pytest.mark.parametrize(("sigma", "recall"), [(None, 0.95), (0.05, 0.9), (0.6, 0.97)])
@@ -46,10 +46,10 @@ def test_stated_recall_is_that_of_the_index(rng, sigma, recall):
     queries, margins, stored = drawn_pairs(rng, n, sigma or 0.2)
     given = {} if sigma is None else {"sigma": sigma}
     found = weak_bits(tuning.choices(1 << 20, recall=recall, **given))
-    assert {tables for tables, _, _ in map(numbers, found)} == {1, 2, 3}
+    assert found
     for choice in found:
-        tables, prefix, probes = numbers(choice)
-        index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes, tables=tables).add(stored)
+        prefix, probes = numbers(choice)
+        index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes).add(stored)
         pairs = index.query(queries, margins)
         share = (pairs.left == pairs.right).sum() / n
         assert 0.0 < choice.error < 0.004 and choice.recall >= recall
@@ -58,53 +58,48 @@ def test_stated_recall_is_that_of_the_index(rng, sigma, recall):
         assert share > recall - 2 * (recall * (1 - recall) / n) ** 0.5, choice
 
 
-@pytest.mark.parametrize("tables", [1, 2])
-def test_standard_error_is_the_spread_over_draws(tables):
+def test_standard_error_is_the_spread_over_draws():
     """By 60 seeds: the ratio of a standard deviation to the true one is within 3 / sqrt(2 * 59) of 1."""
-    drawn = [tuning.recalls(0.2, 12, 3, tables, 150, seed) for seed in range(60)]
+    drawn = [tuning.recalls(0.2, 12, 3, 150, seed) for seed in range(60)]
     shares, errors = (np.array(part)[:, [2, 5, 9]] for part in zip(*drawn, strict=True))
     ratio = shares.std(0, ddof=1) / errors.mean(0)
     assert (np.abs(ratio - 1) < 3 / (2 * 59) ** 0.5).all(), ratio
-    one, other = (tuning.recalls(0.2, 12, 3, tables, draws)[1][5] for draws in (150, 600))
+    one, other = (tuning.recalls(0.2, 12, 3, draws)[1][5] for draws in (150, 600))
     assert one / other == pytest.approx(2, rel=0.3)
 
 
 def test_fewest_probes_whose_recall_is_sure():
     for choice in weak_bits(tuning.choices(1 << 20, recall=0.95)):
-        tables, prefix, probes = numbers(choice)
-        share, error = tuning.recalls(0.2, prefix, 3, tables)
+        prefix, probes = numbers(choice)
+        share, error = tuning.recalls(0.2, prefix, 3)
         assert (choice.recall, choice.error) == (share[probes - 1], error[probes - 1])
         lowest = share - 2 * error
-        assert lowest[probes - 1] >= 0.95 and (probes == tables or lowest[probes - 2] < 0.95)
-        assert choice.memory == hamming_costs.weak_bits_memory(1 << 20, 1, prefix, tables)
-        assert choice.nanoseconds == hamming_costs.weak_bits_query(1 << 20, prefix, probes, 3, DEFAULT, tables)
+        assert lowest[probes - 1] >= 0.95 and (probes == 1 or lowest[probes - 2] < 0.95)
+        assert choice.memory == hamming_costs.weak_bits_memory(1 << 20, 1, prefix)
+        assert choice.nanoseconds == hamming_costs.weak_bits_query(1 << 20, prefix, probes, 3, DEFAULT)
 
 
 @pytest.mark.parametrize(
     ("n", "prefixes"),
     [
-        (3, {1: {1, 2}, 2: {1, 2}, 3: {1, 2}}),
-        (1 << 20, {1: {18, 19, 20}, 2: {18, 19, 20}, 3: {18, 19, 20}}),
-        ((1 << 20) + 1, {1: {19, 20, 21}, 2: {19, 20, 21}, 3: {19, 20, 21}}),
-        (1 << 30, {1: {24, 25, 26}, 2: {24, 25, 26}, 3: {19, 20, 21}}),
+        (3, {1, 2}),
+        (1 << 20, {18, 19, 20}),
+        ((1 << 20) + 1, {19, 20, 21}),
+        (1 << 30, {24, 25, 26}),
     ],
 )
 def test_prefixes_are_about_as_long_as_number_the_fingerprints(n, prefixes):
-    """At most 26 bits, and no bit in two tables."""
-    found = {}
-    for tables, prefix, _ in map(numbers, weak_bits(tuning.choices(n, recall=0.9))):
-        found.setdefault(tables, set()).add(prefix)
-    assert found == prefixes
+    """At most 26 bits."""
+    assert {prefix for prefix, _ in map(numbers, weak_bits(tuning.choices(n, recall=0.9)))} == prefixes
 
 
 def test_defaults_and_edges():
     assert inspect.signature(tuning.choices).parameters["sigma"].default == 0.2
     assert {option.name: option.default for option in tune.params}["sigma"] == 0.2
-    exact = weak_bits(tuning.choices(1 << 20, recall=1.0))
-    assert {numbers(choice)[0] for choice in exact} == {2, 3} and {choice.error for choice in exact} == {0.0}
-    assert {numbers(choice)[2] for choice in exact if numbers(choice)[0] == 2} == {2 * (1 + p) for p in (18, 19, 20)}
+    exact = weak_bits(tuning.choices(1 << 20, radius=1, recall=1.0))
+    assert {numbers(choice) for choice in exact} == {(p, 1 + p) for p in (18, 19, 20)} and {
+        choice.error for choice in exact
+    } == {0.0}
     assert not weak_bits(tuning.choices(100, recall=0.5, sigma=1e-300)), "of no pair near nothing is known"
     (flipped,) = [choice.method for choice in tuning.choices(1_000_000) if "2 x 21 bits" in choice.method]
     assert flipped.endswith("2 x 21 bits, 1 flip")
-    small = tuning.choices(1 << 20, recall=0.95, memory=3e7)
-    assert {numbers(choice)[0] for choice in weak_bits(small)} == {1}

@@ -1,4 +1,4 @@
-"""Weak bits in one table and in a few: what is found is what the prefixes probed hold, by the twin and by the model."""
+"""Weak bits: what is found is what the prefixes probed hold, by the twin and by the model."""
 
 import pickle
 
@@ -9,7 +9,8 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search.weak_bits import WeakBits
-from lookalike.theory.weak_bits import exact_probes, weak_bit_recall
+from lookalike.theory.blocks import combinations_within
+from lookalike.theory.weak_bits import weak_bit_recall
 
 
 def near_queries(rng, words, bits, most):
@@ -24,20 +25,18 @@ def near_queries(rng, words, bits, most):
 
 
 @pytest.mark.parametrize(("bits", "prefix", "radius"), [(32, 6, 3), (64, 7, 4), (128, 8, 3), (64, 1, 2)])
-@pytest.mark.parametrize("tables", [1, 2, 3, 8])
-@pytest.mark.parametrize("extra", [0, 1, 9])
-def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, prefix, radius, tables, extra):
+@pytest.mark.parametrize("probes", [1, 2, 10])
+def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, prefix, radius, probes):
     """Against the twin; each pair once, by all queries together, one by one, from a pickle, and out of a file."""
-    prefix = min(prefix, bits // tables)
     words = planted(rng, 150, bits, radius)
     queries, margins = near_queries(rng, words[:60], bits, radius + 1)
-    probes, given = tables + extra, (as_ints(queries), as_ints(words))
-    if probes >= exact_probes(prefix, radius, tables):
+    given = as_ints(queries), as_ints(words)
+    if probes >= combinations_within(prefix, radius):
         twin = naive.within(*given, radius)
     else:
-        twin = naive.within_probed(given[0], margins.tolist(), given[1], bits, prefix, radius, probes, tables)
+        twin = naive.within_probed(given[0], margins.tolist(), given[1], bits, prefix, radius, probes)
     expected = sorted((q, s, d) for (q, s), d in twin.items())
-    make = {"radius": radius, "prefix_bits": prefix, "probes": probes, "tables": tables, "bits": bits}
+    make = {"radius": radius, "prefix_bits": prefix, "probes": probes, "bits": bits}
     index = la.WeakBitIndex(**make).add(words[:50]).add(words[50:])
     assert triples(index.query(queries, margins)) == expected
     assert triples(pickle.loads(pickle.dumps(index)).query(queries, margins)) == expected
@@ -54,15 +53,14 @@ def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, pref
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("tables", [2, 3])
-def test_pieces_of_a_file_have_tables_of_their_own(rng, tmp_path, tables, threads):
+def test_pieces_of_a_file_have_a_table_each(rng, tmp_path, threads):
     """Many pieces, each with prefixes for its own size: what they hold together is what a search of all at once finds."""
     words = planted(rng, 6000, 64, 3)
     queries, margins = near_queries(rng, words[::20], 64, 3)
     file = la.FingerprintFile(tmp_path / "seen.fps")
     for part in np.array_split(words, 5):
         file.append(part)
-    make = {"radius": 3, "prefix_bits": 9, "probes": 7, "tables": tables}
+    make = {"radius": 3, "prefix_bits": 9, "probes": 7}
     pieces, read = [], file._chunks.pieces
     file._chunks.pieces = lambda most: (pieces.append(most) or piece for piece in read(1024))
     found = file.query(queries, la.WeakBitIndex(**make), margins, threads=threads)
@@ -72,37 +70,35 @@ def test_pieces_of_a_file_have_tables_of_their_own(rng, tmp_path, tables, thread
     assert {q for q, row in enumerate(first.tolist()) if row >= 0} == set(found.left.tolist())
 
 
-@pytest.mark.parametrize("tables", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("radius", [0, 1, 3, 5])
-def test_some_table_has_no_more_differing_bits_than_its_share(rng, tables, radius):
-    """With all sets of radius // tables bits, without margins, nothing is missed; and with as many probes given."""
+def test_all_sets_within_the_radius_miss_nothing(rng, radius):
+    """Without margins; and with as many probes given."""
     words = planted(rng, 500, 64, radius)
     oracle = la.ExhaustiveHammingIndex(radius=radius).add(words)
     expected, joined = triples(oracle.query(words[:100])), triples(oracle.pairs())
-    every = exact_probes(8, radius, tables)
+    every = combinations_within(8, radius)
     for probes in (None, every, every + 5):
-        index = la.WeakBitIndex(radius=radius, prefix_bits=8, probes=probes, tables=tables).add(words)
+        index = la.WeakBitIndex(radius=radius, prefix_bits=8, probes=probes).add(words)
         weak = index.weak_bits(500)
-        assert (weak.probes, weak.radius) == (every, radius // tables)
+        assert (weak.probes, weak.radius) == (every, radius)
         assert triples(index.query(words[:100])) == expected
         assert triples(index.pairs()) == joined
 
 
-@pytest.mark.parametrize(("tables", "probes"), [(1, 12), (2, 5), (3, 4)])
-def test_recall_is_that_of_the_model(rng, tables, probes):
+def test_recall_is_that_of_the_model(rng):
     """Near-duplicates drawn for given sums: those found, to the standard error of the sum of what the model says of each."""
-    n, sigma = 20_000, 0.1
+    n, sigma, probes = 20_000, 0.1, 12
     margins, place = rng.normal(0, 1, (n, 64)), np.uint64(1) << np.arange(64, dtype=np.uint64)
     queries, stored = (
         ((sums > 0) * place).sum(1, dtype=np.uint64) for sums in (margins, margins + rng.normal(0, sigma, margins.shape))
     )
     distance = np.bitwise_count(queries ^ stored)
     near = (distance >= 1) & (distance <= 3)
-    index = la.WeakBitIndex(radius=3, prefix_bits=18, probes=probes, tables=tables).add(stored)
+    index = la.WeakBitIndex(radius=3, prefix_bits=18, probes=probes).add(stored)
     pairs = index.query(queries, margins.astype(np.float32))
     hit = np.zeros(n, np.bool_)
     hit[pairs.left[pairs.left == pairs.right]] = True
-    found, expected_near = weak_bit_recall(margins[:4000], sigma, 18, probes, 3, tables)
+    found, expected_near = weak_bit_recall(margins[:4000], sigma, 18, probes, 3)
     expected = found[:, -1]
     error = ((expected * (1 - expected)).sum() / 4000**2 + expected.var() / 4000 + expected.mean() / n) ** 0.5
     assert abs((hit & near).mean() - expected.mean()) < 3 * error
@@ -113,44 +109,36 @@ def test_recall_is_that_of_the_model(rng, tables, probes):
 
 
 def test_what_is_compared_and_held(rng):
-    """Probes compare what lies in their buckets, in whichever table; each table takes fingerprints, rows and offsets."""
-    n, m, tables, probes, prefix = 1 << 15, 2000, 3, 10, 12
+    """Probes compare what lies in their buckets; the table takes fingerprints, rows and offsets."""
+    n, m, probes, prefix = 1 << 15, 2000, 10, 12
     words, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, m))
-    index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes, tables=tables).add(words)
+    index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes).add(words)
     index.query(queries, rng.normal(0, 1, (m, 64)).astype(np.float32))
     expected = m * probes * n / 2**prefix
     assert abs(index.compared - expected) < 4 * expected**0.5 + 4 * expected / n**0.5
     held = index._sorted.arrays
-    assert held.words.shape == (tables, n, 1) and held.rows.nbytes == 4 * tables * n
-    assert held.offsets.nbytes == 4 * tables * ((1 << prefix) + 1)
+    assert held.words.shape == (n, 1) and held.rows.nbytes == 4 * n
+    assert held.offsets.nbytes == 4 * ((1 << prefix) + 1)
 
 
-def test_prefixes_take_turns_and_have_no_bit_in_common(rng):
+def test_prefixes_of_some_queries_are_those_of_all(rng):
     query, margins = rng.integers(0, 1 << 64, (5, 1), dtype=np.uint64), rng.normal(0, 1, (5, 64)).astype(np.float32)
-    weak = WeakBits.within(64, 20, 3, 7, 3)
-    assert weak.first_bits == [44, 23, 2]
+    weak = WeakBits.within(64, 20, 3, 7)
     out = weak.prefixes(query, margins, 0, 5)
-    for row, value in enumerate(as_ints(query)):
-        assert out[row, :3].tolist() == [value >> first & (1 << 20) - 1 for first in weak.first_bits]
-        for table, first in enumerate(weak.first_bits):
-            alone = WeakBits(first + 20, 20, 3, len(out[row, table::3])).prefixes(query, margins[:, : first + 20], row, row + 1)
-            assert out[row, table::3].tolist() == alone[0].tolist()
+    assert out[:, 0].tolist() == [value >> 44 for value in as_ints(query)]
     assert weak.prefixes(query, margins, 2, 4).tolist() == out[2:4].tolist()
-    assert la.WeakBitIndex(tables=3).weak_bits(1 << 26).count == 21 and la.WeakBitIndex(tables=2).weak_bits(1 << 30).count == 26
+    assert la.WeakBitIndex().weak_bits(1 << 30).count == 26 and la.WeakBitIndex(bits=7).weak_bits(1 << 9).count == 7
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: la.WeakBitIndex(tables=0), "tables must be in 1..8; got 0"),
-        (lambda: la.WeakBitIndex(tables=9), "tables must be in 1..8; got 9"),
-        (lambda: la.WeakBitIndex(tables=3, probes=2), "probes must be at least 3, one for each table; got 2"),
+        (lambda: la.WeakBitIndex(probes=0), "probes must be at least 1; got 0"),
         (lambda: la.WeakBitIndex(prefix_bits=2.5), "prefix_bits must be an integer; got 2.5"),
         (lambda: la.WeakBitIndex(probes="5"), "probes must be an integer; got '5'"),
         (lambda: la.HammingIndex(recall="a"), r"recall must be a number in \(0, 1\]; got 'a'"),
         (lambda: la.HammingIndex(memory=float("nan")), "memory must be a positive number; got nan"),
         (lambda: la.TableIndex(blocks=4.5), "blocks must be an integer; got 4.5"),
-        (lambda: la.WeakBitIndex(tables=8, bits=7, radius=1).weak_bits(9), "prefixes for 7 tables at most; got 8 tables"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, message):

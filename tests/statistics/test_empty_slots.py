@@ -53,11 +53,3 @@ def test_errors_of_bits_of_sets_of_unlike_densities(bits):
     slope = match(part, 1.0, *densities) - match(part, 0.0, *densities)
     p = (counts[:, 0] + 2) / (slots + 4)
     np.testing.assert_allclose(error, (p * (1 - p) / (slots + 4)) ** 0.5 / slope, rtol=1e-9)
-
-
-def test_filled_bins_keep_the_sizes_of_their_sets():
-    shingles = la.Shingles.from_arrays([1, 2, 3, 2, 3, 4, 5], [0, 3, 7])
-    raw = la.OnePermutation(permutations=64)
-    filled = raw.fill(raw.sign(shingles).with_sizes(shingles.sizes), "reverse")
-    assert filled.sizes.tolist() == raw.sign(shingles).with_sizes(shingles.sizes).sizes.tolist()
-    assert 0 < la.BBit(bits=8).pack(filled).estimated_containment(0, 1) < 1

@@ -80,7 +80,7 @@ def test_no_estimate_claims_to_be_free_of_error():
     signed = [
         s.sign(same) for s in (la.FastSimilarity(), la.MinHash(), la.OnePermutation(), la.OnePermutation(densify="optimal"))
     ]
-    signed += [s.sign(weighted) for s in (la.ICWS(), la.ProbMinHash())]
+    signed.append(la.DartMinHash().sign(weighted))
     signed.append(la.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
     signed.append(la.BBit(bits=2).pack(signed[2]))
     for signatures in signed:

@@ -79,26 +79,6 @@ def test_mean_probability_is_the_integral():
     assert banding.mean_candidate_probability(0.8, 26, 8) == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "permutations", "weight"), [(0.3, 7, 0.2), (0.5, 24, 0.5), (0.5, 32, 0.2), (0.8, 24, 0.5)]
-)
-def test_bands_of_least_errors_are_those_of_all_shapes(threshold, permutations, weight):
-    from scipy.integrate import quad
-
-    def error(shape):
-        bands, rows = shape
-        below = quad(lambda s: 1 - (1 - s**rows) ** bands, 0, threshold)[0]
-        return weight * below + (1 - weight) * quad(lambda s: (1 - s**rows) ** bands, threshold, 1)[0]
-
-    shapes = [(b, r) for b in range(1, permutations + 1) for r in range(1, permutations // b + 1)]
-    assert banding.least_errors(threshold, permutations, weight) == min(shapes, key=error)
-
-
-def test_both_errors_weigh_the_same_unless_told():
-    chosen = [banding.least_errors(0.5, 64, weight) for weight in (0.45, 0.5, 0.55)]
-    assert banding.least_errors(0.5, 64) == chosen[1] and len({*chosen}) == 3
-
-
 @pytest.mark.parametrize("wrong", [{"threshold": 0}, {"threshold": 1.1}, {"recall": 0}, {"recall": 1}, {"permutations": 0},
                                    {"bands": 3}, {"rows": 3}, {"bands": 0, "rows": 1}, {"verify": "maybe"},
                                    {"documents": -1}, {"permutations": 3, "threshold": 0.1},
@@ -151,7 +131,7 @@ def test_errors_of_counted_slots_are_those_of_the_binomial():
         right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
         values = np.concatenate([left, right])
         found = [la.Signatures(values, s(permutations=10_000)) for s in (la.MinHash, la.FastSimilarity, la.OnePermutation)]
-        found.append(la.Signatures(values.astype(np.uint64), la.ICWS(permutations=10_000), "weighted"))
+        found.append(la.Signatures(values.astype(np.uint64), la.DartMinHash(permutations=10_000), "weighted"))
         wide = [
             la.PermutationMinHash(universe=1 << 40, permutations=10_000),
             la.PermutationBins(universe=10**12, permutations=10_000),

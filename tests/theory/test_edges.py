@@ -118,19 +118,6 @@ def test_expected_empty_of_many_unions_is_that_of_each():
     np.testing.assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
 
 
-def test_superminhash_of_one_slot_is_minhash():
-    assert one_permutation.superminhash_ratio(1, 5) == one_permutation.superminhash_ratio(1, 2) == 1.0
-    assert one_permutation.superminhash_ratio(8, 1) == 0.0
-
-
-@pytest.mark.parametrize("r", [0.7, 0.9])
-def test_odd_sketch_at_its_expectation(r):
-    """2 (1 - R) k toggles fall at random: n / 2 (1 - (1 - 2/n)^toggles) bits differ; the logarithm errs by 1 / n."""
-    bits, slots = 4096, 500
-    differing = bits / 2 * (1 - (1 - 2 / bits) ** (2 * (1 - r) * slots))
-    assert xor_bits.odd_sketch_resemblance(differing, bits, slots) == pytest.approx(r, abs=2 / bits)
-
-
 def test_choices_offered():
     offered = list(choose.candidates(0.9))
     assert offered == list(choose.candidates(0.9, 0.0))

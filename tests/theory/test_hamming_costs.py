@@ -91,10 +91,9 @@ def test_models_count_the_steps_of_the_thesis():
     n, m = 2.0**26, 2.0**20
     flips, steps, reads, probes = (replace(NOTHING, **{k: 1.0}) for k in ("flip", "step", "read", "key"))
     assert hamming_costs.weak_bits_query(n, 26, 23, 3, flips) == pytest.approx((26 + 23) * log2(26))  # 6.16
-    assert hamming_costs.weak_bits_query(n, 26, 10, 3, flips, 2) == pytest.approx((52 + 10) * 3)  # log2(10 / 2 + 3)
     assert hamming_costs.weak_bits_query(n, 24, 23, 3, COMPARISONS) == pytest.approx(23 * 4)  # 6.21
     larger = replace(NOTHING, sizes=(1.0, n, 2 * n), probe=(1.0, 1.0, 5.0))
-    assert hamming_costs.weak_bits_query(n, 26, 10, 3, larger, 2) == pytest.approx(50)  # two tables share the cache
+    assert hamming_costs.weak_bits_query(n, 26, 10, 3, larger) == pytest.approx(10)
     assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True) == 10 * 26  # log2 n whatever the prefix
     assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True, tables=4.0) == 4 * 26  # 6.9: until the first match
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, reads) == n * 12  # the file is read once

@@ -182,10 +182,6 @@ def test_three_quarter_bits(rng):
     assert xor_bits.three_quarter_resemblance(xor_bits.three_quarter_match_probability(r)) == pytest.approx(r)
 
 
-def test_odd_sketch_of_identical_sets():
-    assert xor_bits.odd_sketch_resemblance(0, 1024, 4096) == 1.0
-
-
 def test_choice_for_an_error_and_for_a_budget():
     for r in (0.1, 0.5, 0.8, 0.95):
         found = choose.for_error(r, 0.02)

@@ -59,11 +59,6 @@ def test_expected_counts():
         one_permutation.expected_empty(20, 4, 16)
 
 
-def test_superminhash_ratio():
-    for f, ratio in ((8, 0.471), (16, 0.490), (64, 0.537), (256, 0.762)):
-        assert one_permutation.superminhash_ratio(64, f) == pytest.approx(ratio, abs=6e-4)
-
-
 def test_space_table():
     bits = one_permutation.space_bits(2**30, 512, 1)
     assert bits["naive"] == 2**30

@@ -9,7 +9,7 @@ import pytest
 import lookalike as la
 from lookalike import theory
 
-FORMULAS = ("banding", "bbit", "chance", "choose", "likelihood", "minhash", "mixture", "one_permutation", "set_distance", "setsketch", "shares", "simhash",
+FORMULAS = ("banding", "bbit", "chance", "choose", "likelihood", "minhash", "mixture", "one_permutation", "set_distance", "shares", "simhash",
             "xor_bits")  # fmt: skip
 INSIDE = {
     "threshold": 0.5, "recall": 0.5, "rows": 2, "bands": 3, "points": 5, "resemblance": 0.5, "bits": 2, "density": 0.2,

@@ -80,15 +80,6 @@ def test_bias_and_variance_of_a_distance_from_slots(r, sizes):
     assert variance == pytest.approx(set_distance.variance(r, spread, total), rel=2e-3)
 
 
-@pytest.mark.parametrize("r", [0.2, 0.5, 0.9])
-def test_variance_of_a_containment_from_slots(r):
-    k, left, right = 20_000, 30, 30
-    x = np.arange(int(0.1 * k), k + 1)
-    values = np.concatenate([np.full(x[0], 0.0), minhash.containment(x / k, left, right)])
-    _, variance = mean_and_variance(values, k, r)
-    assert variance == pytest.approx(minhash.containment_variance(r, r * (1 - r) / k, left, right), rel=2e-3)
-
-
 @pytest.mark.parametrize("cosine", [-0.6, 0.0, 0.5, 0.9])
 def test_distances_of_fingerprints_are_binomial(cosine):
     """A random plane parts two directions with probability angle / pi; the cosine of a share of bits, to first order."""

@@ -8,9 +8,9 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.theory import simhash
+from lookalike.theory.blocks import combinations_within
 from lookalike.theory.weak_bits import (
     cheapest_sets,
-    exact_probes,
     flip_probability,
     likely_sets,
     probed_share,
@@ -19,17 +19,15 @@ from lookalike.theory.weak_bits import (
 
 
 @pytest.mark.parametrize(
-    "cosine, prefix, probes, radius, tables",
+    "cosine, prefix, probes, radius",
     [
-        (0.95, 12, 4, 3, 1),
-        (0.98, 20, 23, 3, 1),
-        (0.9, 16, 8, 6, 1),
-        (0.99, 10, 1, 2, 1),
-        (0.95, 20, 7, 3, 2),
-        (0.9, 16, 8, 6, 3),
+        (0.95, 12, 4, 3),
+        (0.98, 20, 23, 3),
+        (0.9, 16, 8, 6),
+        (0.99, 10, 1, 2),
     ],
 )
-def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius, tables):
+def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius):
     """Pairs of sums with that correlation: of those within the radius, what an index finds."""
     n = 100_000
     sums = rng.standard_normal((n, 64))
@@ -39,10 +37,10 @@ def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius,
     near = np.flatnonzero(distance <= radius)
     within = float(simhash.within_radius(cosine, radius, 64))
     assert abs(len(near) / n - within) < 4 * (within * (1 - within) / n) ** 0.5
-    index = la.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes, tables=tables).add(stored[near])
+    index = la.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
     pairs = index.query(query[near], sums[near].astype(np.float32))
     found = (pairs.left == pairs.right).sum() / len(near)
-    share = probed_share(cosine, prefix, probes, radius, tables=tables)
+    share = probed_share(cosine, prefix, probes, radius)
     assert 0.3 < share < 0.995
     assert abs(found - share) < 4 * (share * (1 - share) / len(near) + 0.01**2 / 4) ** 0.5
 
@@ -50,7 +48,7 @@ def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius,
 def test_edges_of_the_share():
     """Equal documents, and all probes there are: nothing is missed. More probes find more, longer prefixes less."""
     assert probed_share(1.0, 20, 1, 3) == 1.0
-    assert probed_share(0.95, 20, 5, 3) == probed_share(0.95, 20, 5, 3, bits=64, tables=1)
+    assert probed_share(0.95, 20, 5, 3) == probed_share(0.95, 20, 5, 3, bits=64)
     every = sum(comb(9, i) for i in range(4))
     assert probed_share(0.9, 9, every, 3) == 1.0 > probed_share(0.9, 9, every - 1, 3) > 0.999
     by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 2, 5, 23, 100)]
@@ -61,21 +59,19 @@ def test_edges_of_the_share():
 
 
 @pytest.mark.parametrize("sigma", [0.3, 0.8])
-@pytest.mark.parametrize(
-    ("bits", "prefix", "tables", "radius"), [(12, 5, 1, 3), (12, 5, 2, 3), (11, 3, 3, 4), (10, 5, 2, 2), (9, 1, 4, 3)]
-)
-def test_recall_is_summed_over_all_ways_to_differ(rng, bits, prefix, tables, radius, sigma):
-    """Each number of probes, and several sigmas a query; with all sets of radius // tables bits nothing is missed."""
-    margins, most = rng.normal(0, 1, (3, bits)), exact_probes(prefix, radius, tables)
-    found, near = weak_bit_recall(margins, np.array([[sigma, 2 * sigma]] * 3), prefix, most + 2, radius, tables)
+@pytest.mark.parametrize(("bits", "prefix", "radius"), [(12, 5, 3), (11, 3, 4), (10, 10, 2), (9, 1, 3)])
+def test_recall_is_summed_over_all_ways_to_differ(rng, bits, prefix, radius, sigma):
+    """Each number of probes, and several sigmas a query; with all sets nothing is missed."""
+    margins, most = rng.normal(0, 1, (3, bits)), combinations_within(prefix, radius)
+    found, near = weak_bit_recall(margins, np.array([[sigma, 2 * sigma]] * 3), prefix, most + 2, radius)
     assert found.shape == (3, 2, most + 2) and near.shape == (3, 2)
-    alone = weak_bit_recall(margins, 2 * sigma, prefix, most + 2, radius, tables)
+    alone = weak_bit_recall(margins, 2 * sigma, prefix, most + 2, radius)
     np.testing.assert_allclose(found[:, 1], alone[0], rtol=1e-12)
     np.testing.assert_allclose(near[:, 1], alone[1], rtol=1e-12)
     for row, own in enumerate(margins.tolist()):
         differs = flip_probability(own, sigma).tolist()
         for probes in sorted({1, 2, 3, most // 2, most - 1}):
-            expected = naive.chance_probed(differs, own, prefix, radius, probes, tables)
+            expected = naive.chance_probed(differs, own, prefix, radius, probes)
             assert (near[row, 0], found[row, 0, probes - 1]) == pytest.approx(expected, rel=1e-9)
     for probes in (most, most + 1, most + 2):
         np.testing.assert_array_equal(found[..., probes - 1], near)
@@ -92,17 +88,13 @@ def test_sets_that_can_be_cheapest(rng):
         assert known == seen
 
 
-def test_tables_have_no_bit_in_common():
-    with pytest.raises(la.ParameterError, match="3 tables of 22 bits each need 66 bits; there are 64"):
-        weak_bit_recall(np.ones((1, 64)), 0.1, 22, 5, 3, 3)
-    assert exact_probes(20, 3, 2) == 42 and exact_probes(20, 3, 4) == 4 and exact_probes(20, 3) == 1351
+def test_a_prefix_has_no_more_bits_than_there_are():
+    with pytest.raises(la.ParameterError, match="a prefix of 65 bits needs as many; there are 64"):
+        weak_bit_recall(np.ones((1, 64)), 0.1, 65, 5, 3)
 
 
-def test_a_second_table_saves_two_thirds_of_the_probes(rng):
-    """Recall .99 within 3 bits, prefixes of 20 bits, sigmas as fitted to real pairs: 32, 10 and 6 probes."""
+def test_probes_for_a_recall_of_real_pairs(rng):
+    """Recall .99 within 3 bits, prefixes of 20 bits, sigmas as fitted to real pairs: 32 probes."""
     margins, sigma = rng.normal(0, 1, (3000, 64)), 0.2 * np.exp(rng.normal(0, 1, 3000))
-    needed = []
-    for tables in (1, 2, 3):
-        found, near = weak_bit_recall(margins, sigma, 20, 60, 3, tables)
-        needed.append(int(np.argmax(found.sum(0) >= 0.99 * near.sum())) + 1)
-    assert 25 <= needed[0] <= 36 and needed[1] in (9, 10, 11) and needed[2] in (5, 6)
+    found, near = weak_bit_recall(margins, sigma, 20, 60, 3)
+    assert 25 <= np.argmax(found.sum(0) >= 0.99 * near.sum()) + 1 <= 36

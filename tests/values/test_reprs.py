@@ -18,7 +18,6 @@ SHOWN = [
     (la.BBit(bits=1).pack(SIGNATURES), "<PackedSignatures: 3 documents, 16 bytes each, BBit(bits=1), MinHash(permutations=128, "),
     (la.SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, seed=1)>"),
     (la.SimHash(bits=64, margins=True).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, with margins, SimHash("),
-    (la.SetSketch().sign(SHINGLES), "<SetSketches: 3 documents, 256 registers, SetSketch("),
     (WEIGHTED, "<WeightedSets: 2 sets, 3 elements>"),
     (la.Pairs(left=[0], right=[1], n_rows=3), "<Pairs: 1 pair, of 3 documents>"),
     (la.Pairs(left=[], right=[], n_rows=3, resemblance=[]), "<Pairs: 0 pairs, of 3 documents>"),

@@ -47,12 +47,8 @@ def index() -> None:
               help="For simhash: keep one table and look in it at this many places, which the weakest bits of a query name. It "
               "takes less disk space and misses some matches ('index info' states the share found).  "
               "[default: radius + 1 tables, and all matches]")  # fmt: skip
-@click.option("--tables", type=int, default=None,
-              help="With --probes: keep this many tables, which share the probes. Two find with 10 what one finds with 30.  "
-              "[default: 1]")  # fmt: skip
-@click.option("--bits", type=options.Bits(), default=None,
-              help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16, or a fraction: with 1/2 every two slots "
-              "share a bit, with 1/3 every three. Numbers between, such as 1.5, mix both.  [default: 16]")  # fmt: skip
+@click.option("--bits", type=int, default=None,
+              help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16.  [default: 16]")  # fmt: skip
 @click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
 @click.option("--standard-error", type=float, default=None,
               help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip
@@ -63,15 +59,15 @@ def index() -> None:
 @options.shingling
 @options.seed
 def create(
-    path: str, threshold: float, recall: float, kind: str, radius: int | None, probes: int | None, tables: int | None,
-    bits: float | None, slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str,
+    path: str, threshold: float, recall: float, kind: str, radius: int | None, probes: int | None,
+    bits: int | None, slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str,
     width: int | None, normalization: str, fold_case: bool, seed: int | str,
 ) -> None:  # fmt: skip
     """Make an empty index in a new folder. To fill it, use: index add."""
     from ..index.index import Index
 
     with Index.create(
-        path, threshold=threshold, recall=recall, kind=kind, radius=radius, probes=probes, tables=tables, bits=bits,
+        path, threshold=threshold, recall=recall, kind=kind, radius=radius, probes=probes, bits=bits,
         slots=slots, standard_error=standard_error, sketch_bytes=sketch_bytes, keep_text=keep_text, unit=unit, width=width,
         normalization=normalization, fold_case=fold_case, seed=seed,
     ) as made:  # fmt: skip

@@ -82,21 +82,6 @@ class Choice(click.Choice[str]):
             self.fail(f"{error.message.removesuffix('.')}{meant(value, self.choices)}", param, ctx)
 
 
-class Bits(click.ParamType):  # type: ignore[type-arg]
-    """Bits of a slot: a whole number, or a fraction such as 1/2."""
-
-    name = "bits"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return a whole number as int, a fraction as float."""
-        above, _, below = str(value).partition("/")
-        try:
-            bits = float(above) / float(below or "1")
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"{value!r} is no number of bits, such as 4, or 1/2", param, ctx)
-        return int(bits) if bits.is_integer() else bits
-
-
 class Share(click.ParamType):  # type: ignore[type-arg]
     """A share of the documents, or of those with any one value of a column, which is named before a colon."""
 

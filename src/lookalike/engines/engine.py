@@ -12,13 +12,12 @@ join. A job calls the operations from one thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
 from ..formats.split import Split
 from ..inputs.read import Reading
 from ..kernels.filters import Halves
@@ -87,6 +86,7 @@ class Slices(Protocol):
         ...
 
 
+@runtime_checkable
 class Engine(Protocol):
     """The operations that all jobs are made of."""
 
@@ -196,10 +196,3 @@ class Engine(Protocol):
         pairs), grouped by bundle and sorted by order. Components may be left out.
         """
         ...
-
-
-def check_engine(engine: Engine) -> None:
-    """Refuse what lacks an operation."""
-    names = [name for name in vars(Engine) if not name.startswith("_")]
-    if missing := [name for name in names if not hasattr(engine, name)]:
-        raise ParameterError(f"engine {type(engine).__name__} lacks {', '.join(missing)}")

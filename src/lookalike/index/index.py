@@ -62,12 +62,11 @@ class Index(Reader):
         radius: int | None = None,
         bands: int | None = None,
         rows: int | None = None,
-        bits: float | None = None,
+        bits: int | None = None,
         slots: int | None = None,
         standard_error: float | None = None,
         sketch_bytes: int | None = None,
         probes: int | None = None,
-        tables: int | None = None,
         seed: int | str = 1,
     ) -> Index:
         """Make an empty index and open it.
@@ -92,10 +91,8 @@ class Index(Reader):
             For "simhash": bits in which fingerprints of near-duplicates can differ; default 3.
         bands, rows : int >= 1, optional
             For "minhash": in place of the planner's choice.
-        bits : {1, 2, 4, 8, 16} or float in (0, 8), optional
-            For "minhash": of each slot kept for estimates; default 16. With 1/2, 1/3 and so on so many slots share one bit,
-            their XOR: near a threshold of 1 as many bits then tell more. Numbers between two of these mix both: 1.5 is one bit
-            of half of the slots and two of the others.
+        bits : {1, 2, 4, 8, 16}, optional
+            For "minhash": of each slot kept for estimates; default 16.
         slots : int in [1, 65536], optional
             For "minhash": kept for estimates; default 256.
         standard_error : float in [0.0001, 1), optional
@@ -105,9 +102,6 @@ class Index(Reader):
         probes : int in [1, 20000], optional
             For "simhash": keep one table in place of ``radius + 1``, and look at so many places of it, which the weakest bits
             of the query name. It takes less disk space, and finds a share of the matches only: ``info`` states it.
-        tables : int in [1, 8], optional
-            With probes: keep so many tables, which share the probes. Two find with 10 probes what one finds with 30, and take
-            12 bytes a document more. Default 1.
         seed : int in [0, 2^64) or "random", default 1
             The only source of randomness. "random" draws one that nobody can know beforehand; ``info`` states the number.
 
@@ -124,7 +118,7 @@ class Index(Reader):
         """
         folder = Path(path)
         optional = {
-            "width": width, "radius": radius, "probes": probes, "tables": tables, "bands": bands, "rows": rows,
+            "width": width, "radius": radius, "probes": probes, "bands": bands, "rows": rows,
             "bits": bits, "slots": slots, "standard_error": standard_error, "sketch_bytes": sketch_bytes,
         }  # fmt: skip
         made = plan_kind(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
 from ..kernels.lookup import Lanes
@@ -18,11 +17,11 @@ from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
-from ..search.weak_bits import MAX_PREFIX, MOST_TABLES, WeakBits
+from ..search.weak_bits import MAX_PREFIX, WeakBits
 from ..sketches.minhash import FastSimilarity
+from ..sketches.packed import BBit
 from ..sketches.simhash import SimHash
-from ..theory import banding, mixture, shares, simhash
-from ..theory.mixture import Part
+from ..theory import banding, bbit, shares, simhash
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
@@ -32,6 +31,7 @@ SLOTS, WORD = 256, 16  # of a document; bits of a stored word
 LANES = (1, 2, 4, 8, 16)  # what divides a stored word
 PLANNED = ("standard_error", "sketch_bytes")
 BITS, MOST_PROBES = 64, 20_000
+NO_DENSITY = np.zeros(())  # of sets of hashes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,7 @@ class MinHashKind(Kind):
 
     bands: int | None = None  # these two in place of the planner's choice
     rows: int | None = None
-    # of a slot: the 16 are those of its value, fewer are of the value mixed with its place; 1 / m: XORs of m; between: mixtures
-    bits: float = WORD
+    bits: int = WORD  # of a slot: the 16 are those of its value, fewer are of the value mixed with its place
     slots: int = SLOTS
     name = "minhash"
     prefix_bits = 32
@@ -50,28 +49,9 @@ class MinHashKind(Kind):
         """Check the parameters."""
         super().__post_init__()
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
-        if self.bits not in LANES and not 0.0 < self.bits < LANES[-2]:
-            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}, or any number below 8; got {self.bits}")
-        if float(self.bits).is_integer():
-            whole("bits", self.bits, 1)
-        _ = self._parts
+        if whole("bits", self.bits, 1) not in LANES:
+            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}; got {self.bits}")
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
-
-    @cached_property
-    def _parts(self) -> tuple[Part, ...]:
-        """Stored slots: of one kind, or of two whose bits are next to those asked for, the fewer bits first (XORs: more)."""
-        if self.bits >= 1.0:
-            low = max(lane for lane in LANES if lane <= self.bits)
-            more = round(self.slots * (self.bits / low - 1.0))
-            kinds = (self.slots - more, low, 1), (more, 2 * low, 1)
-        else:
-            low = int(1.0 / self.bits)
-            stored = min(max(round(self.bits * self.slots), -(-self.slots // (low + 1))), self.slots // low)
-            more = self.slots - low * stored
-            if more > stored:
-                raise ParameterError(f"{self.slots} slots cannot be combined by {low} or {low + 1}: {self.bits} bits take more")
-            kinds = (stored - more, 1, low), (more, 1, low + 1)
-        return tuple(Part(slots=n, bits=bits, combined=combined) for n, bits, combined in kinds if n)
 
     @cached_property
     def plan(self) -> Plan:
@@ -95,27 +75,18 @@ class MinHashKind(Kind):
     def n_keys(self) -> int:
         return self.plan.bands
 
-    @cached_property
-    def _words(self) -> list[int]:
-        """Of the codes of each part."""
-        return [-(-part.slots * part.bits // WORD) for part in self._parts]
-
-    @cached_property
+    @property
     def lanes(self) -> Lanes:
-        return Lanes(self._parts[0].bits, self._words[0], self._parts[-1].bits)
+        return Lanes(self.bits, self.n_codes, self.bits)
 
     @property
     def n_codes(self) -> int:
-        return sum(self._words)
-
-    @property
-    def _stored(self) -> int:
-        return sum(part.slots for part in self._parts)
+        return -(-self.slots * self.bits // WORD)
 
     @property
     def lowest(self) -> int:
         """Whole codes are counted if they are equal, packed ones if they differ."""
-        return 0 if self.bits == WORD else -self._stored
+        return 0 if self.bits == WORD else -self.slots
 
     @cached_property
     def least(self) -> int:
@@ -129,21 +100,21 @@ class MinHashKind(Kind):
         which bands and estimates together are to find the recall.
         """
         wanted = min(self.recall**0.5, self.recall / self.candidate_recall)
-        enough = int(np.ceil(self._expected(self.threshold).sum() - 1e-9))
+        enough = int(np.ceil(self.slots * self._equal - 1e-9))
         return bisect_left(range(enough), True, key=lambda some: self._reaching(some + 1) < wanted)
+
+    @cached_property
+    def _equal(self) -> float:
+        """The probability that a code of a document at the threshold is equal."""
+        return float(bbit.match_probability(self.threshold, self.bits))
 
     def _reaching(self, enough: int) -> float:
         """Return the probability that a document at the threshold has so many equal codes."""
-        slots = [part.slots for part in self._parts]
-        return shares.upper_tail_of_sum(enough, slots, (self._expected(self.threshold) / slots).tolist())
+        return shares.upper_tail_of_sum(enough, [self.slots], [self._equal])
 
     @cached_property
     def candidate_recall(self) -> float:
         return float(banding.candidate_probability(self.threshold, self.plan.bands, self.plan.rows))
-
-    def _expected(self, resemblance: ArrayLike) -> Float64Array:
-        """Return how many codes of each part are equal on average."""
-        return np.stack([part.slots * mixture.curve(part, resemblance)[0] for part in self._parts], -1)
 
     @property
     def recall_at_threshold(self) -> float:
@@ -151,16 +122,12 @@ class MinHashKind(Kind):
 
     @property
     def error_at_threshold(self) -> float:
-        return float(mixture.variance(self.threshold, self._parts) ** 0.5)
+        return float(bbit.variance(self.threshold, self.bits, self.slots) ** 0.5)
 
     @cached_property
     def estimates(self) -> tuple[Float64Array, Float64Array]:
-        """Of a mixture only the sum of equal codes is known: it is split as is to be expected, for the errors."""
-        equal = np.arange(self._stored + 1)
-        found = np.clip(mixture.resemblance(equal / self._stored, self._parts), 0, 1)
-        split = self._expected(found)
-        error = mixture.estimate(split * (equal / split.sum(-1))[:, None], self._parts)[1]
-        return found, np.asarray(error, np.float64)
+        found, error = BBit(bits=self.bits).estimate(np.arange(self.slots + 1)[:, None], self.slots, NO_DENSITY, NO_DENSITY)
+        return np.clip(found, 0, 1), np.asarray(error, np.float64)
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
         n = len(offsets) - 1
@@ -168,24 +135,19 @@ class MinHashKind(Kind):
         if self.bits == WORD:
             codes = made.estimates.astype(np.uint16)
         else:
-            codes, end, word = np.zeros((n, self.n_codes), np.uint16), 0, 0
-            for part, words in zip(self._parts, self._words, strict=True):
-                begin, end = end, end + part.slots * part.combined
-                pack_lanes(made.estimates, begin, end, part.bits, part.combined, codes, word)
-                word += words
+            codes = np.zeros((n, self.n_codes), np.uint16)
+            pack_lanes(made.estimates, 0, self.slots, self.bits, 1, codes, 0)
         return Sketches(made.keys, codes, offsets[1:] == offsets[:-1], self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimHashKind(Kind):
     """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes. With
-    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V), or
-    one for each of ``tables``, turned by as many blocks."""
+    ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V)."""
 
     radius: int = 3  # bits in which fingerprints of near-duplicates may differ
-    # runs that a query looks at, of all tables: its own, and those that it would be in if its weakest bits were others
+    # runs that a query looks at: its own, and those that it would be in if its weakest bits were others
     probes: int | None = None
-    tables: int = 1  # that are probed
     name = "simhash"
     lanes, n_codes, lowest = Lanes(1, BITS // WORD, 1), BITS // WORD, -BITS
 
@@ -197,11 +159,6 @@ class SimHashKind(Kind):
             raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
         if self.probes is not None and not 1 <= self.probes <= MOST_PROBES:
             raise ParameterError(f"probes must be in 1..{MOST_PROBES:,}; got {self.probes}")
-        whole("tables", self.tables, 1, MOST_TABLES)
-        if self.tables > 1 and self.probes is None:
-            raise ParameterError(f"tables are for probes, and there are none: give probes, {self.tables} or more, or no tables")
-        if self.probes is not None and self.probes < self.tables:
-            raise ParameterError(f"probes must be at least {self.tables}, one for each table; got {self.probes}")
 
     @cached_property
     def method(self) -> SimHashMethod:
@@ -209,17 +166,17 @@ class SimHashKind(Kind):
 
     @property
     def left_out(self) -> frozenset[str]:
-        return frozenset(("probes",) if self.probes is None else ()) | frozenset(("tables",) if self.tables == 1 else ())
+        return frozenset(("probes",) if self.probes is None else ())
 
     @property
     def n_keys(self) -> int:
-        """Of radius + 1 blocks one is free of differences. What is probed needs one table, and fewer probes with a few."""
-        return self.radius + 1 if self.probes is None else self.tables
+        """Of radius + 1 blocks one is free of differences. What is probed needs one table."""
+        return self.radius + 1 if self.probes is None else 1
 
     @property
     def prefix_bits(self) -> int:
         """Those of a block; at most those of the longest prefix that is probed."""
-        return BITS // self.n_keys if self.probes is None else min(MAX_PREFIX, BITS // self.tables)
+        return BITS // self.n_keys if self.probes is None else MAX_PREFIX
 
     @cached_property
     def least(self) -> int:
@@ -252,13 +209,13 @@ class SimHashKind(Kind):
         if self.probes is None:
             return 1.0
         sizes = [(bits, n) for bits, n in tables if n] or [(self.prefix_bits, 1)]
-        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS, self.tables) for bits, n in sizes)
+        found = (n * probed_share(self.threshold, bits, self.probes, self._farthest, BITS) for bits, n in sizes)
         return sum(found) / sum(n for _, n in sizes)
 
     def prefixes(self, sketches: Sketches, prefix_bits: int) -> UInt32Array:
         if self.probes is None:
             return NO_PREFIXES
-        weak = WeakBits.within(BITS, prefix_bits, self._farthest, self.probes, self.tables)
+        weak = WeakBits.within(BITS, prefix_bits, self._farthest, self.probes)
         return weak.prefixes(sketches.keys, sketches.margins, 0, len(sketches))
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
@@ -294,10 +251,7 @@ def make_kind(kind: str, **parameters: Any) -> Kind:
 def plan_kind(kind: str, **given: Any) -> Kind:
     """Return the kind of a name, with all that is left to defaults and to the planner written out."""
     if kind == MinHashKind.name:
-        first = {name: value for name, value in given.items() if name not in PLANNED}
-        if len(first) < len(given) and "slots" not in first and 0.0 < (first.get("bits") or 1.0) < 1.0:
-            first["slots"] = round(1.0 / first["bits"])  # any number that suits: the planner chooses it
-        make_kind(kind, **first)  # what is wrong is named first
+        make_kind(kind, **{name: value for name, value in given.items() if name not in PLANNED})  # what is wrong is named first
         given = _planned_codes(given)
     return make_kind(kind, **given).resolved()
 
@@ -312,15 +266,12 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
         raise ParameterError("slots fix the standard error and the bytes: give slots, a standard error or a number of bytes")
     if size is not None:
         size = whole("sketch_bytes", size, 2, 2 * MAX_PERMUTATIONS) // 2 * 2  # codes fill words of 16 bits
-    bits = rest.get("bits") or 0
-    if bits not in (0, *LANES) and abs(bits * round(1.0 / bits) - 1.0) > 1e-9:
-        raise ParameterError(f"{bits} bits are a mixture, for which give slots: one of its kinds errs less in as many bytes")
-    kinds, xors = ((), (round(1.0 / bits),)) if 0 < bits < 1 else ((int(bits),) if bits else LANES, ())
-    chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=xors)
+    kinds = (rest["bits"],) if rest.get("bits") else LANES
+    chosen = choose_sketch(rest["threshold"], error, size, bits=kinds, combined=())
     if chosen.permutations > MAX_PERMUTATIONS:
         wanted = f"a standard error of {error}" if size is None else f"filling {size:,} bytes"
         raise ParameterError(f"{wanted} takes {chosen.permutations:,} slots; an index has at most {MAX_PERMUTATIONS:,}")
-    return {"bits": chosen.bits, "slots": chosen.permutations} | rest
+    return {"bits": int(chosen.bits), "slots": chosen.permutations} | rest
 
 
 def read_kind(parameters: dict[str, Any], place: object) -> tuple[Kind, int]:

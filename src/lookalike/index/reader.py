@@ -77,8 +77,7 @@ class Reader:
         if self.kind.probes is None:
             return f"{said}>"
         found = self._share_probed(self._state.segments)
-        among = f" of {self.kind.n_keys} tables" if self.kind.n_keys > 1 else ""
-        return f"{said}, {counted(self.kind.probes, 'probe')}{among} (share found at the threshold: {found:.3f})>"
+        return f"{said}, {counted(self.kind.probes, 'probe')} (share found at the threshold: {found:.3f})>"
 
     def _repr_html_(self) -> str:
         """Return where it is and what is in it as a small table, for notebooks."""

@@ -1,9 +1,9 @@
-"""Values for the bins of one permutation hashing that are empty: those of filled ones, mixed, copied, or found in circles."""
+"""Values for the bins of one permutation hashing that are empty: those of filled ones, mixed or copied."""
 
 import numpy as np
 
 from .compiler import compiled
-from .constants import EMPTY, GOLDEN, LOW31, ODD, S32
+from .constants import EMPTY, GOLDEN, S32
 from .hashing import fmix64
 
 
@@ -84,27 +84,3 @@ def fill_in_reverse(slots, seed, places, out):
                 if missing > 0 and out[row, target] == EMPTY:
                     out[row, target] = slots[row, j]
                     missing -= 1
-
-
-@compiled(
-    "void(const uint64[::1], const int64[::1], uint64, uint64, const uint32[:, ::1], int64[::1], int64[::1], uint32[:, ::1])"
-)
-def fill_in_circles(values, offsets, seed, inner, donors, heads, nexts, out):
-    """Fill each empty bin j of ``sign_bins`` from bin ``donors[row, j]``: with the least of its values less j on the circle of
-    2^31, mixed. ``heads`` (int64, one a bin) and ``nexts`` (as long as the longest row) are scratch: lists of all bins."""
-    bins = np.uint64(out.shape[1])
-    salt = fmix64(seed)
-    for row in range(len(offsets) - 1):
-        begin = offsets[row]
-        heads[:] = -1
-        for i in range(begin, offsets[row + 1]):
-            slot = np.int64(((values[i] ^ salt) * ODD >> S32) * bins >> S32)
-            nexts[i - begin] = heads[slot]
-            heads[slot] = i
-        for j in range(len(heads)):
-            if heads[j] < 0 and donors[row, j] != EMPTY:
-                i = heads[donors[row, j]]
-                while i >= 0:
-                    place = ((values[i] ^ salt) * ODD - np.uint64(j)) & LOW31
-                    out[row, j] = min(out[row, j], np.uint32(fmix64(place ^ inner) & LOW31))
-                    i = nexts[i - begin]

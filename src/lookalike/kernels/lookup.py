@@ -79,7 +79,7 @@ def fetch_starts(asked, begin, end, places, file, runs):
     """Write the prefixes of some queries into ``runs``, and ask for the starts of their runs. A look at a table waits for
     memory twice; this many at once take hardly longer than one."""
     shift = np.uint64(63) - np.uint64(places[file, BITS])
-    probing = len(asked.wanted) > 0  # many runs, for which tables take turns; otherwise a run of each table
+    probing = len(asked.wanted) > 0  # many runs of one table; otherwise a run of each table
     for query in range(begin, end):
         for i in range(runs.shape[2]):
             table = i % asked.keys.shape[1]

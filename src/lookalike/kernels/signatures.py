@@ -16,9 +16,6 @@ from .hashing import fmix64, is_new
 _HALF = np.uint64(0x80000000)
 _AT_ONCE, _FEWEST = 128, 8  # hashes of a short row that are computed together, and the rounds that these must make
 _HIGH32 = np.uint64(0xFFFFFFFF00000000)
-_S61, _MERSENNE = np.uint64(61), np.uint64((1 << 61) - 1)
-_A, _B = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)  # of MurmurHash3's finaliser of 32 bits
-_S13, _S16 = np.uint32(13), np.uint32(16)
 
 
 @compiled("void(const uint64[::1], const int64[::1], int64, int64, const uint64[::1], const uint64[::1], uint32[:, ::1])")
@@ -214,36 +211,3 @@ def sign_with_permutations(values, offsets, universe, half_bits, round_keys, out
                         break
                 least = min(least, value)
             out[row, j] = least
-
-
-@compiled("void(const uint32[::1], const uint32[::1], const uint32[::1], uint32[::1])")
-def affine_minima_32(values, multipliers, increments, out):
-    """Lower ``out`` to the minima of ``a * h + b`` modulo 2^32, h being MurmurHash3's finaliser of each value."""
-    for i in range(len(values)):
-        h = values[i]
-        h = np.uint32(np.uint32(h ^ (h >> _S16)) * _A)
-        h = np.uint32(np.uint32(h ^ (h >> _S13)) * _B)
-        h = np.uint32(h ^ (h >> _S16))
-        for j in range(len(out)):
-            out[j] = min(out[j], np.uint32(multipliers[j] * h + increments[j]))
-
-
-@compiled("void(const uint64[::1], const uint64[::1], const uint64[::1], uint64[::1])")
-def affine_minima_64(values, multipliers, increments, out):
-    """Lower ``out`` to the minima of ``a * h + b`` modulo 2^64, h being MurmurHash3's finaliser of each value."""
-    for i in range(len(values)):
-        h = fmix64(values[i])
-        for j in range(len(out)):
-            out[j] = min(out[j], multipliers[j] * h + increments[j])
-
-
-@compiled("void(const uint64[::1], const uint64[::1], const uint64[::1], uint64[::1])")
-def mersenne_minima(values, multipliers, increments, out):
-    """Lower ``out`` to the minima of the lower half of ``(a * h + b mod 2^64) mod 2^61 - 1``: the sum wraps."""
-    for i in range(len(values)):
-        h = values[i]
-        for j in range(len(out)):
-            wrapped = multipliers[j] * h + increments[j]
-            rest = (wrapped & _MERSENNE) + (wrapped >> _S61)
-            rest = rest - _MERSENNE if rest >= _MERSENNE else rest
-            out[j] = min(out[j], rest & LOW32)

@@ -21,17 +21,14 @@ class Heap(NamedTuple):
 
 
 @typed
-class SortedTables(NamedTuple):
-    """Fingerprints in the order of each table's prefixes, of ``bits`` bits from ``first_bits`` on, and their rows; prefix
-    ``lows[t] + i`` of table t begins at ``offsets[bases[t] + i]``, and ``offsets[bases[t + 1] - 1]`` is the end of the last."""
+class SortedTable(NamedTuple):
+    """Fingerprints in the order of their prefixes, and their rows; prefix ``low + i`` begins at ``offsets[i]``, the last of
+    which is the end of all."""
 
-    words: Annotated[np.ndarray, "const uint64[:, :, ::1]"]  # (tables, n, words)
-    rows: Annotated[np.ndarray, "const uint32[:, ::1]"]  # (tables, n)
+    words: Annotated[np.ndarray, "const uint64[:, ::1]"]  # (n, words)
+    rows: Annotated[np.ndarray, "const uint32[::1]"]
     offsets: Annotated[np.ndarray, "const uint32[::1]"]
-    bases: Annotated[np.ndarray, "const int64[::1]"]
-    lows: Annotated[np.ndarray, "const int64[::1]"]
-    first_bits: Annotated[np.ndarray, "const int64[::1]"]
-    bits: Annotated[int, "int64"]
+    low: Annotated[int, "int64"]
 
 
 @compiled("void(const float32[:, ::1], int64, int64, int64, int64[::1])")
@@ -153,43 +150,38 @@ def weak_prefixes(query, margins, start, stop, first_bit, bits, radius, order, c
 
 
 @compiled(
-    "int64(const uint64[:, ::1], const uint32[:, ::1], int64, int64, SortedTables, int64, boolean, boolean, Block, Hits, "
+    "int64(const uint64[:, ::1], const uint32[:, ::1], int64, int64, SortedTable, int64, boolean, boolean, Block, Hits, "
     "int64[::1])",
-    SortedTables,
+    SortedTable,
     Block,
     Hits,
 )
-def search_prefixes(query, wanted, start, stop, tables, radius, first_only, self_join, block, hits, compared):
-    """Find the stored fingerprints within ``radius`` of queries [start, stop) among the prefixes ``wanted`` of each, for which
-    tables take turns; return the number of hits, of which those beyond the room are counted only. A pair is reported at the
-    first prefix that leads to it. ``block.answered`` (an entry a query) is read and written with ``first_only``, and may be
-    shared with other searches; the rest of ``block`` is scratch, as long as the block of queries under way. ``compared[0]`` is
-    added to."""
-    words_of, rows_of, offsets, bases, lows, first_bits, bits = tables
+def search_prefixes(query, wanted, start, stop, table, radius, first_only, self_join, block, hits, compared):
+    """Find the stored fingerprints within ``radius`` of queries [start, stop) among the prefixes ``wanted`` of each; return the
+    number of hits, of which those beyond the room are counted only. ``block.answered`` (an entry a query) is read and written
+    with ``first_only``, and may be shared with other searches; the rest of ``block`` is scratch, as long as the queries
+    under way. ``compared[0]`` is added to."""
+    stored, rows, offsets, low = table
     begins, ends, answered = block
     left, right, found = hits
     count = 0
-    words, stored_rows, n_tables = query.shape[1], words_of.shape[1], len(words_of)
+    words, last = query.shape[1], len(offsets) - 1
     per_line = max(1, 8 // words)
     for first in range(start, stop, len(begins)):
         size = min(len(begins), stop - first)
         for p in range(wanted.shape[1]):
-            table = p % n_tables
-            stored = words_of[table]
-            base = bases[table]
-            last = bases[table + 1] - 1
             for b in range(size):
-                begins[b] = base + np.int64(wanted[first - start + b, p]) - lows[table]
+                begins[b] = np.int64(wanted[first - start + b, p]) - low
                 if first_only and answered[first + b]:
                     begins[b] = -1
-                if base <= begins[b] < last:
+                if 0 <= begins[b] < last:
                     prefetch(offsets, begins[b])
             for b in range(size):
-                if base <= begins[b] < last:
+                if 0 <= begins[b] < last:
                     ends[b] = offsets[begins[b] + 1]
                     begins[b] = offsets[begins[b]]
                     for i in range(begins[b], min(ends[b], begins[b] + LINES * per_line), per_line):
-                        prefetch(words_of, (table * stored_rows + i) * words)
+                        prefetch(stored, i * words)
                 else:
                     begins[b] = 0
                     ends[b] = 0
@@ -200,24 +192,17 @@ def search_prefixes(query, wanted, start, stop, tables, radius, first_only, self
                     d = 0
                     for w in range(words):
                         d += popcount(query[q, w] ^ stored[i, w])
-                    if d > radius or (self_join and rows_of[table, i] <= q):
+                    if d > radius or (self_join and rows[i] <= q):
                         continue
                     if first_only:
                         if answered[q]:
                             break
                         answered[q] = True
-                    earlier = False
-                    if n_tables > 1 and not first_only:
-                        for e in range(p):
-                            if e % n_tables != table:
-                                prefix = bits_at(stored, i, first_bits[e % n_tables], bits)
-                                earlier = earlier or prefix == np.uint64(wanted[first - start + b, e])
-                    if not earlier:
-                        if count < len(left):
-                            left[count] = q
-                            right[count] = rows_of[table, i]
-                            found[count] = d
-                        count += 1
+                    if count < len(left):
+                        left[count] = q
+                        right[count] = rows[i]
+                        found[count] = d
+                    count += 1
                     if first_only:
                         break
     return count

@@ -1,4 +1,4 @@
-"""Sketches of weighted sets: consistent weighted sampling and ProbMinHash; registers of SetSketch; cosines of vectors."""
+"""Sketches of weighted sets; cosines of vectors."""
 
 import math
 
@@ -18,61 +18,6 @@ MOST_WEIGHT = 2.0**500  # so that no sum, and no strip of weights, is infinite
 def uniform(key, turn):
     """A number in (0, 1) for a key and a turn."""
     return min((np.float64(fmix64(key + np.uint64(turn) * GOLDEN) >> _S11) + 0.5) * _UNIT, 1.0 - _UNIT)
-
-
-@compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, uint64[:, ::1])")
-def sign_icws(values, weights, offsets, seed, out):
-    """Improved consistent weighted sampling (Ioffe 2010): code of the sampled (element, level) for each slot, uint64."""
-    for row in range(len(offsets) - 1):
-        for j in range(out.shape[1]):
-            best = np.inf
-            code = FULL
-            slot_key = fmix64(seed + np.uint64(j + 1) * GOLDEN)
-            for i in range(offsets[row], offsets[row + 1]):
-                key = fmix64(values[i] ^ slot_key)
-                r = -math.log(uniform(key, 1) * uniform(key, 2))
-                c = -math.log(uniform(key, 3) * uniform(key, 4))
-                beta = uniform(key, 5)
-                level = math.floor(math.log(weights[i]) / r + beta)
-                log_a = math.log(c) - r * (level - beta) - r
-                if log_a < best:
-                    best = log_a
-                    code = fmix64(values[i] ^ fmix64(np.uint64(np.int64(level) + (1 << 40))))
-            out[row, j] = code
-
-
-@compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, float64[::1], uint64[:, ::1])")
-def sign_probminhash3(values, weights, offsets, seed, minima, out):
-    """ProbMinHash3 (Ertl 2020): per element a rising sequence of points, each put into a random slot, until all are lower.
-    ``minima`` is scratch of one float64 a slot."""
-    k = out.shape[1]
-    rate = math.log(1.0 + 1.0 / (k - 1)) if k > 1 else 0.0
-    share = -math.expm1(-rate)
-    for row in range(len(offsets) - 1):
-        minima[:] = np.inf
-        out[row, :] = FULL
-        highest = np.inf
-        for i in range(offsets[row], offsets[row + 1]):
-            key = fmix64(values[i] ^ seed)
-            turn = 0
-            step = 0
-            while True:
-                turn += 2
-                u = uniform(key, turn)
-                x = -math.log1p(-u * share) / rate if k > 1 else -math.log(u)
-                point = (step + x) / weights[i]
-                if point >= highest:
-                    break
-                slot = np.int64((fmix64(key + np.uint64(turn + 1) * GOLDEN) >> S32) * np.uint64(k) >> S32)
-                if point < minima[slot]:
-                    minima[slot] = point
-                    out[row, slot] = values[i]
-                    highest = minima[0]
-                    for j in range(1, k):
-                        highest = max(highest, minima[j])
-                step += 1
-                if k == 1:
-                    break
 
 
 @compiled("void(const uint64[::1], const float64[::1], const int64[::1], uint64, float64[::1], uint64[:, ::1])")
@@ -117,20 +62,6 @@ def sign_darts(values, weights, offsets, seed, ranks, out):
                     low = high
                     high *= 16.0 if high < 1.0 else 2.0
             limit *= 2.0
-
-
-@compiled("void(const uint64[::1], const int64[::1], uint64, float64, float64, int64, uint16[:, ::1])")
-def sign_setsketch(values, offsets, seed, rate, log_base, limit, out):
-    """SetSketch (Ertl 2021) with independent registers: max over elements of 1 - log_b h, h exponential, cut to [0, limit]."""
-    for row in range(len(offsets) - 1):
-        for j in range(out.shape[1]):
-            slot_key = fmix64(seed + np.uint64(j + 1) * GOLDEN)
-            least = np.inf
-            for i in range(offsets[row], offsets[row + 1]):
-                h = -math.log(uniform(fmix64(values[i] ^ slot_key), 1)) / rate
-                least = min(least, h)
-            register = math.floor(1.0 - math.log(least) / log_base) if least < np.inf else 0.0
-            out[row, j] = np.uint16(min(max(register, 0.0), np.float64(limit)))
 
 
 @inlined("float64(int64, int64, const int64[::1], const uint64[::1], const float64[::1])")

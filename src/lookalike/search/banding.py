@@ -98,10 +98,6 @@ class BandingIndex:
             )
         made_by: tuple[Any, ...]
         if isinstance(signatures, PackedSignatures):
-            if signatures.packing.ordered:
-                raise ParameterError(
-                    "codes of quantiles have no bands: pack with BBit, or add the signatures before they are packed"
-                )
             made_by, kind = (signatures.packing, scheme, signatures.shingling), "stored slots"
             n_slots = int(signatures.layout[:, 1].sum())
         else:

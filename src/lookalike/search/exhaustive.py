@@ -125,8 +125,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     Raises
     ------
     ParameterError
-        If the threshold, the recall or the threads are out of range, a recall is wanted of raw bins, or these are
-        ``QuantileBits``.
+        If the threshold, the recall or the threads are out of range, or a recall is wanted of raw bins.
 
     Notes
     -----
@@ -152,11 +151,6 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     """
     if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:
         raise ParameterError(f"threshold must be in [0, 1]; got {threshold}")
-    if packed.packing.ordered:
-        raise ParameterError(
-            "codes of quantiles are compared by their order, pair by pair: take estimated_resemblance of the pairs that a "
-            "BandingIndex of their signatures finds, or pack with BBit"
-        )
     threads = whole("threads", threads, 1)
     if recall is not None:
         cut = _bands(packed, threshold, recall)

@@ -18,7 +18,7 @@ from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 from .chunked_file import ChunkedFile
 from .fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
-from .weak_bits import SortedTables, WeakBitIndex, WeakBits
+from .weak_bits import SortedTable, WeakBitIndex, WeakBits
 
 Hits = tuple[Int64Array, Int64Array, Int64Array]
 Piece = tuple[UInt64Array, Int64Array]
@@ -232,10 +232,7 @@ class FingerprintFile:
         self._words(values)
         index = copy.deepcopy(using)
         query, margins = index._asked(values, margins)
-        n_words = query.shape[1]
-        tables = index.tables if isinstance(index, WeakBitIndex) else 1
-        each = 24 * n_words + 40 + (tables - 1) * (16 * n_words + 24)  # the first table is the piece itself
-        most = max(1024, memory // (2 * threads + 1) // each)
+        most = max(1024, memory // (2 * threads + 1) // (24 * query.shape[1] + 40))
         if not len(query) or not len(self):
             return
         if isinstance(index, WeakBitIndex):
@@ -263,9 +260,9 @@ def _search_piece(
 ) -> Hits:  # fmt: skip
     """Probe one piece at the prefixes of the queries."""
     words, rows = piece
-    tables = SortedTables.of(words, weak, ascending=True)
+    table = SortedTable.of(words, weak, ascending=True)
     flags = np.zeros(0, np.bool_) if answered is None else answered
-    search = tables.search(query, lambda start, stop: wanted[start:stop], radius, answered is not None, False, flags)
+    search = table.search(query, lambda start, stop: wanted[start:stop], radius, answered is not None, False, flags)
     left, place, distance, _ = collect(search, len(query))
     return left, rows[place], distance
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..theory import hamming_costs, weak_bits
+from ..theory.blocks import combinations_within
 from ..theory.hamming_costs import DEFAULT
 from ..values import Float64Array
 from ..wording import counted
@@ -18,7 +19,7 @@ from .tables import layouts
 
 SIGMA, SPREAD = 0.2, 1.0
 BITS = 64
-MAX_PREFIX, MOST_PROBES, MOST_PROBED = 26, 200, 3  # tables that are probed by weak bits
+MAX_PREFIX, MOST_PROBES = 26, 200
 DRAWS, CAUTION = 1000, 2.0  # margins; standard errors by which a recall must exceed the one wanted
 MOST_FINGERPRINTS = 1 << 40
 
@@ -80,34 +81,31 @@ def choices(
             cost = hamming_costs.manku_query(n, BITS, blocks, lead, DEFAULT)
             needed = hamming_costs.manku_memory(n, 1, blocks, lead)
             out.append(Choice(f"TableIndex(radius={radius}, blocks={blocks}, lead={lead})", 1.0, needed, cost))
-    for number in range(1, MOST_PROBED + 1):
-        out += _probing(n, radius, recall, memory, sigma, number)
+    out += _probing(n, radius, recall, memory, sigma)
     return sorted((c for c in out if c.memory <= memory and c.recall >= recall - 1e-12), key=lambda c: c.nanoseconds)
 
 
-def _probing(n: int, radius: int, recall: float, memory: float, sigma: float, tables: int) -> list[Choice]:
-    """List the searches by weak bits with so many tables, of prefixes about as long as number the fingerprints. Each has the
+def _probing(n: int, radius: int, recall: float, memory: float, sigma: float) -> list[Choice]:
+    """List the searches by weak bits, of prefixes about as long as number the fingerprints. Each has the
     fewest probes whose recall is no less than the one wanted by ``CAUTION`` standard errors of what is known of it."""
     out = []
-    widest = min(MAX_PREFIX, BITS // tables, max(1, int(max(n, 2) - 1).bit_length()))
+    widest = min(MAX_PREFIX, max(1, int(max(n, 2) - 1).bit_length()))
     for prefix in range(max(1, widest - 2), widest + 1):
-        needed = hamming_costs.weak_bits_memory(n, 1, prefix, tables)
+        needed = hamming_costs.weak_bits_memory(n, 1, prefix)
         if needed > memory:
             continue
-        share, error = recalls(sigma, prefix, radius, tables)
+        share, error = recalls(sigma, prefix, radius)
         enough = np.flatnonzero(share - CAUTION * error >= recall)
-        if len(enough) and (probes := max(tables, int(enough[0]) + 1)):
-            among = f", tables={tables}" if tables > 1 else ""
-            name = f"WeakBitIndex(radius={radius}, prefix_bits={prefix}, probes={probes}{among})"
-            cost = hamming_costs.weak_bits_query(n, prefix, probes, radius, DEFAULT, tables)
+        if len(enough):
+            probes = int(enough[0]) + 1
+            name = f"WeakBitIndex(radius={radius}, prefix_bits={prefix}, probes={probes})"
+            cost = hamming_costs.weak_bits_query(n, prefix, probes, radius, DEFAULT)
             out.append(Choice(name, float(share[probes - 1]), needed, cost, float(error[probes - 1])))
     return out
 
 
 @lru_cache(32)
-def recalls(
-    sigma: float, prefix: int, radius: int, tables: int, draws: int = DRAWS, seed: int = 1
-) -> tuple[Float64Array, Float64Array]:
+def recalls(sigma: float, prefix: int, radius: int, draws: int = DRAWS, seed: int = 1) -> tuple[Float64Array, Float64Array]:
     """Recall with 1, 2, ... probes, and its standard error, over queries of normal margins and near-duplicates whose sigmas are
     log-normal, of this median and of ``SPREAD``.
 
@@ -117,9 +115,9 @@ def recalls(
     x = np.arange(-4.5, 4.51, 0.75)
     margins, weights = np.random.default_rng(seed).normal(0, 1, (draws, BITS)), np.exp(-(x**2) / 2)
     sigmas = np.broadcast_to(sigma * np.exp(SPREAD * x), (draws, len(x)))
-    every = weak_bits.exact_probes(prefix, radius, tables)
+    every = combinations_within(prefix, radius)
     most = min(MOST_PROBES, every)
-    found, near = weak_bits.weak_bit_recall(margins, sigmas, prefix, most, radius, tables)
+    found, near = weak_bits.weak_bit_recall(margins, sigmas, prefix, most, radius)
     found, near = np.einsum("nsk,s->nk", found, weights), near @ weights
     if not near.sum():
         return np.zeros(most), np.zeros(most)

@@ -316,11 +316,10 @@ class DedupOptions:
     engine: Annotated[Any, Option(
         doc='What runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
         "Spark, or a function that returns one, which is called once the inputs are known to be there: a cluster. Then the "
-        "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames. An engine "
-        "of your own will do, too.",
+        "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames.",
         help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra; --memory is for each task, "
         "by default 1500MB). The result does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
+        group=RUN, range="str or SparkSession", metavar="NAME", repeats=False,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from .permutation import PermutationMinHash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
     """Base of packings."""
-
-    ordered: ClassVar[bool] = False
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return what a signature of so many slots is packed into."""
@@ -80,7 +78,7 @@ class Packing:
             else:
                 kernel.pack_planes(slots, begin, end, part.bits, remix, words, first_word)
             begin = end
-        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities, sizes=signatures.sizes)
+        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)
 
     def _pack_raw(self, slots: UInt64Array, layout: Int64Array, signatures: Signatures) -> PackedSignatures:
         """Pack bins some of which are empty, where a packing can."""
@@ -186,7 +184,7 @@ class BBit(Packing):
         kernel.pack_planes(slots, 0, slots.shape[1], self.bits, True, words, 0)
         kernel.pack_planes(filled, 0, slots.shape[1], 1, False, words, width * self.bits)
         made = self, signatures.scheme, signatures.shingling
-        return PackedSignatures(words, layout, *made, has_empty=True, sizes=signatures.sizes)
+        return PackedSignatures(words, layout, *made, has_empty=True)
 
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array

@@ -18,7 +18,7 @@ from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Ar
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
 from .minhash import SlotScheme, share_of_equal
 
-KINDS = ("none", "rotation", "optimal", "reverse", "circulant")
+KINDS = ("none", "rotation", "optimal", "reverse")
 
 
 def _of_filled(left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
@@ -43,9 +43,8 @@ class OnePermutation(SlotScheme):
     permutations : int in [1, 65536], default 128
         Number t of bins.
     seed : int in [0, 2^64), default 1
-    densify : {"none", "rotation", "optimal", "reverse", "circulant"}, default "none"
-        How empty bins are filled; "none" leaves them. "circulant" takes the bins that "optimal" copies, not their least values:
-        those of all their members moved on a circle by the number of the empty bin, and permuted again.
+    densify : {"none", "rotation", "optimal", "reverse"}, default "none"
+        How empty bins are filled; "none" leaves them.
 
     Notes
     -----
@@ -59,7 +58,7 @@ class OnePermutation(SlotScheme):
     References
     ----------
     Li, Owen & Zhang, NIPS 2012; report, algorithm 3. Rotation: Shrivastava & Li, ICML 2014. Optimal: Shrivastava, ICML 2017.
-    Reverse: Mai et al., UAI 2019. Circulant: Li & Li, "C-OPH", arXiv 2111.09544, 2021.
+    Reverse: Mai et al., UAI 2019.
     """
 
     densify: str = "none"
@@ -87,16 +86,7 @@ class OnePermutation(SlotScheme):
 
     def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
         kernel.sign_bins(values, offsets, np.uint64(self.seed), out)
-        return self._filled_in_circles(values, offsets, out) if self.densify == "circulant" else self._filled(out)
-
-    def _filled_in_circles(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
-        salt, inner = derive(self.seed, "densification", 2)
-        donors = np.empty_like(out)
-        own = np.where(out == np.iinfo(out.dtype).max, out, np.arange(self.permutations, dtype=out.dtype))
-        filling.fill_optimally(own, salt, donors)
-        scratch = np.empty(self.permutations, np.int64), np.empty(np.diff(offsets).max(initial=0), np.int64)
-        filling.fill_in_circles(values, offsets, np.uint64(self.seed), inner, donors, *scratch, out)
-        return out
+        return self._filled(out)
 
     def _filled(self, bins: UInt32Array) -> UInt32Array:
         bins = np.ascontiguousarray(bins)
@@ -127,14 +117,12 @@ class OnePermutation(SlotScheme):
         Raises
         ------
         ParameterError
-            If the filling is unknown, or "circulant", which needs the members; or the signatures are filled already.
+            If the filling is unknown, or the signatures are filled already.
         """
-        if densify == "circulant":
-            raise ParameterError('circulant filling needs the members of sets: sign with OnePermutation(densify="circulant")')
         if signatures.scheme != self or self.densify != "none":
             raise ParameterError(f"only raw signatures of {self} can be filled; these are of {signatures.scheme}")
         scheme = replace(self, densify=densify)
-        return Signatures(scheme._filled(signatures.values), scheme, signatures.shingling, sizes=signatures.sizes)
+        return Signatures(scheme._filled(signatures.values), scheme, signatures.shingling)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
         """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis.

@@ -14,26 +14,22 @@ from ..files.arrays import ArrayFile, write_arrays
 from ..files.disk import check_output
 from ..files.layout import Kind
 from ..text.shingle import RULES, Shingling
-from ..theory.known_sizes import size_steps, sizes_of
 from ..values import PackedSignatures, Signatures
-from .circulant import CMinHash
 from .minhash import FastSimilarity, MinHash
 from .packed import BBit, Fractional, XorBits
 from .permutation import OnePermutation, PermutationBins, PermutationMinHash
-from .quantiles import QuantileBits
 
 SIGNATURES = Kind(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
-_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins, CMinHash)}
+_SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
 _DTYPES = {
     "values": ("<u4", "<u8"),
     "words": ("<u8",),
     "layout": ("<i8",),
     "densities": ("<f8",),
     "density_steps": ("|u1",),
-    "size_steps": ("<u2",),
 }
 _NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
-_PACKINGS = {c.__name__: c for c in (BBit, Fractional, QuantileBits, XorBits)}
+_PACKINGS = {c.__name__: c for c in (BBit, Fractional, XorBits)}
 
 
 def _named(value: Any) -> dict[str, Any]:
@@ -100,8 +96,6 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
         arrays["density_steps"] = _bits_of(value.density_steps, value.density_bits)
     elif value.densities is not None:
         arrays["densities"] = value.densities
-    if value.sizes is not None:
-        arrays["size_steps"] = size_steps(value.sizes)
     write_arrays(check_output(path, force, single=True), arrays, header, kind=SIGNATURES, replace=force)
 
 
@@ -137,8 +131,8 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     """Return what a file holds whose checksums match."""
     kind = header["kind"]
     bits = header.get("density_bits")
-    extra = {"densities" if bits is None else "density_steps", "size_steps"}
-    if set(arrays) - extra != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
+    extra = "densities" if bits is None else "density_steps"
+    if set(arrays) - {extra} != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
         raise ValueError(f"arrays { ({name: a.dtype.str for name, a in arrays.items()}) }")
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
     shingling: object = header["shingling"]
@@ -147,7 +141,6 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
             raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade lookalike")
         shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
     densities = arrays.get("densities")
-    sizes = sizes_of(arrays["size_steps"]) if "size_steps" in arrays else None
     rows = arrays["values" if kind == "signatures" else "words"]
     if bits is not None:
         if kind != "packed" or type(bits) is not int or not 1 <= bits <= 16:
@@ -158,7 +151,7 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     if kind == "signatures":
         if rows.shape[1] != scheme.permutations:
             raise ValueError(f"{rows.shape[1]} slots of {scheme.permutations}")
-        return Signatures(rows, scheme, shingling, densities, sizes)
+        return Signatures(rows, scheme, shingling, densities)
     packing = _PACKINGS[header["packing"]["kind"]](**header["packing"]["parameters"])
     layout, has_empty = arrays["layout"].astype(np.int64), header["has_empty"]
     wanted = packing.layout(scheme.permutations)
@@ -167,4 +160,4 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     ends = [first + -(-slots // 64) * bits for first, slots, bits in layout.tolist()]
     if rows.shape[1] != max(ends) + has_empty * -(-scheme.permutations // 64):
         raise ValueError(f"{rows.shape[1]} words a row")
-    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty, bits, sizes)
+    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty, bits)

@@ -1,4 +1,4 @@
-"""Sketches of weighted sets (multisets), and their exact resemblances."""
+"""A sketch of weighted sets (multisets)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,41 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..kernels import weighted as kernel
-from ..kernels.constants import WIDE_EMPTY
-from ..values import Signatures, UInt64Array, WeightedSets
+from ..values import Signatures, WeightedSets
 from .minhash import Scheme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _WeightedScheme(Scheme):
-    """Base of schemes for weighted sets, whose slots are 64-bit codes."""
+class DartMinHash(Scheme):
+    """DartMinHash: slots agree with probability the weighted resemblance, sum min / sum max, and independently.
+
+    The variance is R (1 - R) / k. With inverse document frequencies as weights (``weigh``), what many documents have counts
+    less.
+
+    Parameters
+    ----------
+    permutations : int >= 1
+    seed : int in [0, 2^64), default 1
+
+    Notes
+    -----
+    Time: about n + k log k steps for n elements and k slots. Darts are thrown by element, in strips of weight, so that
+    elements of two sets share those below both of their weights. A step is the first dart of a strip that is not thrown any
+    more, of which an element has 11, and one more for each doubling of its weight above 1; weights much below 1 take more
+    darts, up to 16 times.
+
+    References
+    ----------
+    Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> sets = la.WeightedSets.from_arrays([1, 2, 1, 2], [3.0, 1.0, 1.0, 2.0], [0, 2, 4])
+    >>> found = la.DartMinHash(permutations=1024).sign(sets).estimated_resemblance(0, 1)
+    >>> bool(abs(found - (1 + 1) / (3 + 2)) < 0.06)
+    True
+    """
 
     @property
     def mergeable(self) -> bool:
@@ -32,97 +59,18 @@ class _WeightedScheme(Scheme):
         Returns
         -------
         Signatures
+
+        Raises
+        ------
+        ParameterError
+            If a weight is below 2^-40 or above 2^500.
         """
-        out = np.empty((len(sets), self.permutations), np.uint64)
-        self._run(sets, out)
-        out[np.diff(sets.offsets) == 0] = WIDE_EMPTY
-        return Signatures(out, self, "weighted")
-
-    def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
-        raise NotImplementedError
-
-
-class ICWS(_WeightedScheme):
-    """Improved consistent weighted sampling: slots agree with probability the weighted resemblance, sum min / sum max.
-
-    The reference: n k logarithms for n elements and k slots; ``DartMinHash`` estimates the same, sooner.
-
-    Parameters
-    ----------
-    permutations : int >= 1
-    seed : int in [0, 2^64), default 1
-
-    References
-    ----------
-    Ioffe, "Improved consistent sampling, weighted minhash and L1 sketching", ICDM 2010.
-    """
-
-    def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
-        kernel.sign_icws(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), out)
-
-
-class DartMinHash(_WeightedScheme):
-    """DartMinHash: slots agree with probability the weighted resemblance, sum min / sum max, and independently.
-
-    What ``ICWS`` estimates, with the same variance, R (1 - R) / k, in about n + k log k steps for n elements and k slots
-    instead of n k: the choice for weighted sets. With inverse document frequencies as weights (``weigh``), what many documents
-    have counts less.
-
-    Parameters
-    ----------
-    permutations : int >= 1
-    seed : int in [0, 2^64), default 1
-
-    Raises
-    ------
-    ParameterError
-        When signing, if a weight is below 2^-40 or above 2^500.
-
-    Notes
-    -----
-    Darts are thrown by element, in strips of weight, so that elements of two sets share those below both of their weights. A
-    step is the first dart of a strip that is not thrown any more, of which an element has 11, and one more for each doubling
-    of its weight above 1; weights much below 1 take more darts, up to 16 times.
-
-    References
-    ----------
-    Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
-
-    Examples
-    --------
-    >>> import lookalike as la
-    >>> sets = la.WeightedSets.from_arrays([1, 2, 1, 2], [3.0, 1.0, 1.0, 2.0], [0, 2, 4])
-    >>> found = la.DartMinHash(permutations=1024).sign(sets).estimated_resemblance(0, 1)
-    >>> bool(abs(found - (1 + 1) / (3 + 2)) < 0.06)
-    True
-    """
-
-    def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
         for outside in (sets.weights.min(initial=1.0), sets.weights.max(initial=1.0)):
             if not kernel.LEAST_WEIGHT <= outside <= kernel.MOST_WEIGHT:
                 raise ParameterError(
                     f"weights must be at least 2^-40 (9.1e-13) and at most 2^500 (3.3e150); got {outside:g}: multiply all by a "
                     "factor"
                 )
-        ranks = np.empty(self.permutations)
+        out, ranks = np.empty((len(sets), self.permutations), np.uint64), np.empty(self.permutations)
         kernel.sign_darts(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), ranks, out)
-
-
-class ProbMinHash(_WeightedScheme):
-    """ProbMinHash3: slots agree with probability the *probability resemblance*, which does not change with scale.
-
-    About n + k log k steps for n elements and k slots; its variance is below that of independent slots.
-
-    Parameters
-    ----------
-    permutations : int >= 1
-    seed : int in [0, 2^64), default 1
-
-    References
-    ----------
-    Ertl, "ProbMinHash - a class of locality-sensitive hash algorithms for the (probability) Jaccard similarity", TKDE 2020.
-    """
-
-    def _run(self, sets: WeightedSets, out: UInt64Array) -> None:
-        minima = np.empty(self.permutations)
-        kernel.sign_probminhash3(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), minima, out)
+        return Signatures(out, self, "weighted")

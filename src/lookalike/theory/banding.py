@@ -9,7 +9,6 @@ from ._check import Float, count, within
 
 CODE_VALUES = 16
 LEVEL = 1e-4
-_NODES = 96  # of the Gauss rule, which is exact for polynomials up to a degree of twice as many
 
 
 def candidate_probability(resemblance: ArrayLike, bands: ArrayLike, rows: ArrayLike) -> Float:
@@ -80,43 +79,6 @@ def mean_candidate_probability(threshold: float, bands: int, rows: int, points: 
     within("threshold", threshold, 0.0, 1.0, above=True)
     grid = np.linspace(0.0, threshold, int(count("points", points, 2)))
     return float(np.trapezoid(candidate_probability(grid, bands, rows), grid) / threshold)
-
-
-def least_errors(threshold: float, permutations: int, positive_weight: float = 0.5) -> tuple[int, int]:
-    """Bands and rows of least error, as datasketch chooses them.
-
-    The error is the weighted sum of two areas: under ``candidate_probability`` below the threshold, and above it beyond the
-    threshold. It treats a missed pair as no worse than a needless comparison, so that a pair at the threshold is found with
-    a probability of about a half; ``plan`` takes the recall that is wanted instead.
-
-    Parameters
-    ----------
-    threshold : float in [0, 1]
-    permutations : int >= 1
-        At most so many rows in all bands.
-    positive_weight : float in [0, 1], default 0.5
-        Of the area below the threshold; that of the other is the rest.
-
-    Returns
-    -------
-    (int, int)
-        Number of bands, and of rows in each.
-
-    References
-    ----------
-    Zhu, Nargesian, Pu & Miller, "LSH Ensemble", VLDB 2016, section 4.1; the package datasketch.
-    """
-    within("threshold", threshold, 0.0, 1.0)
-    weight = float(within("positive_weight", positive_weight, 0.0, 1.0))
-    most = int(count("permutations", permutations))
-    bands = np.concatenate([np.full(most // b, b) for b in range(1, most + 1)])
-    rows = np.concatenate([np.arange(1, most // b + 1) for b in range(1, most + 1)])
-    at, share = np.polynomial.legendre.leggauss(_NODES)
-    below, above = (at + 1) / 2 * threshold, threshold + (at + 1) / 2 * (1 - threshold)
-    found = [candidate_probability(points[:, None], bands, rows) for points in (below, above)]
-    positive, negative = threshold / 2 * share @ found[0], (1 - threshold) / 2 * share @ (1 - found[1])
-    best = int(np.argmin(weight * positive + (1 - weight) * negative))
-    return int(bands[best]), int(rows[best])
 
 
 def binomial(trials: int, probability: float) -> NDArray[np.float64]:

@@ -127,29 +127,6 @@ def scheme_variance(slot_variance: ArrayLike, resemblance: ArrayLike, bits: Arra
     return within("slot_variance", slot_variance, 0.0, np.inf) + (1.0 - r) / (count("slots", slots) * (np.exp2(b) - 1.0))
 
 
-def partitioned_variance(resemblance: ArrayLike, bits: ArrayLike, chunks: ArrayLike, slots: ArrayLike) -> Float:
-    """Variance of the estimate from m chunks of b bits of each of k hashed slots: (R (1 - R) + (1 - R) / (m (2^b - 1))) / k.
-
-    Chunks of a slot agree all at once where the minima do, otherwise by chance, independently: m chunks take away a share of
-    the chance matches, but are no m slots. At equal storage k slots of m b bits always err more than m k slots of b bits; they
-    take m times fewer minima.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    bits : array_like of int in [1, 64]
-    chunks : array_like of int >= 1
-    slots : array_like of int >= 1
-
-    References
-    ----------
-    Li & Zhao, "pb-Hash: partitioned b-bit hashing", 2023; law of total variance.
-    """
-    r, b = within("resemblance", resemblance, 0.0, 1.0), within("bits", bits, 1, 64)
-    by_chance = (1.0 - r) / (count("chunks", chunks) * (np.exp2(b) - 1.0))
-    return (r * (1.0 - r) + by_chance) / count("slots", slots)
-
-
 def storage_factor(
     resemblance: ArrayLike, bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: ArrayLike = 0.0
 ) -> Float:

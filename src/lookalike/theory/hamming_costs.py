@@ -149,38 +149,33 @@ def manku_memory(n: float, words: int, blocks: int, lead: int) -> float:
     return 8.0 * words * n + comb(blocks, lead) * (12.0 * n + 4.0 * 2.0**prefix)
 
 
-def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs: Costs, tables: int = 1) -> float:
+def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs: Costs) -> float:
     """Nanoseconds a query of probabilistic matching: order the weak bits, probe k buckets, compare what is in them.
-
-    All tables share the cache: a probe costs what it does in one table of as many fingerprints as they all have.
 
     Parameters
     ----------
     n, prefix_bits, probes, radius, costs
-    tables : int >= 1, default 1
-        Which share the probes.
 
     References
     ----------
-    Thesis on PSM, equation 6.16; for each table its own bits are ordered, and its share of the sets.
+    Thesis on PSM, equation 6.16.
     """
-    ordering = (tables * prefix_bits + probes) * log2(probes / tables + radius) * costs.flip
-    return ordering + probes * (costs.at("probe", n * tables) + n / 2.0**prefix_bits * costs.compare)
+    ordering = (prefix_bits + probes) * log2(probes + radius) * costs.flip
+    return ordering + probes * (costs.at("probe", n) + n / 2.0**prefix_bits * costs.compare)
 
 
-def weak_bits_memory(n: float, words: int, prefix_bits: int, tables: int = 1) -> float:
-    """Bytes: the fingerprints as added, and for each table sorted with their rows, and 2^p offsets.
+def weak_bits_memory(n: float, words: int, prefix_bits: int) -> float:
+    """Bytes: the fingerprints as added, and sorted with their rows, and 2^p offsets.
 
     Parameters
     ----------
     n, words, prefix_bits
-    tables : int >= 1, default 1
 
     References
     ----------
     Thesis on PSM, equation 6.17, for fingerprints sorted in place and offsets of their own width.
     """
-    return layout_memory(n, words, [(prefix_bits, 0)] * tables)
+    return layout_memory(n, words, [(prefix_bits, 0)])
 
 
 def manku_batch(n: float, queries: float, bits: int, blocks: int, lead: int, costs: Costs) -> float:

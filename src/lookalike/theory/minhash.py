@@ -97,49 +97,6 @@ def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     return np.sqrt(variance(resemblance, permutations))
 
 
-def circulant_variance(resemblance: ArrayLike, permutations: ArrayLike, union_size: int, universe: int) -> Float:
-    """Variance of the share of equal slots of C-MinHash: R (1 - R) / k times 1 - (k - 1) / (f - 1) E[(f - m) / (f + m)].
-
-    Of the f places of the union m are taken by no member once all move on by some places. E is over m, which is hypergeometric:
-    of f drawn from D - 1, those among D - f.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    permutations : array_like of int in [1, universe]
-        Number k of slots.
-    union_size : int in [1, universe]
-        f, members of both sets together.
-    universe : int >= 1
-        D.
-
-    Raises
-    ------
-    ParameterError
-        If the union or the permutations are more than the universe.
-
-    Notes
-    -----
-    Exact if the universe is prime. Else moves that come round in a few steps bring more places back, and the variance is a
-    little lower. The ratio to ``variance`` does not depend on R. Time and memory: the smaller of f and D - f.
-
-    References
-    ----------
-    Li & Li, "C-MinHash: Improving Minwise Hashing with Circulant Permutation", ICML 2022; this form is derived here. Two slots
-    look at f + m places, any of which is as likely to have the least value: one that both look at (f - m) decides both slots,
-    one of the others (m each) its own. So both agree with probability R^2 - R (1 - R) / (f - 1) E[(f - m) / (f + m)].
-    """
-    k, f, d = count("permutations", permutations), int(count("union_size", union_size)), int(count("universe", universe))
-    if f > d or np.any(k > d):
-        raise ParameterError(f"a universe of {d} has no room for a union of {f} or {permutations!r} slots")
-    m = np.arange(min(1.0, d - f), min(f, d - f) + 1.0)
-    n = m[:-1]
-    logs = np.cumsum(np.log(np.append(1.0, (f - n) * (d - f - n) / (n * (n + 1.0)))))
-    weights = np.exp(logs - logs.max())
-    both = float((weights * (f - m) / (f + m)).sum() / weights.sum())
-    return variance(resemblance, k) * (1.0 - (k - 1.0) / max(f - 1, 1) * both)
-
-
 def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
     """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
 
@@ -200,29 +157,6 @@ def _check_feasible(resemblance: Float, left: Float, right: Float) -> None:
         )
 
 
-def order_probability(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Probability that the left set has the smaller minimum: (f1 - R f2) / (f1 + f2).
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    size_left, size_right : array_like of int >= 1
-
-    Raises
-    ------
-    ParameterError
-        If sets of these sizes cannot have this resemblance.
-
-    References
-    ----------
-    The minimum of the union lies in the left set alone with probability |A - B| / |A | B|.
-    """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    left, right = count("size_left", size_left), count("size_right", size_right)
-    _check_feasible(r, left, right)
-    return (left - r * right) / (left + right)
-
-
 def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
     """Share of the left set that lies in the right one: (1 + f2 / f1) R / (1 + R).
 
@@ -244,51 +178,3 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     left = count("size_left", size_left)
     _check_feasible(within("resemblance", resemblance, 0.0, 1.0), left, count("size_right", size_right, 0))
     return intersection(resemblance, size_left, size_right) / left
-
-
-def containment_to_resemblance(containment: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Resemblance of two sets of which a share C of the left lies in the right: C / (1 + f2 / f1 - C).
-
-    Parameters
-    ----------
-    containment : array_like of float in [0, 1]
-    size_left : array_like of int >= 1
-    size_right : array_like of int >= 0
-
-    Raises
-    ------
-    ParameterError
-        If the share is more than the right set.
-
-    References
-    ----------
-    ``containment``, solved for R.
-    """
-    c = within("containment", containment, 0.0, 1.0)
-    left, right = count("size_left", size_left), count("size_right", size_right, 0)
-    if np.any(c * left > right * (1.0 + 1e-9)):
-        raise ParameterError(
-            f"a share {containment!r} of {size_left!r} members is more than the {size_right!r} of the right set"
-        )
-    return c / (1.0 + right / left - c)
-
-
-def containment_variance(
-    resemblance: ArrayLike, resemblance_variance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
-) -> Float:
-    """Variance of the containment computed from an estimated resemblance, by the delta method.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    resemblance_variance : array_like of float >= 0
-    size_left : array_like of int >= 1
-    size_right : array_like of int >= 0
-
-    References
-    ----------
-    Delta method: the squared derivative of ``containment`` times the variance.
-    """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    slope = (1.0 + count("size_right", size_right, 0) / count("size_left", size_left)) / (1.0 + r) ** 2
-    return slope**2 * within("resemblance_variance", resemblance_variance, 0.0, np.inf)

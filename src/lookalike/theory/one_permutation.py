@@ -280,28 +280,3 @@ def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, f
         "b-bit minwise": k * d * log + k * bits,
         "one permutation": d * log + k * np.log2(max(d / k, 1.0)),
     }
-
-
-def superminhash_ratio(permutations: int, union_size: int) -> float:
-    """Variance of SuperMinHash over R (1 - R) / k: 1 - sum over l of l^f ((l+1)^f + (l-1)^f - 2 l^f) / ((k-1)^(f-1) k^f (f-1)).
-
-    Parameters
-    ----------
-    permutations : int >= 1
-    union_size : int >= 1
-
-    References
-    ----------
-    Ertl, "SuperMinHash", 2017.
-    """
-    k, f = float(count("permutations", permutations)), float(count("union_size", union_size))
-    if k == 1.0 or f == 1.0:
-        return 1.0 if f > 1.0 else 0.0
-    steps = np.arange(1.0, k)
-    scale = (f - 1.0) * np.log(k - 1.0) + f * np.log(k)
-
-    def term(x: Float) -> Float:
-        with np.errstate(divide="ignore"):
-            return np.exp(f * np.log(steps) + f * np.log(x) - scale)
-
-    return float(1.0 - np.sum(term(steps + 1.0) + term(steps - 1.0) - 2.0 * term(steps)) / (f - 1.0))

@@ -38,22 +38,17 @@ def flip_probability(margin: ArrayLike, sigma: ArrayLike) -> Float:
     return 0.5 * _erfc(np.abs(np.asarray(margin, np.float64)) / np.asarray(sigma, np.float64) / sqrt(2.0))
 
 
-def weak_bit_recall(
-    margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, probes: int, radius: int, tables: int = 1
-) -> tuple[Float, Float]:
+def weak_bit_recall(margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
     """Probability that a near-duplicate is at distance 1 to h and found by probabilistic matching, for each query's margins.
 
     Parameters
     ----------
     margins : array_like of float, shape (n, bits)
-        The query's sums; the prefix of the first of m tables is made of the last ``prefix_bits`` of the bits, that of the next
-        one of those before the last bits // m, and so on.
+        The query's sums; the prefix is made of the last ``prefix_bits`` of the bits.
     sigma : float > 0, or array_like of float, shape (n,) or (n, s)
         Standard deviation of the difference of the sums of near-duplicates; or s of them for each query.
     prefix_bits, probes, radius : int
         p, k, h.
-    tables : int >= 1, default 1
-        m. Tables take turns: of k probes each table gets k / m, those of the least costly sets of its own bits.
 
     Returns
     -------
@@ -65,56 +60,46 @@ def weak_bit_recall(
     Raises
     ------
     ParameterError
-        If the prefixes of so many tables would share bits.
+        If the prefix has more bits than there are.
 
     Notes
     -----
-    Bits are taken to differ independently, bit j with probability q_j = Phi(-|W_j| / sigma). A table leads to a pair if just
-    its prefix bits that differ are among the sets flipped. A pair is missed if no table leads to it: the probability that i
-    bits of a table's prefix differ, and are no set flipped there, is multiplied with that of the others, and with that of the
-    rest of the bits, for all numbers of bits that make 1 to h together.
+    Bits are taken to differ independently, bit j with probability q_j = Phi(-|W_j| / sigma). A pair is found if just the bits
+    of the prefix that differ are among the sets flipped: the probability that i of them differ, and are no set flipped, is
+    multiplied with that of the rest of the bits, for all numbers of bits that make 1 to h together.
 
     References
     ----------
     Thesis on PSM, equations 4.4 and 4.6; 4.6 is the probability that a set differs, whatever else does. Exactly that set
-    differs with probability prod_B q / (1 - q) times prod (1 - q). With several tables: Norouzi, Punjani & Fleet, CVPR 2012.
+    differs with probability prod_B q / (1 - q) times prod (1 - q).
     """
     sums, given = np.abs(np.asarray(margins, np.float64)), np.asarray(sigma, np.float64)
     n, bits = sums.shape
-    if tables * prefix_bits > bits:
-        raise ParameterError(f"{tables} tables of {prefix_bits} bits each need {tables * prefix_bits} bits; there are {bits}")
+    if prefix_bits > bits:
+        raise ParameterError(f"a prefix of {prefix_bits} bits needs as many; there are {bits}")
     each = given if given.ndim == 2 else np.broadcast_to(given, n)[:, None]
     found, near = np.empty((*each.shape, probes)), np.empty(each.shape)
     rows = max(1, _AT_A_TIME // (each.shape[1] * probes * (radius + 1)))
     for begin in range(0, n, rows):
         some = slice(begin, begin + rows)
-        found[some], near[some] = _found(sums[some], each[some], prefix_bits, probes, radius, tables)
+        found[some], near[some] = _found(sums[some], each[some], prefix_bits, probes, radius)
     return (found, near) if given.ndim == 2 else (found[:, 0], near[:, 0])
 
 
-def _found(sums: Float, sigma: Float, prefix_bits: int, probes: int, radius: int, tables: int) -> tuple[Float, Float]:
+def _found(sums: Float, sigma: Float, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
     """What ``weak_bit_recall`` returns, for |W| of shape (n, bits) and sigma of shape (n, s)."""
-    bits = sums.shape[1]
     differs = flip_probability(sums[:, None], sigma[:, :, None])
-    rest = np.ones(bits, np.bool_)
-    missed: Float = None
-    for table in range(tables):
-        first = bits - table * (bits // tables) - prefix_bits
-        mine = np.s_[..., first : first + prefix_bits]
-        rest[first : first + prefix_bits] = False
-        of_table = _missed(sums[mine], differs[mine], -(-(probes - table) // tables), radius)
-        turns = (np.arange(1, probes + 1) + tables - 1 - table) // tables  # of its own, with 1, 2, ... probes of all tables
-        of_table = of_table[:, :, turns]
-        missed = of_table if missed is None else _sums(missed, of_table)
+    rest, mine = np.split(differs, [sums.shape[1] - prefix_bits], -1)
+    missed = _missed(sums[:, sums.shape[1] - prefix_bits :], mine, probes, radius)[:, :, 1:]
     near = _counts(differs, radius)[..., 1:].sum(-1)
-    few = np.cumsum(_counts(differs[..., rest], radius), -1)[..., ::-1]  # of the rest at most h - i differ, for i = 0, ..., h
+    few = np.cumsum(_counts(rest, radius), -1)[..., ::-1]  # of the rest at most h - i differ, for i = 0, ..., h
     found = near[..., None] - np.einsum("nski,nsi->nsk", missed, few)  # the first probe misses none that is equal
-    found[..., exact_probes(prefix_bits, radius, tables) - 1 :] = near[..., None]
+    found[..., combinations_within(prefix_bits, radius) - 1 :] = near[..., None]
     return np.clip(found, 0.0, near[..., None]), near
 
 
 def _missed(sums: Float, differs: Float, probes: int, radius: int) -> Float:
-    """Probability that 0, 1, ..., h bits of a table differ and make none of the sets flipped, with 0, 1, ..., k probes of it:
+    """Probability that 0, 1, ..., h bits of the prefix differ and make none of the sets flipped, with 0, 1, ..., k probes:
     shape (n, s, k + 1, h + 1)."""
     order = np.argsort(sums, axis=1, kind="stable")
     members = likely_sets(sums.shape[1], max(probes, 1), radius)
@@ -128,33 +113,6 @@ def _missed(sums: Float, differs: Float, probes: int, radius: int) -> Float:
     np.cumsum(flipped, axis=2, out=out[:, :, 1 : 1 + flipped.shape[2]])
     out[:, :, 1 + flipped.shape[2] :] = out[:, :, [flipped.shape[2]]]
     return np.clip(_counts(q, radius)[:, :, None] - out, 0.0, None)
-
-
-def _sums(one: Float, other: Float) -> Float:
-    """Distribution of the sum of two independent numbers, up to the largest of those that are told."""
-    size = one.shape[-1]
-    return np.stack([np.einsum("...i,...i->...", one[..., : i + 1], other[..., i::-1]) for i in range(size)], -1)
-
-
-def exact_probes(prefix_bits: int, radius: int, tables: int = 1) -> int:
-    """Probes that find every pair within the radius: sets of at most h / m bits in each of m tables, one of which has no more.
-
-    Parameters
-    ----------
-    prefix_bits, radius : int
-        p, h.
-    tables : int >= 1, default 1
-        m.
-
-    Returns
-    -------
-    int
-
-    References
-    ----------
-    Norouzi, Punjani & Fleet, CVPR 2012; with one table the thesis' (4.1).
-    """
-    return tables * combinations_within(prefix_bits, radius // tables)
 
 
 @lru_cache(64)
@@ -189,7 +147,7 @@ def _cheaper(chosen: tuple[int, ...]) -> int:
 
 
 @lru_cache(64)
-def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits: int = 64, tables: int = 1) -> float:
+def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits: int = 64) -> float:
     """Share of near-duplicates within the radius that probing the weakest bits finds, at a cosine, by the model of margins.
 
     Parameters
@@ -199,8 +157,6 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
     prefix_bits, probes, radius : int
         p, k, h.
     bits : int, default 64
-    tables : int >= 1, default 1
-        m, which take turns, as ``weak_bit_recall`` has it.
 
     Returns
     -------
@@ -219,11 +175,11 @@ def probed_share(cosine: float, prefix_bits: int, probes: int, radius: int, bits
     Thesis on PSM, equations 4.3, 4.4 and 4.6, and 2.3 for the distribution of the sums.
     """
     c = float(within("cosine", cosine, 0.0, 1.0, above=True))
-    if c == 1.0 or probes >= exact_probes(prefix_bits, radius, tables):
+    if c == 1.0 or probes >= combinations_within(prefix_bits, radius):
         return 1.0
     sums = np.random.default_rng(1).standard_normal((max(64, min(1024, 32_768 // probes)), bits))
     sigma = sqrt(1.0 - c * c) / c
-    found, near = weak_bit_recall(sums, sigma, prefix_bits, probes, radius, tables)
+    found, near = weak_bit_recall(sums, sigma, prefix_bits, probes, radius)
     equal = np.prod(1.0 - flip_probability(sums, sigma), axis=1)
     return float((found[:, -1] + equal).sum() / (near + equal).sum())
 

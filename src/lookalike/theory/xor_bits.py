@@ -281,23 +281,3 @@ def three_quarter_variance(
     t = e**2 + (1.0 - e) ** 2
     spread = 0.5 * (t * (1.0 - t) + e * (1.0 - e))
     return 4.0 * spread / ((4.0 * e - 1.0) ** 2 * (1.0 - c2) ** 2 * count("samples", samples))
-
-
-def odd_sketch_resemblance(differing: ArrayLike, bits: ArrayLike, slots: ArrayLike) -> Float:
-    """Resemblance from an odd sketch of n bits into which k slots were toggled: 1 + n / (4 k) ln(1 - 2 d / n).
-
-    Parameters
-    ----------
-    differing : array_like of int >= 0
-    bits : array_like of int >= 1
-    slots : array_like of int >= 1
-
-    References
-    ----------
-    Mitzenmacher, Pagh & Pham, "Efficient estimation for high similarities using odd sketches", WWW 2014.
-    """
-    n, k = count("bits", bits), count("slots", slots)
-    differ = count("differing", differing, 0)
-    within("differing / bits", differ / n, 0.0, 1.0)
-    share = np.maximum(1.0 - 2.0 * differ / n, 1.0 / n)
-    return 1.0 + n / (4.0 * k) * np.log(share)

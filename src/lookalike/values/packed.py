@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..kernels.packing import count_filled, count_matches
-from ..theory import known_sizes, xor_bits
+from ..theory import xor_bits
 from ..theory.bbit import quantized
 from ..theory.mixture import Part
 from ..theory.shares import share_error
-from ..wording import counted
+from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
 from .signatures import SketchScheme
-from .sized import Sized
 
 
 class PackingScheme(Protocol):
@@ -26,11 +25,6 @@ class PackingScheme(Protocol):
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return what a signature of so many slots is packed into."""
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the bits of a slot are its place among those of sets of the same size."""
-        ...
 
     def estimate(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
         """Return (estimated resemblance, standard error) from counted matches."""
@@ -42,7 +36,7 @@ class PackingScheme(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PackedSignatures(Sized):
+class PackedSignatures(Brief):
     """Signatures cut to a few bits a slot.
 
     Parameters
@@ -58,8 +52,6 @@ class PackedSignatures(Sized):
         Whether a last plane tells filled slots from empty ones.
     density_bits : int in [1, 16], optional
         Bits that each density is saved in: densities are the middles of 2^bits equal steps. Without, 64.
-    sizes : ndarray of float64, shape (n_documents,), optional
-        Of the sets, which containments need; ``with_sizes`` rounds them.
 
     Raises
     ------
@@ -75,7 +67,6 @@ class PackedSignatures(Sized):
     densities: Float64Array | None = None
     has_empty: bool = False
     density_bits: int | None = None
-    sizes: Float64Array | None = None
 
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
@@ -102,7 +93,6 @@ class PackedSignatures(Sized):
             levels = 1 << whole("density_bits", self.density_bits, 1, 16)
             if self.densities is None or not np.array_equal(quantized(self.densities, levels), self.densities):
                 raise ParameterError(f"densities of {self.density_bits} bits must be middles of {levels} steps")
-        self._check_sizes()
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -191,8 +181,6 @@ class PackedSignatures(Sized):
         """
         if other is not None:
             self.check_compatible(other)
-        if self.packing.ordered:
-            raise ParameterError("codes of quantiles are not counted as equal or not: estimates compare their order, too")
         there = self if other is None else other
         rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(there)))
         a, b = (r.flatten() for r in rows)
@@ -203,35 +191,6 @@ class PackedSignatures(Sized):
             out = np.empty((len(a), len(self.layout)), np.int64)
             count_matches(self.words, a, there.words, b, self.layout, out)
         return out.reshape(*rows[0].shape, out.shape[1])
-
-    def _of_intersection(self, left: ArrayLike, right: ArrayLike, other: PackedSignatures | None) -> tuple[Any, Any]:
-        """Return the resemblances that intersections make, and their errors."""
-        common, error = self.estimated_intersection(left, right, other=other, with_error=True)
-        there = self if other is None else other
-        total = self._known_sizes()[np.asarray(left)] + there._known_sizes()[np.asarray(right)]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return common / (total - common), total / (total - common) ** 2 * error
-
-    def _codes(self, rows: Int64Array) -> Int64Array:
-        """Return the numbers that the bits of some rows' slots make, int64 of shape (rows, permutations)."""
-        _, slots, bits = self.layout[0].tolist()
-        planes = np.ascontiguousarray(self.words[rows], "<u8").reshape(len(rows), bits, -1)
-        codes = np.zeros((len(rows), slots), np.int64)
-        for bit in range(bits):  # one plane at a time takes the least memory
-            codes |= np.unpackbits(planes[:, bit].view(np.uint8), axis=-1, bitorder="little")[:, :slots].astype(np.int64) << bit
-        return codes
-
-    def _intersections(
-        self, left: Int64Array, right: Int64Array, there: PackedSignatures, sizes: tuple[Float64Array, Float64Array]
-    ) -> tuple[Any, Any]:
-        """Of codes of quantiles by their order; of other bits from the most likely resemblance that the sizes allow."""
-        if self.packing.ordered:
-            return known_sizes.most_likely_of_codes(self._codes(left), there._codes(right), *sizes, int(self.layout[0, 2]))
-        other = None if there is self else there
-        found, error = self.estimated_resemblance(left, right, other=other, with_error=True, most_likely=True)
-        found = np.minimum(found, np.minimum(*sizes) / np.maximum(*sizes))
-        total = sizes[0] + sizes[1]
-        return found / (1.0 + found) * total, error / (1.0 + found) ** 2 * total
 
     def estimated_resemblance(
         self,
@@ -276,9 +235,6 @@ class PackedSignatures(Sized):
         RuntimeWarning
             If XORed bits give an estimate that is too low to be of use: see ``theory.xor_bits.least_usable``.
         """
-        if self.packing.ordered:
-            found, error = self._of_intersection(left, right, other)
-            return (found, error) if with_error else found
         counted = self.matches(left, right, other)
         highest: Any = 1.0
         densities: list[Any] = [0.0, 0.0]

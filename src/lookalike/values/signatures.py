@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
-from ..theory import known_sizes
 from ..wording import Brief, counted
-from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
-from .sized import Sized
+from .arrays import Float64Array, UInt64Array, matrix, pairs_of_rows, whole
 
 
 class SketchScheme(Protocol):
@@ -34,7 +32,7 @@ class SketchScheme(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Signatures(Sized):
+class Signatures(Brief):
     """Signatures of documents: one row of slots each.
 
     Parameters
@@ -47,8 +45,6 @@ class Signatures(Sized):
         What made the shingles.
     densities : ndarray of float64, shape (n_documents,), optional
         Sizes over the universe, where the slots come from true permutations of one.
-    sizes : ndarray of float64, shape (n_documents,), optional
-        Of the sets, which containments need; ``with_sizes`` rounds them.
 
     Raises
     ------
@@ -60,7 +56,6 @@ class Signatures(Sized):
     scheme: SketchScheme
     shingling: object = "arrays"
     densities: Float64Array | None = None
-    sizes: Float64Array | None = None
 
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
@@ -72,7 +67,6 @@ class Signatures(Sized):
         object.__setattr__(self, "values", matrix("values", self.values, {"u4": np.uint32, "u8": np.uint64}))
         if self.densities is not None and np.shape(self.densities) != (len(self.values),):
             raise ParameterError(f"densities must be one for each of {len(self)} rows; got shape {np.shape(self.densities)}")
-        self._check_sizes()
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -103,18 +97,6 @@ class Signatures(Sized):
                 f"signatures of {self.scheme} on {self.shingling} cannot be compared with those of "
                 f"{other.scheme} on {other.shingling}: sign both with the same parameters"
             )
-
-    def _intersections(
-        self, left: Int64Array, right: Int64Array, there: Signatures, sizes: tuple[Float64Array, Float64Array]
-    ) -> tuple[Any, Any]:
-        """Count which minima are equal, or the smaller; slots that are empty in both sets do not count."""
-        if not self.scheme.mergeable and self.densities is None:
-            raise ParameterError(
-                f"slots of {self.scheme} have no order, which containments need: sign with MinHash, FastSimilarity or raw bins"
-            )
-        a, b = self.values[left], there.values[right]
-        equal = ((a == b) & (a != np.iinfo(a.dtype).max)).sum(-1)
-        return known_sizes.most_likely(equal, (a < b).sum(-1), (a > b).sum(-1), *sizes)
 
     def estimated_resemblance(
         self, left: ArrayLike, right: ArrayLike, *, other: Signatures | None = None, with_error: bool = False

@@ -154,33 +154,6 @@ class WeightedSets(Brief):
         scale = max(a.max(), b.max()) * len(a)  # so that no sum is beyond all numbers
         return float((np.minimum(a, b) / scale).sum() / (np.maximum(a, b) / scale).sum())
 
-    def probability_resemblance(self, left: int, right: int) -> float:
-        """Probability resemblance: sum over i of 1 / sum over j of max(p_j / p_i, q_j / q_i), for normalized weights p and q.
-
-        Parameters
-        ----------
-        left, right : int
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ParameterError
-            If there is no such row.
-
-        References
-        ----------
-        Moulton & Jiang, "Maximally consistent sampling and the Jaccard index of probability distributions", ICDM 2018.
-        """
-        a, b = self._aligned(left, right)
-        if not a.sum() or not b.sum():
-            return float("nan")
-        p, q = a / a.sum(), b / b.sum()
-        both = (p > 0) & (q > 0)
-        return float(sum(1.0 / np.maximum(p / p[i], q / q[i]).sum() for i in np.flatnonzero(both)))
-
 
 def _amounts(weights: ArrayLike, n: int, least: float = 0.0) -> Float64Array:
     """Return n weights as float64 if all are finite and at least ``least``, which is 0 or the smallest number above it."""
