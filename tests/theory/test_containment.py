@@ -74,3 +74,18 @@ def test_a_sample_cannot_be_too_large():
     assert theory.plan_sample(0.036, 0.99) == (126, 1)
     with pytest.raises(la.ParameterError, match="recall 0.99 by 127 sampled shingles of a document: 152 are needed; raise"):
         theory.plan_sample(0.03, 0.99)
+
+
+@pytest.mark.parametrize(("threshold", "recall"), CASES)
+def test_rare_shingles_find_a_crowded_document_as_often_as_its_sample_would(threshold, recall):
+    """The chance that all that are looked for are lacking, hypergeometric, where as many as may be lack, all of them rare."""
+    sample, least = theory.plan_sample(threshold, recall)
+    sizes, shares = np.meshgrid([1, 2, 10, sample, sample + 1, 200, 3000], [0, 0.05, 0.2, 0.5, 1])
+    sizes, few = sizes.ravel(), (sizes * shares).astype(np.int64).ravel()
+    rare, drawn = theory.looked_for(threshold, sample, least, sizes, few)
+    lacking = sizes - np.maximum(1, np.ceil(threshold * sizes - 1e-9).astype(np.int64))
+    assert (drawn >= 1).all() and (drawn <= rare).all() and (rare <= sizes).all()
+    assert (rare[few > lacking] == few[few > lacking]).all()
+    missed = stats.hypergeom.pmf(0, rare, rare - lacking, drawn)
+    assert (missed <= 1 - theory.found(threshold, sample, least) + 1e-12).all()
+    assert (missed[sizes <= sample] == 0).all()

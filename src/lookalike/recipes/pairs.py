@@ -19,7 +19,7 @@ from ..formats.writers import write_table
 from ..results.rows import collect, second_columns
 from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
-from ..settings.settings import PairSettings
+from ..settings.settings import PairSettings, Settings
 from ..steps.exact import Sets, ends, hollow
 from ..steps.totals import BYTES, EMPTY, N
 from ..values import Int64Array
@@ -251,8 +251,9 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     n_pairs, cut = len(rows), len(rows) < rows.total
     if job.verify != "none":
         opened.clock.lap("verification")
+    n_documents = int(found.totals[N]) - found.boundary
     summary = {
-        "documents": int(found.totals[N]) - found.boundary,
+        "documents": n_documents,
         "reference": found.boundary,
         "empty": int(found.totals[EMPTY]),
         "pairs": n_pairs,
@@ -266,10 +267,20 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "seconds": opened.clock.seconds,
         "peak_memory": peak_memory(),
         "plan": job.finder.plan_dict(),
-        "warnings": short_texts(found.totals, job.shingling),
+        "warnings": [*short_texts(found.totals, job.shingling), *_much_compared(job, n_documents, n_candidates, rows.total)],
     }
     scored = None if job.verify == "none" else partial(scored_pairs, opened, decider)
     return PairsResult(rows, summary, opened.provenance(job), opened, scored)
+
+
+def _much_compared(job: Settings, n_documents: int, n_candidates: int, n_pairs: int) -> list[str]:
+    """Return a warning where documents share boilerplate that the search for containment cannot do without."""
+    if job.finder.meets != "samples" or n_candidates <= max(job.max_bucket * n_documents, 10 * n_pairs):
+        return []
+    return [
+        f"{n_candidates:,} pairs were compared to find {n_pairs:,}: very many documents are little but boilerplate that "
+        "many have; leave it out with --ignore or --ignore-common (ignore=, ignore_common=)"
+    ]
 
 
 @front_door(PairSettings)

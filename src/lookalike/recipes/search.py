@@ -20,8 +20,9 @@ from ..methods.all_pairs import AllPairsMethod
 from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
 from ..settings.settings import Settings
+from ..steps.containment import chosen_keys, look, rarest, sampled_keys, share, vouch_samples
 from ..steps.containment import hold as hold_samples
-from ..steps.containment import look, sampled_keys, share, vouch_samples
+from ..steps.containment import shingle_counts as sampled_counts
 from ..steps.crowds import (
     CODE_HEADS,
     MARKS,
@@ -38,7 +39,7 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, keyless, led, not_by_key
-from ..steps.links import HEADS, bucket, near, same_texts
+from ..steps.links import HEADS, NO_CROWDS, bucket, near, same_texts
 from ..steps.override import Overriding
 from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
@@ -275,9 +276,33 @@ def _sampled(
     assert settings.max_bucket is not None
     looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary, both=method.either)
     held = engine.map(engine.meet(engine.map(texts, holding, HOLDING), "key", "holder"), looking, LOOKING)
-    shared = engine.map(engine.meet(held, "looking", "held"), partial(share, method=method), SHARED)
-    links = engine.store(shared, "links")
+    sharing_enough = partial(share, needed=method.needed)
+    links = engine.store(engine.map(engine.meet(held, "looking", "held"), sharing_enough, SHARED), "links")
+    if method.either:
+        links = _with_rarest(engine, live.select(["order", "empty", *grouped]), documents, links, settings, boundary)
     return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
+
+
+def _with_rarest(
+    engine: Engine, some: Table, documents: Table, links: Table, settings: Searching, boundary: int
+) -> Table:  # fmt: skip
+    """Add the links of crowded documents: with all that have one of some shingles that few of them have."""
+    method = settings.method
+    assert isinstance(method, ContainmentMethod) and settings.max_bucket is not None
+    crowded = engine.join(some, engine.map(links, marks, MARKS), "order", "semi")
+    if not count_rows(engine, crowded.select(["order"])):
+        return links
+    texts, shingling = engine.join(crowded, documents, "order", "inner"), settings.shingling
+    counts = engine.fold(texts, sampled_counts(method, shingling))
+    choosing = partial(rarest, counts=counts, method=method, shingling=shingling, max_bucket=settings.max_bucket)
+    chosen = engine.store(engine.map(texts, choosing, HOLDING), "links-of-rarest")
+    bits = engine.fold(chosen, chosen_keys(count_rows(engine, chosen)))
+    holding = partial(hold_samples, bits=bits, method=method, shingling=shingling, first=NO_CROWDS)
+    held = engine.map(engine.join(some, documents, "order", "inner"), holding, HOLDING)
+    looking = partial(look, max_bucket=NO_CROWDS, boundary=boundary, both=True)
+    found = engine.map(engine.meet(engine.union(chosen, held), "key", "holder"), looking, LOOKING)
+    one = partial(share, needed=np.array([0, 1]))
+    return engine.union(links, engine.map(engine.meet(found, "looking", "held"), one, SHARED))
 
 
 def _with_same_texts(engine: Engine, live: Table, found: Table, settings: Searching) -> Table:

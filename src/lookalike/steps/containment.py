@@ -11,11 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..kernels import containment as kernel
+from ..kernels import filters
 from ..kernels.banding import find_buckets
 from ..kernels.scratch import scratch
 from ..methods.containment import ContainmentMethod
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
+from ..theory.containment import looked_for
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import HOLDING, LOOKING, SHARED
@@ -29,6 +31,8 @@ LEAST_BITS, MOST_BITS, BITS_OF_A_KEY = 16, 27, 16
 AT_A_TIME = 1 << 18
 WIDER = 4  # times as many earlier holders may have a wide shingle
 _ONE = np.uint64(1)
+CELL_BITS, PLACE_BITS = 22, 32
+_ALL, _NOBODY = np.full(1, ~np.uint64(0)), NO_CROWDS
 
 
 def _groups(batch: pa.RecordBatch) -> UInt64Array:
@@ -72,14 +76,56 @@ def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingl
             yield batch_of(HOLDING, keys[:count].copy(), holders[:count].copy())
 
 
+def _add_shingles(total: NDArray[Any], batch: pa.RecordBatch, method: ContainmentMethod, shingling: Shingling) -> None:
+    """Count the shingles of a batch: columns order, empty, text and, perhaps, within."""
+    for piece in hold(iter([batch]), bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
+        filters.count_members(ints(piece, "key").view(np.uint64), np.uint64(KEY_BITS - CELL_BITS), total)
+
+
+def shingle_counts(method: ContainmentMethod, shingling: Shingling) -> Total:
+    """How many crowded documents have a shingle, or another one of its cell: int32 of 2^22 cells, 17 MB."""
+    return Total(partial(_add_shingles, method=method, shingling=shingling), 1 << CELL_BITS, dtype=np.int32)
+
+
+def rarest(
+    rows: Batches, counts: NDArray[Any], *, method: ContainmentMethod, shingling: Shingling, max_bucket: int
+) -> Batches:  # fmt: skip
+    """Name the shingles by which crowded documents are looked for, of those that few of them have: see ``looked_for``."""
+    for piece in hold(rows, bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
+        keys, holders = ints(piece, "key").copy(), ints(piece, "holder")
+        if not len(keys):
+            continue
+        begins = np.flatnonzero(np.append(True, holders[1:] != holders[:-1]))
+        sizes, entries = np.diff(begins, append=len(keys)), np.empty(len(keys), np.int64)
+        filters.rank_members(keys, np.append(begins, len(keys)), counts, np.uint64(KEY_BITS - CELL_BITS), entries)
+        few = np.add.reduceat(entries >> PLACE_BITS <= max_bucket, begins, dtype=np.int64)
+        of, wanted = (np.repeat(each, sizes) for each in looked_for(method.threshold, method.sample, method.least, sizes, few))
+        first = np.repeat(begins, sizes)
+        chosen = np.zeros(len(keys), np.int64)
+        chosen[(first + (entries & ((1 << PLACE_BITS) - 1)))[np.arange(len(keys)) - first < of]] = 1
+        so_far = np.cumsum(chosen)
+        some = (chosen == 1) & (so_far - (so_far - chosen)[first] <= wanted)
+        yield batch_of(HOLDING, keys[some], holders[some] | 1)  # as one that is all of its sample
+
+
+def _add_chosen(total: NDArray[Any], batch: pa.RecordBatch) -> None:
+    """Mark the shingles of a batch of HOLDING."""
+    kernel.mark_keys(ints(batch, "key").view(np.uint64), np.uint64(KEY_BITS - (64 * len(total) - 1).bit_length()), total)
+
+
+def chosen_keys(n_keys: int) -> Total:
+    """A map of the shingles that ``rarest`` names."""
+    return Total(_add_chosen, 1 << (map_bits(n_keys) - 6), dtype=np.uint64, combine=np.bitwise_or)
+
+
 def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batches:
     """Link each document with the earlier holders of the shingles of its sample; groups of ``key``, sorted by ``holder``.
 
     One with more than ``max_bucket`` earlier holders, ``WIDER`` times as many of a wide shingle, is linked with itself, the
-    first references and the first others. With ``both``, it is linked with later holders, too, and with all of a wide shingle,
-    so that nothing is lost. Orders below ``boundary`` are references, not linked with each other.
+    first references and the first others. With ``both``, it is linked with later holders, too, and if more than ``max_bucket``
+    others have a shingle with itself alone. Orders below ``boundary`` are references, not linked with each other.
     """
-    rule = kernel.CrowdRule(max_bucket, NO_CROWDS if both else WIDER * max_bucket, 0 if both else HEADS, boundary, both)
+    rule = kernel.CrowdRule(max_bucket, max_bucket if both else WIDER * max_bucket, 0 if both else HEADS, boundary, both)
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         keys, holders, at = ints(piece, "key"), ints(piece, "holder"), np.zeros(3, np.int64)
         bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
@@ -90,14 +136,14 @@ def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batche
             yield batch_of(LOOKING, looking[:count], held[:count])
 
 
-def share(rows: Batches, *, method: ContainmentMethod) -> Batches:
-    """Choose the pairs that share enough of a sample; groups of ``looking``, sorted by ``held``.
+def share(rows: Batches, *, needed: Int64Array) -> Batches:
+    """Choose the pairs that share enough of a sample, ``needed`` by its size; groups of ``looking``, sorted by ``held``.
 
     A document of whose sample so many shingles tell nothing that pairs can be missed has a row with itself.
     """
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="looking"):
         out = [np.empty(len(piece), np.int64) for _ in SHARED]
-        count = kernel.count_shared(ints(piece, "looking"), ints(piece, "held"), method.needed, *out)
+        count = kernel.count_shared(ints(piece, "looking"), ints(piece, "held"), needed, *out)
         yield batch_of(SHARED, *(column[:count].copy() for column in out))
 
 

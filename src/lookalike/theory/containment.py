@@ -130,3 +130,39 @@ def crowded_recall(threshold: float, sample: int, least: int) -> NDArray[np.floa
     tails = np.append(np.cumsum(binomial(sample, threshold)[::-1])[::-1], 0.0).clip(0.0, 1.0)
     found_by[sample] = tails[np.maximum(least, u + 1)]
     return found_by
+
+
+def looked_for(
+    threshold: float, sample: int, least: int, sizes: NDArray[np.int64], few: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Of how many of its rarest shingles so many are looked for that a pair at the threshold is found as by its sample.
+
+    Of s shingles of a document, a document that contains it at the threshold t lacks d at most, s - d being the least number
+    that reaches t. They are drawn from the ``few`` shingles that few documents have, if these are more than d, and from the 4 d
+    rarest otherwise. Of r shingles q that are drawn are all lacking with probability (d / r)^q at most, and never if q > d. A
+    document that is its own sample has q = d + 1.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1]
+    sample, least : int >= 1
+        As of ``plan_sample``.
+    sizes, few : ndarray of int64, at least 1 and 0
+        Shingles of each document, and how many of them few documents have.
+
+    Returns
+    -------
+    (ndarray of int64, ndarray of int64)
+        r and q, 1 <= q <= r.
+
+    References
+    ----------
+    C(d, q) / C(r, q) <= (d / r)^q for d <= r; with q = d + 1, Chaudhuri, Ganti and Kaushik, "A primitive operator for
+    similarity joins in data cleaning", ICDE 2006.
+    """
+    lacking = sizes - np.maximum(1, np.ceil(threshold * sizes - ROUNDING * sizes).astype(np.int64))
+    among = np.where(few > lacking, few, np.minimum(sizes, np.maximum(4 * lacking, 1)))
+    missed = max(1 - found(threshold, sample, least), np.finfo(float).tiny)
+    with np.errstate(divide="ignore"):
+        drawn = np.ceil(np.log(missed) / np.log(lacking / among) - ROUNDING).astype(np.int64)
+    return among, np.where(sizes <= sample, lacking + 1, np.clip(drawn, 1, lacking + 1))

@@ -1,0 +1,92 @@
+"""Pairs by containment where many documents share boilerplate: none is lost, and few others are compared."""
+
+from itertools import combinations
+from math import ceil
+
+import pytest
+from listing import find_pairs
+
+import lookalike as la
+
+
+def pages(rng, n, common, own, blocks=1):
+    """Pages of ``common`` words that all with the same of ``blocks`` have, and ``own`` words; each third is a near-copy."""
+    texts, words = [], []
+    for i in range(n):
+        block, fresh = int(rng.integers(blocks)), [f"p{i}w{j}" for j in range(own)]
+        if i % 3 == 2:
+            fresh[int(rng.integers(own))] = f"p{i}other"
+            block, words = texts[-1][0], [*words[:-1], *fresh[-1:]]
+        else:
+            words = fresh
+        texts.append((block, " ".join([*(f"b{block}w{j}" for j in range(common)), *words])))
+    return [text for _, text in texts]
+
+
+def contained(texts, threshold, within=None):
+    """All pairs of which one has enough of the smaller one's words."""
+    sets = [frozenset(text.split()) for text in texts]
+    return {
+        (i, j) for (i, a), (j, b) in combinations(enumerate(sets), 2)
+        if a and b and len(a & b) >= ceil(threshold * min(len(a), len(b)) - 1e-9) and (within is None or within[i] == within[j])
+    }  # fmt: skip
+
+
+def ends(table):
+    return set(zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("common", "own", "blocks", "threshold"),
+    [(160, 40, 1, 0.9), (150, 50, 3, 0.8), (176, 24, 1, 0.9), (120, 80, 2, 0.7), (100, 100, 1, 0.6), (16, 6, 1, 0.8)],
+)
+def test_boilerplate_makes_no_candidates_and_loses_no_pair(rng, common, own, blocks, threshold):
+    texts = pages(rng, 600, common, own, blocks)
+    wanted = contained(texts, threshold)
+    found = find_pairs(texts, measure="containment", threshold=threshold, width=1, max_bucket=16, recall=1 - 1e-6)
+    assert len(wanted) > 150 and ends(found.table) == wanted
+    assert found.summary["candidate_pairs"] <= 2 * len(wanted) + 600 * 16 and found.summary["warnings"] == []
+
+
+@pytest.mark.parametrize("own", [1, 8, 12])
+def test_of_a_crowd_of_near_copies_all_pairs_are_listed(rng, own):
+    """Boilerplate alone reaches the threshold, or the documents have nothing that is rare."""
+    texts = [" ".join([*(f"b{j}" for j in range(120)), *(f"x{int(x)}" for x in rng.integers(0, 8, own))]) for _ in range(150)]
+    texts = list(dict.fromkeys(texts))
+    found = la.pairs(texts, measure="containment", threshold=0.9, width=1, max_bucket=8, recall=1 - 1e-6)
+    assert ends(found) == contained(texts, 0.9)
+
+
+def test_references_groups_and_long_documents_are_looked_through(rng):
+    """A crowded document is found in a long one without boilerplate to speak of, of its own group alone."""
+    texts = pages(rng, 300, 80, 20)
+    texts += [" ".join([*texts[i].split(), *(f"l{i}w{j}" for j in range(2000))]) for i in range(0, 300, 30)]
+    values = [i % 2 for i in range(300)] + [0] * 5 + [1] * 5
+    rows = [{"text": text, "site": value} for text, value in zip(texts, values, strict=True)]
+    how = {"measure": "containment", "threshold": 0.9, "width": 1, "max_bucket": 16, "recall": 1 - 1e-6}
+    assert ends(la.pairs(rows, within="site", **how)) == contained(texts, 0.9, values)
+    against = la.pairs(texts[150:], against=texts[:150], **how)
+    halves = {(i, j) for i, j in contained(texts, 0.9) if j >= 150}
+    assert len(against) == len(halves) > 40
+
+
+def test_what_is_found_hangs_neither_on_chance_nor_on_threads_and_memory(rng):
+    texts = pages(rng, 500, 160, 40)
+    how = {"measure": "containment", "threshold": 0.9, "width": 1, "max_bucket": 16, "recall": 0.6}
+    whole = find_pairs(texts, **how)
+    for more in ({}, {"threads": 2}, {"memory": "1GB"}):
+        again = find_pairs(texts, **how, **more)
+        assert again.table.equals(whole.table) and again.summary["candidate_pairs"] == whole.summary["candidate_pairs"]
+
+
+def test_a_job_that_compares_much_for_little_says_so(rng):
+    """Ten pieces of boilerplate that many have, each of four kinds, and hardly anything else."""
+    kinds = [[[f"piece{piece}kind{kind}w{j}" for j in range(10)] for kind in range(4)] for piece in range(10)]
+    texts = [
+        " ".join([*(word for piece, kind in zip(kinds, row, strict=True) for word in piece[kind]), f"own{i}"])
+        for i, row in enumerate(rng.integers(0, 4, (400, 10)).tolist())
+    ]
+    found = find_pairs(texts, measure="containment", threshold=0.9, width=1, max_bucket=4)
+    assert found.summary["candidate_pairs"] > 10_000 and found.summary["pairs"] < 100
+    (warning,) = found.summary["warnings"]
+    assert f"{found.summary['candidate_pairs']:,} pairs were compared" in warning and "--ignore-common" in warning
