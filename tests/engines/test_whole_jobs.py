@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pyarrow as pa
 import pytest
-from engine_kinds import FRAMES, WITH_SPARK, prepare
+from engine_kinds import FRAMES, LOCAL, WITH_SPARK, prepare
 from listing import find_pairs
 from toy_engine import ToyEngine
 
@@ -174,7 +174,7 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
 
 
 @pytest.mark.parametrize(("ignored", "across"), [("", None), ("t1 t2 t3 t4 w5", "g")])
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_pairs_by_containment_are_the_same(kind, ignored, across, monkeypatch):
     table = corpus()
     ids, values = table["id"].to_pylist(), table["g"].to_pylist()
@@ -217,7 +217,7 @@ def test_recall_1_finds_the_same(case, kind, monkeypatch):
     assert wanted[1].num_rows > 30
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_recall_1_lists_all_pairs(kind, monkeypatch):
     table = corpus()
     ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
@@ -247,7 +247,7 @@ def listed(within, references, ignore, **more):
     return found.table, found.summary["candidate_pairs"]
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 @pytest.mark.parametrize(("within", "references", "ignore"), [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")])
 def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkeypatch):
     wanted, candidates = every_pair(within, references, ignore)
@@ -257,7 +257,7 @@ def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkey
 
 
 @pytest.mark.parametrize("verify", ["exact", "none"])
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, monkeypatch):
     """As copies of each other are."""
     texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]

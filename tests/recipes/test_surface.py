@@ -43,14 +43,14 @@ FUNCTIONS = {
         },
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
-    "pairs": (la.pairs, {"inputs", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (
         la.overlap,
-        {"inputs", "annotate", "mask", "matches", "report", "report_texts", *OF_A_CLUSTER},
+        {"inputs", "annotate", "mask", "matches", "report", "report_texts"},
         {"data", "progress"},
     ),
-    "lines": (la.lines, {"inputs", "listed", *OF_A_CLUSTER}, {"data", "progress"}),
-    "passages": (la.passages, {"inputs", "listed", "mask", *OF_A_CLUSTER}, {"data", "progress"}),
+    "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
+    "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -70,6 +70,7 @@ GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "ove
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
+    *((job, "engine") for job in (la.pairs, la.overlap, la.lines, la.passages)),
     *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "overrides")),
     (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),

@@ -325,20 +325,7 @@ class DedupOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineOptions:
-    """Where jobs run whose tables stay on one machine."""
-
-    engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
-        "result does not depend on it; all of it comes to the caller.",
-        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
-        "does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairOptions(EngineOptions):
+class PairOptions:
     """What a list of pairs takes beside what a search does."""
 
     max_pairs: Annotated[MaybeWhole, Option(

@@ -241,6 +241,7 @@ class PairSettings(PairOptions, Settings):
     work: str | os.PathLike[str] | None = field(init=False, default=None)
     resume: bool = field(init=False, default=False)
     order_by: str | None = field(init=False, default=None)
+    engine: None = field(init=False, default=None)
     counts: bool = field(init=False, default=False)
     source: str | None = field(init=False, default=None)
     at_most: int | None = field(init=False, default=None)

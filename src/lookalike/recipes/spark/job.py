@@ -28,7 +28,7 @@ from ...results.slices import Slices
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
 from ...settings.options import OPENING
-from ...settings.settings import PairSettings, Settings
+from ...settings.settings import Settings
 from ...steps.groups import VALUES, by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
@@ -51,10 +51,6 @@ THREADS = (
 )
 TRIED = 8
 """Tasks in which workers are tried."""
-_NOT_SHARED = (
-    "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
-    "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
-)
 _NO_WORK = "--work (work=) must name a folder on an object store, or on storage that the driver and all workers have mounted"
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
@@ -99,19 +95,6 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         reading = reading_of(settings, splits, n_references)
         settings = ignoring_common(engine, splits, reading, settings, clock)
     return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
-
-
-def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEngine:
-    """Return an engine on Spark for a job whose tables are on this machine, its workers tried."""
-    spark_sql()
-    session = session_of(None if given == "spark" else given, [], tell)
-    check_versions(session)
-    if not is_local(session):
-        raise ParameterError(_NOT_SHARED)
-    workspace.move_to_disk()
-    engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
-    check_workers(engine)
-    return engine
 
 
 def check_workers(engine: SparkEngine) -> None:
@@ -159,14 +142,9 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
 
 
 def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
-    """Return inputs that workers can read, as they read them."""
-    return for_workers([replace(split, limit=limit) for split in splits])
-
-
-def for_workers(splits: Sequence[Split]) -> list[Split]:
     """Return inputs under names by which workers find them; refuse those that they cannot read."""
     _check_files(splits)
-    return [_anywhere(split) for split in splits]
+    return [_anywhere(replace(split, limit=limit)) for split in splits]
 
 
 def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
@@ -222,7 +200,7 @@ def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, s
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
-            raise ParameterError(_NOT_SHARED if isinstance(settings, PairSettings) else _NO_WORK)
+            raise ParameterError(_NO_WORK)
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace
