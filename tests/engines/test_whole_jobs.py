@@ -14,7 +14,6 @@ from toy_engine import ToyEngine
 import lookalike as la
 from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.recipes import common as counting
 from lookalike.recipes import decide as deciding
 
 CASES = {
@@ -65,12 +64,11 @@ CASES = {
         "id": "name",
         "empty": "drop",
     },
-    "containment, common and across with nulls": {
+    "containment, ignore and across with nulls": {
         "measure": "containment",
         "threshold": 0.6,
         "floor": 0.2,
         "width": 1,
-        "ignore_common": 0.2,
         "ignore": ["w1"],
         "across": "v",
         "within": "g",
@@ -79,13 +77,11 @@ CASES = {
     },
     "ignore": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
     "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
-    "common": {"threshold": 0.4, "ignore_common": 0.1, "empty": "drop"},
-    "common, ignore and references": {
+    "simhash, ignore and references": {
         "method": "simhash",
         "radius": 14,
         "threshold": 0.5,
         "ignore": ["w1"],
-        "ignore_common": 0.3,
     },
     "counts": {
         "counts": True,
@@ -153,12 +149,6 @@ def told(case, references=0, **more):
 def expected(case, references):
     """What the local engine says."""
     return told(case, references, threads=1)
-
-
-@pytest.fixture(autouse=True)
-def few_are_common(monkeypatch):
-    """Whatever the number of documents."""
-    monkeypatch.setattr(counting, "FLOOR", 5)
 
 
 @pytest.mark.parametrize("kind", WITH_SPARK[1:])

@@ -163,7 +163,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             inspect.getmodule(function), "open_job", lambda data, settings, *_: seen.append((data, settings)) or 1 / 0
         )
     other = {
-        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "ignore_common": 0.2, "empty": "drop", "verify": "sketch", "work": "x",
+        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "empty": "drop", "verify": "sketch", "work": "x",
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,

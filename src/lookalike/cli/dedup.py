@@ -94,7 +94,6 @@ def dedup(
     from ..formats.writers import check_room, means_folder
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
-    from ..recipes.saved_sketches import check_common
     from ..settings.limits import limit_of
     from ..settings.settings import Settings, check_saving
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
@@ -134,8 +133,6 @@ def dedup(
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
-    if save_sketches is not None or seen is not None:
-        check_common(given["ignore_common"])
     ignored = given["ignore"] or ()
     given["ignore"] = open_sources(ignored) if ignored else None
     if seeing is not None:

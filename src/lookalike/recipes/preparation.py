@@ -29,7 +29,6 @@ from ..settings.options import OPENING
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable, spoken
-from .common import ignoring_common
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
 
@@ -119,7 +118,6 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     reporting = Reporting(progress or no_progress)
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
-    settings = ignoring_common(runs, splits, reading, settings, clock)
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 

@@ -13,7 +13,6 @@ from .option import (
     WRITE,
     Flag,
     Kind,
-    MaybeNumber,
     MaybeWhole,
     MaybeWord,
     Names,
@@ -196,12 +195,6 @@ class SearchOptions(TextOptions):
         doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
         "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
         help="Shingles of this template do not count. Can be repeated.", range="like data", metavar="FILE", repeated=True,
-    )] = None  # fmt: skip
-    ignore_common: Annotated[MaybeNumber, Option(
-        doc="Shingles that more than this share of all documents have, references too, and more than 100, do not count. The "
-        "inputs are read twice more, to count them. Not for saved sketches, nor for data frames of Spark.",
-        help="Shingles in more than this share of all documents, such as 0.2, do not count. Reads the inputs twice more.",
-        range="float in (0, 1)", metavar="SHARE", recorded="given", sketched=True,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether removals rest on exact resemblances or on estimates.",

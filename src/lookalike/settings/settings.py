@@ -75,8 +75,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
-        if self.ignore_common is not None and not 0 < self.ignore_common < 1:
-            raise ParameterError(f"ignore_common must be between 0 and 1; got {self.ignore_common}")
         if self.ignore is not None:
             reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
             object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))

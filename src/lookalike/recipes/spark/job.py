@@ -32,7 +32,6 @@ from ...settings.settings import Settings
 from ...steps.groups import VALUES, by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..common import ignoring_common
 from ..decide import Decider, Deciding
 from ..decisions import Told, judge
 from ..preparation import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
@@ -75,8 +74,6 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
     frames = [frame for frame in (against, data) if is_frame(frame)]
     spark_sql()
     clock.lap("starting Spark")
-    if frames and settings.ignore_common is not None:
-        raise ParameterError("ignore_common reads its inputs several times, which data frames are not for: write them to files")
     splits, n_references, skipped, id_type = _inputs(data, against, settings)
     settings, secret = agreed(settings, splits)
     clock.lap("opening")
@@ -93,7 +90,6 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         check_workers(engine)
         clock.lap("starting workers")
         reading = reading_of(settings, splits, n_references)
-        settings = ignoring_common(engine, splits, reading, settings, clock)
     return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
 
 
