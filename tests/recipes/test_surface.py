@@ -169,7 +169,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
-        "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "slices": ("l",),
+        "progress": no_progress, "at_most": 3, "source": "s", "counts": True, "slices": ("l",),
         "key": ("a", "b"),
         "measure": "containment", "floor": 0.2,
     }  # fmt: skip

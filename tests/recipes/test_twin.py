@@ -131,9 +131,8 @@ def check(
     )
     if group is not None:
         order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
-        by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
         origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
-        expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
+        expected, counts = group_rules(expected, order, origins, **group)
         chosen |= group | {"source": "g", "counts": True}
     more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
     more |= {} if across is None else {"across": "a"}
@@ -145,9 +144,7 @@ def check(
     named = {
         d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "key", "empty", "override")
     }
-    gone = named | {d: (None, None) for d, e in enumerate(expected) if e.reason in ("group", "sources")}
-    assert removed.keys() == gone.keys()
-    assert removed == gone
+    assert removed == named
     decisions = result.decisions.select(["id", "reason"]).to_pylist()
     reasons = {int(row["id"]): row["reason"] for row in decisions if int(row["id"]) >= references}
     assert reasons == {d: e.reason for d, e in enumerate(expected) if d >= references}
@@ -163,9 +160,7 @@ overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["k
 verified = st.sampled_from(["exact", "exact", "sketch"])
 templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
 common |= {"ignore": templates}
-grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4), "min_sources": st.integers(1, 3)}) | st.fixed_dictionaries(
-    {"drop_all": st.booleans(), "min_sources": st.integers(1, 3)}
-)  # fmt: skip
+grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4)})
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
 

@@ -95,7 +95,7 @@ def dedup(
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
-    from ..settings.settings import Settings, check_saving
+    from ..settings.settings import Settings
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
     from .seen import open_seeing
@@ -104,8 +104,6 @@ def dedup(
     limits = dict(fail_if_removed)
     given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
     how = {name: given[name] for name in OPENING}
-    if save_sketches is not None or seen is not None:
-        check_saving(Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]))
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
     if engine == "spark":

@@ -25,7 +25,6 @@ from ..inputs.sketches import described_in, open_saved
 from ..inputs.window import Window
 from ..results.result import Result
 from ..settings.settings import Settings
-from ..settings.settings import check_saving as check_settings
 from .counts import check_source
 from .preparation import check_repeatable
 from .saved_sketches import check_saving
@@ -129,7 +128,6 @@ def turn_of(
     *, window: str | None, name: str | None, texts: bool,
 ) -> Turn:  # fmt: skip
     """Return a job with some settings; ``others`` are references beside what was seen."""
-    check_settings(settings)
     check_source(generations, settings.source, settings.counts)
     identities = [split.identity() for split in (*others, *sources)]
     check_repeatable(sources, identities[len(others) :], "a folder of what was seen")
