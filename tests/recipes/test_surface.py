@@ -36,7 +36,6 @@ FUNCTIONS = {
             "save_sketches",
             "seen",
             "generation",
-            "window",
             "fail_if_removed",
             *OF_A_CLUSTER,
             *OF_A_DRY_RUN,
