@@ -26,6 +26,8 @@ FRAMES = pytest.param("frames", marks=without_pyspark)
 KINDS = ("local", "threads", "spilled", "slices", "rounds", "toy", *(pytest.param(kind, marks=without_pyspark) for kind in FEW))
 WITH_SPARK = (*KINDS, pytest.param("spark", marks=pytest.mark.spark))
 
+LOCAL = KINDS[:5]
+
 WORK = "work [1] of é%20"
 """A folder whose name would be another one as an address, or a pattern that does not match itself."""
 

@@ -15,7 +15,6 @@ VARIANTS = [
 """Settings of jobs over such documents."""
 OF_GROUPS = [
     {"at_most": 2, "counts": True, "source": "site", "slices": "site"},
-    {"drop_all": True, "min_sources": 2, "source": "site"},
 ]
 """Others, about whole groups, which known pairs do not decide again."""
 

@@ -50,7 +50,6 @@ BAD = [
     ({"glob": "/x"}, ["--glob", "/x"], "glob must be"),
     ({"max_document": "1TB"}, ["--max-document", "1TB"], "max-document must be|max_document must be"),
     ({"memory": "1MB"}, ["--memory", "1MB"], "memory must be at least"),
-    ({"at_most": 1, "drop_all": True}, ["--at-most", "1", "--drop-all"], "choose one"),
     ({"on_error": "stop", "resume": True}, ["--on-error", "stop", "--resume"], "the folder of the job to resume"),
 ]
 

@@ -3,11 +3,9 @@
 import json
 import sys
 
-import pyarrow as pa
 import pytest
 from cli.commands import lines, run
 
-import lookalike as la
 from lookalike.cli.spark import check_options
 from lookalike.errors import ParameterError
 
@@ -40,48 +38,6 @@ def corpus(tmp_path):
 def test_what_is_refused(capfd, corpus, arguments, message):
     code, out, err = run(capfd, "dedup", corpus, *arguments)
     assert code == 2 and out == "" and message in err and err.count("\n") == 1
-
-
-JOBS = {"pairs": ["pairs"], "overlap": ["overlap", "--against", "other.jsonl"]}
-
-
-@pytest.mark.parametrize("job", JOBS)
-def test_lists_are_the_same_on_a_cluster(job, capfd, corpus, tmp_path, monkeypatch):
-    """On one that is this machine; its session ends with the job."""
-    ToySession, ended = pytest.importorskip("toy_frames").ToySession, []  # noqa: N806
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "other.jsonl").write_text(json.dumps({"text": TEXTS[0]}) + "\n")
-    arguments = [*JOBS[job], corpus, "--matches" if job == "overlap" else "-o", "found.csv", "--force", "--quiet"]
-
-    def started(master, conf):
-        session = ToySession()
-        session.conf.set("spark.master", master)
-        session.stop = lambda: ended.append(conf["spark.a"])
-        return session
-
-    monkeypatch.setattr("lookalike.cli.spark.start_session", started)
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    assert run(capfd, *arguments)[0] == 0
-    wanted = (tmp_path / "found.csv").read_bytes()
-    assert wanted.count(b"\n") == (4 if job == "overlap" else 7)
-    on_spark = ("--engine", "spark", "--conf", "spark.a=b", "--master")
-    code, out, _ = run(capfd, *arguments, *on_spark, "local[2]")
-    assert (code, out) == (0, "") and (tmp_path / "found.csv").read_bytes() == wanted and ended == ["b"]
-    code, _, err = run(capfd, *arguments, *on_spark, "spark://host:7077")
-    assert code == 2 and "or on an object store: name it in Python, by engine=" in err and ended == ["b", "b"]
-    for given, message in (
-        (["--master", "local[2]"], "--master and --conf are for --engine spark"),
-        (["--engine", "spark", "--threads", "2"], "--threads is for one machine"),
-        (["--engine", "flink"], "engine must be one of local, spark"),
-    ):
-        code, _, err = run(capfd, *arguments, *given)
-        assert code == 2 and message in err and err.count("\n") == 1
-
-
-def test_pairs_of_data_frames_are_refused():
-    session = pytest.importorskip("toy_frames").ToySession()
-    with pytest.raises(ParameterError, match="pairs takes no data frames of Spark"):
-        la.pairs(session.frame(pa.table({"text": TEXTS})))
 
 
 def test_an_output_that_exists_is_refused_before_spark_is_started(capfd, corpus, tmp_path):

@@ -7,14 +7,13 @@ from itertools import combinations
 
 import pyarrow as pa
 import pytest
-from engine_kinds import FRAMES, WITH_SPARK, prepare
+from engine_kinds import FRAMES, LOCAL, WITH_SPARK, prepare
 from listing import find_pairs
 from toy_engine import ToyEngine
 
 import lookalike as la
 from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.recipes import common as counting
 from lookalike.recipes import decide as deciding
 
 CASES = {
@@ -65,12 +64,11 @@ CASES = {
         "id": "name",
         "empty": "drop",
     },
-    "containment, common and across with nulls": {
+    "containment, ignore and across with nulls": {
         "measure": "containment",
         "threshold": 0.6,
         "floor": 0.2,
         "width": 1,
-        "ignore_common": 0.2,
         "ignore": ["w1"],
         "across": "v",
         "within": "g",
@@ -79,13 +77,11 @@ CASES = {
     },
     "ignore": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
     "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
-    "common": {"threshold": 0.4, "ignore_common": 0.1, "empty": "drop"},
-    "common, ignore and references": {
+    "simhash, ignore and references": {
         "method": "simhash",
         "radius": 14,
         "threshold": 0.5,
         "ignore": ["w1"],
-        "ignore_common": 0.3,
     },
     "counts": {
         "counts": True,
@@ -155,12 +151,6 @@ def expected(case, references):
     return told(case, references, threads=1)
 
 
-@pytest.fixture(autouse=True)
-def few_are_common(monkeypatch):
-    """Whatever the number of documents."""
-    monkeypatch.setattr(counting, "FLOOR", 5)
-
-
 @pytest.mark.parametrize("kind", WITH_SPARK[1:])
 @pytest.mark.parametrize("case", CASES)
 def test_every_engine_says_the_same(case, kind, monkeypatch):
@@ -174,7 +164,7 @@ def test_every_engine_says_the_same(case, kind, monkeypatch):
 
 
 @pytest.mark.parametrize(("ignored", "across"), [("", None), ("t1 t2 t3 t4 w5", "g")])
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_pairs_by_containment_are_the_same(kind, ignored, across, monkeypatch):
     table = corpus()
     ids, values = table["id"].to_pylist(), table["g"].to_pylist()
@@ -217,7 +207,7 @@ def test_recall_1_finds_the_same(case, kind, monkeypatch):
     assert wanted[1].num_rows > 30
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_recall_1_lists_all_pairs(kind, monkeypatch):
     table = corpus()
     ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
@@ -247,7 +237,7 @@ def listed(within, references, ignore, **more):
     return found.table, found.summary["candidate_pairs"]
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 @pytest.mark.parametrize(("within", "references", "ignore"), [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")])
 def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkeypatch):
     wanted, candidates = every_pair(within, references, ignore)
@@ -257,7 +247,7 @@ def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkey
 
 
 @pytest.mark.parametrize("verify", ["exact", "none"])
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, monkeypatch):
     """As copies of each other are."""
     texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]

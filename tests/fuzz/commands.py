@@ -16,7 +16,6 @@ NUMBERS = ("0", "1", "-1", "0.5", "1.0", "0.9999999999", "2", "7", "64", "nan", 
            "99999999999999999999999", "-0.0", "1e3", "8")  # fmt: skip
 SIZES = ("0", "1", "-5GB", "500MB", "1GB", "1e400", "nan", "4 GiB", "GB", "", "10000000000000GB", "1.5.5GB", "512MiB")
 NAMES = ("text", "id", "n", "nope", "", "keep", "duplicate_of", "text,id", "te\nxt", "'", "\x1b[31m", "é", "x" * 300)
-WINDOWS = ("n:2", "n:2d", "id:1", "nope:1", ":1", "n:", "n", "n:-1", "n:nan", "n:1e400", "n:99999999999999999999w", "")
 POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "largest:", "largest", "largest:nope", "smallest:text", "", "best", "n:1,2; longest", "n:", "n:1;;last", "last; n:1",
             "largest:id:n")  # fmt: skip
 
@@ -56,7 +55,7 @@ def values_for(name: str) -> tuple[str, ...]:
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
     if name in ("text", "id", "within", "across", "key", "against_text", "against_id", "glob"):
         return (*NAMES, "*.txt", "**", "/abs/*", "[")
-    return {"keep": POLICIES, "memory": SIZES, "window": WINDOWS}.get(name, NUMBERS)
+    return {"keep": POLICIES, "memory": SIZES}.get(name, NUMBERS)
 
 
 def given_for(r: Random, parameter, odd: bool) -> list[str]:
@@ -86,7 +85,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
         return [option, r.choice(choices)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "window": "n:2", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
 
 
@@ -137,8 +136,6 @@ class Commands:
                 str(folder / "seen"),
                 "-o",
                 str(folder / "kept.jsonl"),
-                "--window",
-                "n:2",
                 "--counts",
             ]
         )

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from random import Random
-from unittest import mock
 
 import numpy as np
 import oracle
@@ -15,7 +14,6 @@ from making import Case, make
 from oracle import UndecidedError, UnreadableError, unpacked
 
 import lookalike as la
-from lookalike.recipes import common as counting
 
 ADDED = re.compile(rb',? "n_exact": \d+, "n_duplicates": \d+, "n_sources": \d+}$')
 
@@ -39,7 +37,6 @@ def refused(action):
         return None, error
 
 
-@mock.patch.object(counting, "FLOOR", oracle.LEAST)
 def judge(seed, folder):
     """Make a case, run it, check it; return its kind and how it ended."""
     shutil.rmtree(folder, ignore_errors=True)

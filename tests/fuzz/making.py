@@ -189,8 +189,6 @@ def settings(r: Random, kind: str) -> dict[str, object]:
         del out["bands"], out["rows"]
     if r.random() < 0.2:
         out["counts"] = True
-    if r.random() < 0.2:
-        out["ignore_common"] = r.choice([0.05, 0.2, 0.5])
     return out
 
 

@@ -8,7 +8,6 @@ import re
 import sys
 import unicodedata
 import zlib
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +18,6 @@ import pyarrow.parquet as pq
 from naive.text import decoded, pieces, shown
 
 csv.field_size_limit(sys.maxsize)
-LEAST = 2  # documents that a common shingle is at least in, and more
 WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
 
 
@@ -289,13 +287,9 @@ def decide(references, rows, settings, threshold=None):
 
 
 def counting(sets, settings):
-    """The shingles that count: not those of ignored texts, nor those that too many documents have; see ``judging.LEAST``."""
+    """The shingles that count: not those of ignored texts."""
     ignored = set().union(*(shingles(text.encode(), settings) for text in settings.get("ignore", ())))
-    sets = [some - ignored for some in sets]
-    if "ignore_common" in settings:
-        held = Counter(shingle for some in sets for shingle in some)
-        sets = [{x for x in some if held[x] <= max(settings["ignore_common"] * len(sets), LEAST)} for some in sets]
-    return sets
+    return [some - ignored for some in sets]
 
 
 def differ(one, other):

@@ -179,7 +179,7 @@ def same_texts(documents):
 
 
 def dedup(
-    texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), common=None, empty="keep",
+    texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), empty="keep",
     unit="word", width=5,
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
     overrides=None, measure="resemblance", floor=0, sample=32, recall=None,
@@ -189,18 +189,12 @@ def dedup(
     With ``recall`` 1 all live documents are candidates. With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
     ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
     comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
-    documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count, nor, with ``common``, a
-    share and a number, those that more documents have than both. ``across`` are values of that column.
+    documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count. ``across`` are values of that column.
     """
     rule, overrides = rule or Rule(), overrides or {}
     ignored = {shingle for text in ignore for shingle in shingles(text, unit, width)}
     whole = [tuple(shingles(text, unit, width)) for text in texts]
     sets = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
-    if common is not None:
-        counts = Counter(shingle for some in sets for shingle in set(some))
-        sets = [
-            tuple(shingle for shingle in some if counts[shingle] <= max(common[0] * len(texts), common[1])) for some in sets
-        ]
     groups = [0 if within is None else group_of(value) for value in within or texts]
     apart = [None if value is None or value != value else group_of(value) for value in across or ()]
     order = keep_order(texts, references, keep, columns)

@@ -1,8 +1,8 @@
 """What becomes of whole groups, from its definition (docs/definition.md), in plain Python."""
 
 
-def group_rules(decisions, order, origins, *, at_most=1, drop_all=False, min_sources=1, by_hand=()):
-    """Change decisions that ``dedup`` made; ``order`` is keep order, ``by_hand`` are documents that overrides keep.
+def group_rules(decisions, order, origins, *, at_most=1):
+    """Change decisions that ``dedup`` made; ``order`` is keep order.
 
     Returns the decisions, and of each kept document (n_exact, n_duplicates, n_sources).
     """
@@ -20,10 +20,4 @@ def group_rules(decisions, order, origins, *, at_most=1, drop_all=False, min_sou
         counts[first] = sum(decisions[d].reason == "exact" for d in removed), len(removed) + len(keys), len(seen)
         for d in spared:
             found[d] = found[d]._replace(reason="spared", score=None)
-        reference = decisions[first].reason == "reference"
-        if drop_all and gone and not reference and first not in by_hand:
-            found[first] = found[first]._replace(reason="group")
-        elif len(seen) < min_sources and not reference:
-            for d in [*([first] if first not in by_hand else []), *spared]:
-                found[d] = found[d]._replace(reason="sources")
     return found, counts

@@ -7,7 +7,7 @@ from contextlib import closing
 import pyarrow as pa
 import pytest
 from cli.commands import lines, status
-from engine_kinds import WITH_SPARK, prepare
+from engine_kinds import LOCAL, prepare
 from listing import find_pairs
 
 import lookalike as la
@@ -33,7 +33,7 @@ def corpus(n=90):
     return pa.table({"text": texts, "author": [rng.choice(["a", "b", "b", None]) for _ in texts]})
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@pytest.mark.parametrize("kind", LOCAL)
 @pytest.mark.parametrize("more", [{}, {"max_bucket": 2}, {"method": "simhash", "radius": 12}, {"verify": "sketch"}])
 def test_pairs_are_those_of_different_values(more, kind, monkeypatch):
     table, how = corpus(), {"threshold": 0.5, "width": 1, "threads": 1} | more

@@ -125,16 +125,13 @@ def test_a_sample_of_what_could_be_inside_others(rng):
     assert (alone["recall"], alone["low"], alone["high"]) == (None, 0.0, 1.0)
 
 
-def test_rules_of_groups_are_not_what_the_search_missed(rng):
+def test_what_is_spared_is_not_what_the_search_missed(rng):
     texts = planted(rng, n_families=50)
     how = {"threshold": 0.6, "bands": 2, "rows": 8}
     wanted = la.dedup(texts, **how).audit(10**6)
     assert wanted["found"] > 0 < wanted["missed"]
-    for rules in ({"drop_all": True}, {"min_sources": 2}):
-        assert la.dedup(texts, **how, **rules).audit(10**6) == wanted, rules
-    for rules in ({"at_most": 2}, {"at_most": 2, "min_sources": 2}):  # a copy that is spared counts as any near-duplicate
-        spared = la.dedup(texts, **how, **rules).audit(10**6)
-        assert spared["missed"] == wanted["missed"] and 0 < spared["found"] - wanted["found"] < 5, rules
+    spared = la.dedup(texts, **how, at_most=2).audit(10**6)  # a copy that is spared counts as any near-duplicate
+    assert spared["missed"] == wanted["missed"] and 0 < spared["found"] - wanted["found"] < 5
 
 
 def test_examples_are_misses(rng):

@@ -98,8 +98,7 @@ def test_references_count_what_is_removed_for_them():
 
 
 @pytest.mark.parametrize(("rules", "kept"), [
-    ({"at_most": 3}, "abcd"), ({"at_most": 9}, "abcdef"), ({"drop_all": True}, "b"), ({"min_sources": 2, "source": "from"}, "a"),
-    ({"min_sources": 5, "source": "from"}, ""),
+    ({"at_most": 3}, "abcd"), ({"at_most": 9}, "abcdef"),
 ])  # fmt: skip
 def test_rules_of_groups(tmp_path, rules, kept):
     with closing(la.dedup(ROWS, id="id", **rules)) as result:
@@ -112,28 +111,14 @@ def test_rules_of_groups(tmp_path, rules, kept):
         assert sum(map(len, groups.values())) == sum(row["reason"] in ("exact", "near") for row in result.decisions.to_pylist())
 
 
-def test_sketches_are_not_saved_of_groups_that_vanish(tmp_path):
-    for rules in ({"drop_all": True}, {"min_sources": 2}):
-        with (
-            closing(la.dedup(ROWS, id="id", **rules)) as result,
-            pytest.raises(la.ParameterError, match="sketches are not saved"),
-        ):
-            result.save_sketches(tmp_path / "seen")
+def test_sketches_are_saved_where_more_of_a_group_stay(tmp_path):
     with closing(la.dedup(ROWS, id="id", at_most=2)) as result:
         result.save_sketches(tmp_path / "seen")
     again = la.dedup(ROWS, against=tmp_path / "seen", id="id", counts=True, source="from")
     assert again.keep.tolist() == [False] * 6
 
 
-def test_a_document_kept_by_hand_outlives_its_group():
-    hand = [{"id": "a", "action": "keep"}]
-    for rules in ({"drop_all": True}, {"min_sources": 9}):
-        result = la.dedup(ROWS, id="id", overrides=hand, **rules)
-        assert result.decisions["reason"].to_pylist()[0] == "kept"
-
-
 @pytest.mark.parametrize(("given", "message"), [
-    ({"at_most": 2, "drop_all": True}, "at_most keeps documents of each group, and drop_all none: choose one"),
     ({"at_most": 0}, "at_most must be at least 1; got 0"),
     ({"slices": "nowhere"}, "column 'nowhere' is missing|field 'nowhere' is missing"),
 ])  # fmt: skip

@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from cli.commands import lines, run, status
-from engine_kinds import KINDS, prepare
+from engine_kinds import LOCAL, prepare
 from listing import find_pairs
 
 import lookalike as la
@@ -49,7 +49,7 @@ def true_pairs(texts, ignored, threshold):
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LOCAL)
 @pytest.mark.parametrize("more", [{}, {"max_bucket": 4}])
 def test_pairs_are_those_of_what_is_left(kind, more, monkeypatch):
     texts = pages()

@@ -1,18 +1,15 @@
 """Overlap of two corpora equals set arithmetic, passage by passage."""
 
 import json
-from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engine_kinds import FRAMES, cut_small, frames_engine, spark_engine, spill
+from engine_kinds import cut_small, spill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import overlap as naive
-from spark_session import session
-from toy_engine import ToyEngine
 
 import lookalike as la
 from lookalike.engines.memory import Memory
@@ -293,18 +290,8 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     assert sum(name.startswith("matched") for name in written) > 4 and any("references" in name for name in written)
 
 
-@pytest.mark.parametrize("kind", ["toy", FRAMES, pytest.param("spark", marks=pytest.mark.spark)])
-def test_every_engine_finds_the_same(tmp_path, kind):
-    data, against = both(tmp_path)
-    whole = outcome(tmp_path / "local", data, against)
-    makers = {"toy": lambda _: ToyEngine(), "frames": frames_engine, "spark": spark_engine}
-    if kind == "spark":
-        assert outcome(tmp_path / "by-session", data, against, engine=session()) == whole
-        with pytest.raises(la.InputDataError, match="Spark's workers cannot read it"):
-            la.overlap(["a"], against=against, engine=session())
-    with closing(makers[kind](tmp_path)) as engine:
-        assert outcome(tmp_path / "other", data, against, engine=engine) == whole
-    with closing(makers[kind](tmp_path)) as engine:
-        broken = write_lines(tmp_path / "broken.jsonl", [{"text": "a b c", "id": 1}, {"text": "d e f", "id": 1}])
-        with pytest.raises(la.InputDataError, match=r"broken.jsonl, row 1 and .*broken.jsonl, row 2"):
-            la.overlap(broken, against=against, id="id", engine=engine)
+def test_an_id_that_appears_twice_is_refused(tmp_path):
+    _, against = both(tmp_path)
+    broken = write_lines(tmp_path / "broken.jsonl", [{"text": "a b c", "id": 1}, {"text": "d e f", "id": 1}])
+    with pytest.raises(la.InputDataError, match=r"broken.jsonl, row 1 and .*broken.jsonl, row 2"):
+        la.overlap(broken, against=against, id="id")

@@ -1,4 +1,4 @@
-"""A folder of everything that was seen: what jobs add to it, jobs that come again, windows, merging, and what is refused."""
+"""A folder of everything that was seen: what jobs add to it, jobs that come again, merging, and what is refused."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def crawl(tmp_path, monkeypatch):
 
 def add(data, output, folder="seen", **given):
     """What a job adds; whether it did anything."""
-    own = {name: given.pop(name) for name in ("generation", "window", "force", "texts") if name in given}
+    own = {name: given.pop(name) for name in ("generation", "force", "texts") if name in given}
     with la.Seen(folder) as seen:
         result = seen.add(data, output, la.Settings(**GIVEN | given), **own)
         if result is not None:
@@ -95,13 +95,8 @@ def test_an_output_that_is_another_one_stays(crawl):
     ("given", "said"),
     [
         ({"threshold": 0.9}, "were added to seen before, as 000001, with other settings: threshold was 0.6, is 0.9"),
-        ({"window": "score:3"}, "with other settings: window was None, is 'score:3'"),
         ({"generation": "../x"}, "named with letters, digits"),
         ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with --generation"),
-        ({"window": "date"}, "a window must be a column and a span"),
-        ({"window": "site:90d"}, "column 'site': a window counts from a date or time such as 2026-11-25; found '[ab]'"),
-        ({"window": "site:9"}, "column 'site': a window counts from a number; found '[ab]'"),
-        ({"window": "nope:9"}, "'nope' is missing"),
     ],
     ids=str,
 )
@@ -205,24 +200,24 @@ def test_merged_generations_of_other_jobs(variant, crawl):
 
 def test_merged_generations_decide_as_before(crawl):
     for week in range(2):
-        add(f"w{week}", f"clean/w{week}", window="score:100")
+        add(f"w{week}", f"clean/w{week}")
     shutil.copytree("seen", "parts")
     with la.Seen("seen") as seen:
         assert seen.compact() == 2 and seen.compact() == 0
         (one,) = seen.generations
         assert one.name == "000002" and not seen.check()
     for folder in ("seen", "parts"):
-        add("w2", f"{folder}.jsonl", folder=folder, window="score:100")
+        add("w2", f"{folder}.jsonl", folder=folder)
     assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
     assert names() == ["000002", "000003"]
     with la.Seen("parts", read=True) as parts:
         assert one.documents == sum(some.documents for some in parts.generations[:2])
-    assert not add("w1", "clean/w1", window="score:100")  # its output is there
+    assert not add("w1", "clean/w1")  # its output is there
     shutil.rmtree("clean/w1")
     with pytest.raises(
         la.InputDataError, match="cannot be made again: since it added 000002, generations before it were merged"
     ):
-        add("w1", "clean/w1", window="score:100")
+        add("w1", "clean/w1")
 
 
 def test_sketches_with_texts_are_merged(crawl):

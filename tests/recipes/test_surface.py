@@ -36,21 +36,20 @@ FUNCTIONS = {
             "save_sketches",
             "seen",
             "generation",
-            "window",
             "fail_if_removed",
             *OF_A_CLUSTER,
             *OF_A_DRY_RUN,
         },
         {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
     ),
-    "pairs": (la.pairs, {"inputs", "report", "report_texts", *OF_A_CLUSTER}, {"data", "progress", "tokenizer", "max_bucket"}),
+    "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (
         la.overlap,
-        {"inputs", "annotate", "mask", "matches", "report", "report_texts", *OF_A_CLUSTER},
+        {"inputs", "annotate", "mask", "matches", "report", "report_texts"},
         {"data", "progress"},
     ),
-    "lines": (la.lines, {"inputs", "listed", *OF_A_CLUSTER}, {"data", "progress"}),
-    "passages": (la.passages, {"inputs", "listed", "mask", *OF_A_CLUSTER}, {"data", "progress"}),
+    "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
+    "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -70,6 +69,7 @@ GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "ove
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
+    *((job, "engine") for job in (la.pairs, la.overlap, la.lines, la.passages)),
     *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "overrides")),
     (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),
@@ -162,13 +162,13 @@ def test_every_argument_reaches_the_settings(monkeypatch):
             inspect.getmodule(function), "open_job", lambda data, settings, *_: seen.append((data, settings)) or 1 / 0
         )
     other = {
-        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "ignore_common": 0.2, "empty": "drop", "verify": "sketch", "work": "x",
+        "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "empty": "drop", "verify": "sketch", "work": "x",
         "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
-        "progress": no_progress, "at_most": 3, "drop_all": True, "min_sources": 2, "source": "s", "counts": True, "slices": ("l",),
+        "progress": no_progress, "at_most": 3, "source": "s", "counts": True, "slices": ("l",),
         "key": ("a", "b"),
         "measure": "containment", "floor": 0.2,
     }  # fmt: skip

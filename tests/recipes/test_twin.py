@@ -2,7 +2,6 @@
 
 import random
 from math import ceil, log
-from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -13,7 +12,6 @@ from naive.dedup import dedup, keep_order, least_codes, least_sampled
 from naive.groups import group_rules
 
 import lookalike as la
-from lookalike.recipes import common as counting
 from lookalike.theory import containment
 
 SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine", "containment")
@@ -86,8 +84,7 @@ def decided(table, references, **chosen):
 
 
 def check(
-    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), share=None, least_common=0,
-    group=None,
+    corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), group=None,
     **chosen,
 ):  # fmt: skip
     """Hold the program against the twin; return the twin's decisions.
@@ -127,7 +124,6 @@ def check(
         key=None if key is None else list(zip(*(columns[name] for name in key), strict=True)),
         across=None if across is None else table["a"].to_pylist(),
         ignore=[text.encode() for text in ignore],
-        common=None if share is None else (share, least_common),
         rule=rule,
         overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
         **plan,
@@ -135,24 +131,20 @@ def check(
     )
     if group is not None:
         order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
-        by_hand = {row for row, action in (overrides or {}).items() if action == "keep" and references <= row < len(corpus)}
         origins = [str(g) or "null" if g is not None else "null" for g in table["g"].to_pylist()]
-        expected, counts = group_rules(expected, order, origins, by_hand=by_hand, **group)
+        expected, counts = group_rules(expected, order, origins, **group)
         chosen |= group | {"source": "g", "counts": True}
     more = ({} if within is None else {"within": "g"}) | ({} if key is None else {"key": key})
-    more |= ({} if across is None else {"across": "a"}) | ({} if share is None else {"ignore_common": share})
+    more |= {} if across is None else {"across": "a"}
     more |= {"ignore": ignore} if ignore else {}
     if overrides is not None:
         more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
-    with mock.patch.object(counting, "FLOOR", least_common):
-        result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
+    result, kept, removed = decided(table, references, max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
     named = {
         d: (e.keeper, e.score) for d, e in enumerate(expected) if e.reason in ("exact", "near", "key", "empty", "override")
     }
-    gone = named | {d: (None, None) for d, e in enumerate(expected) if e.reason in ("group", "sources")}
-    assert removed.keys() == gone.keys()
-    assert removed == gone
+    assert removed == named
     decisions = result.decisions.select(["id", "reason"]).to_pylist()
     reasons = {int(row["id"]): row["reason"] for row in decisions if int(row["id"]) >= references}
     assert reasons == {d: e.reason for d, e in enumerate(expected) if d >= references}
@@ -167,10 +159,8 @@ def check(
 overridden = st.none() | st.dictionaries(st.integers(0, 44), st.sampled_from(["keep", "remove"]), max_size=30)
 verified = st.sampled_from(["exact", "exact", "sketch"])
 templates = st.sampled_from([(), (), (" ".join(f"t{i}" for i in range(16)),), ("w1 w2 w3 w4", "t3 t4 t5 t6 z7", "W5")])
-common |= {"ignore": templates, "share": st.sampled_from([None, None, 0.05, 0.3, 0.5]), "least_common": st.integers(0, 6)}
-grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4), "min_sources": st.integers(1, 3)}) | st.fixed_dictionaries(
-    {"drop_all": st.booleans(), "min_sources": st.integers(1, 3)}
-)  # fmt: skip
+common |= {"ignore": templates}
+grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4)})
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
 

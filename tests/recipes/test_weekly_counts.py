@@ -193,26 +193,6 @@ def test_what_is_forgotten_is_gone(here):
     assert added("all") == before and len(before) > len(left)
 
 
-def test_a_window_passes_over_some_inputs(here):
-    """Counts are about the rows of the others; the files that were passed over can be gone."""
-    texts = [f"{word} one two three four five six {word}" for word in ("a", "b", "c")]
-    for name, date, some in (("old", 1, texts[:2]), ("new", 9, texts[2:]), ("next", 10, texts)):
-        pq.write_table(pa.table({"text": some, "date": [date] * len(some)}), f"{name}.parquet")
-    settings = la.Settings(counts=True, threads=1)
-    with la.Seen("seen") as seen:
-        seen.add(["old.parquet", "new.parquet"], "first", settings, window="date:3").close()
-        Path("old.parquet").unlink()
-        seen.add(["next.parquet"], "second", settings, window="date:3").close()
-        found = [tuple(row.values()) for row in seen.counts().to_pylist()]
-        seen.compact()
-        merged = [tuple(row.values()) for row in seen.counts().to_pylist()]
-        assert merged == [(name, "000002", *row) for name, _, *row in found]
-    assert found == [
-        ("old.parquet:1", "000001", 0, 0, 1), ("old.parquet:2", "000001", 0, 0, 1), ("new.parquet:1", "000001", 1, 1, 2),
-        ("next.parquet:1", "000002", 0, 0, 1), ("next.parquet:2", "000002", 0, 0, 1),
-    ]  # fmt: skip
-
-
 def test_a_job_that_comes_again_counts_once(here, monkeypatch):
     """So does one that was killed, whether its output was whole or not."""
     tables = weeks(2)

@@ -147,7 +147,7 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
         "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
         "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept") + said.count("spared"),
         "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"), "by_key": said.count("key"),
-        "spared": said.count("spared"), "removed_with_group": said.count("group"), "removed_by_sources": said.count("sources"),
+        "spared": said.count("spared"),
         "slices": {},
         "least_alike": [
             (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]

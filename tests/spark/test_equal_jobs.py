@@ -18,7 +18,7 @@ COVERING = {
     "copies and nothing": Case(
         corpus="copies", n=300, form="csv", partitions=1,
         settings={
-            "keep": "smallest:score; longest", "within": "site", "empty": "drop", "id": "id", "at_most": 2, "min_sources": 2,
+            "keep": "smallest:score; longest", "within": "site", "empty": "drop", "id": "id", "at_most": 2,
             "counts": True, "source": "score", "slices": ("site", "score"),
         },
     ),

@@ -126,13 +126,13 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
     tallies = run(tally, batches(table(met, REMOVED), REMOVED, cut))
     exact, near = (Counter(row["keeper"] for row in said if row["reason"] == why) for why in ("exact", "near"))
     keepers = sorted({*exact, *near})
-    assert tallies == [(k, exact[k], exact[k] + near[k], 0) for k in keepers]
+    assert tallies == [(k, exact[k], exact[k] + near[k]) for k in keepers]
 
     text_ids = data.draw(st.booleans())
     id_type = pa.large_string() if text_ids else integer
     id_of = [f"d{order}" if text_ids else 100 + order for order in range(len(documents))]
     position_of = [(order % 3) << SOURCE_BITS | order for order in range(len(documents))]
-    sources, counts = ("a.jsonl", "b", "c.csv"), {order: rest for order, *rest, _ in tallies}
+    sources, counts = ("a.jsonl", "b", "c.csv"), {order: rest for order, *rest in tallies}
     schema, told, expected = pa.schema([*DECIDING, ("id", id_type), ("keeper_id", id_type)]), [], []
     for order, keeper, score, reason in found:
         n_exact, n_duplicates = counts.get(order, (None, None))
@@ -233,7 +233,7 @@ def test_distances_are_those_of_fingerprints(documents, cut):
 def test_a_tally_over_many_batches_is_one_row(size):
     rows = [{"order": order, "keeper": 0, "exact": order < 4, "by_key": order > 7} for order in range(1, 10)]
     cut = [b for _, b in pairwise(range(0, 10, size))]
-    assert run(tally, batches(table(rows, REMOVED), REMOVED, cut)) == [(0, 3, 9, 2)]
+    assert run(tally, batches(table(rows, REMOVED), REMOVED, cut)) == [(0, 3, 9)]
 
 
 SIDES = [(f"{side}_{name}", kind) for side in ("left", "right") for name, kind in

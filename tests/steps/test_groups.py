@@ -15,17 +15,16 @@ from lookalike.steps.groups import (
     REASONS,
     REMOVED,
     SHARES,
-    GroupRules,
     Origins,
     by_value,
     come_from,
     joining,
     numbered,
     placed,
-    rule,
     shares,
     sources,
     spare,
+    with_spared,
 )
 from lookalike.values.tables import SOURCE_BITS
 
@@ -122,38 +121,13 @@ def test_files_are_sources_and_so_is_each_file_that_is_a_document():
     assert first == same == 0 and len({first, one, other}) == 3
 
 
-RULED = pa.schema([
-    ("order", pa.int64()), ("keeper", pa.int64()), ("reason", pa.string()), ("score", pa.float64()), ("spared", pa.int64()),
-    ("n_duplicates", pa.int64()), ("keeper_n_sources", pa.int64()), ("override", pa.int32()), ("n_keys", pa.int64()),
-])  # fmt: skip
-
-
-def ruled(rows, boundary=0, **rules):
-    (batch,) = run_batches(rows, boundary, rules)
-    return list(zip(batch["reason"].to_pylist(), batch["score"].to_pylist(), strict=True))
-
-
-def run_batches(rows, boundary, rules):
-    return list(rule(iter(table(rows, RULED).to_batches()), GroupRules(**rules), boundary))
-
-
-def test_rules_of_groups():
-    kept, near, copy = (
-        (1, 1, "kept", None, None, 2, 1, 0),
-        (2, 1, "near", 0.9, 1, None, 1, 0),
-        (3, 1, "exact", 1.0, None, None, 1, 0),
-    )
-    assert ruled([kept, near, copy], at_most=2) == [("kept", None), ("spared", None), ("exact", 1.0)]
-    assert ruled([kept, near, copy], drop_all=True) == [("group", None), ("near", 0.9), ("exact", 1.0)]
-    assert ruled([kept, near, copy], min_sources=2, at_most=2) == [("sources", None), ("sources", None), ("exact", 1.0)]
-    assert ruled([kept, near, copy], min_sources=1) == [("kept", None), ("near", 0.9), ("exact", 1.0)]
-    assert ruled([(*kept, 2), (2, 1, "key", None, None, None, 1, 0)], drop_all=True) == [("kept", None), ("key", None)]
-    by_hand, reference = (*kept[:-1], 1), (1, 1, "reference", None, None, 2, 1, 0)
-    assert ruled([by_hand, near], drop_all=True)[0] == ("kept", None) == ruled([by_hand, near], min_sources=2)[0]
-    assert ruled([reference, near], 2, drop_all=True) == [("reference", None), ("near", 0.9)]
-    assert ruled([reference, near], 2, min_sources=9, at_most=2) == [("reference", None), ("spared", None)]
-    alone = (5, 5, "kept", None, None, None, 1, 0)
-    assert ruled([alone], drop_all=True) == [("kept", None)] and ruled([alone], min_sources=2) == [("sources", None)]
+def test_spared_documents_have_a_reason_and_no_score():
+    schema = pa.schema([("order", pa.int64()), ("reason", pa.string()), ("score", pa.float64()), ("spared", pa.int64())])
+    rows = [(1, "kept", None, None), (2, "near", 0.9, 1), (3, "exact", 1.0, None), (4, "key", None, None), (5, "exact", 1.0, 1)]
+    told = run(with_spared, table(rows, schema).to_batches())
+    assert [row[1:3] for row in told] == [
+        ("kept", None), ("spared", None), ("exact", 1.0), ("key", None), ("spared", None),
+    ]  # fmt: skip
 
 
 @given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)

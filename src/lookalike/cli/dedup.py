@@ -12,7 +12,7 @@ import click
 
 from ..errors import LookalikeError
 from ..settings.group_options import GroupOptions
-from ..settings.option import READ, RUN
+from ..settings.option import RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
 from .messages import say, say_all, say_seed, whole_time
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 @options.own("--no-seen-texts", is_flag=True,
              help="For --seen: keep no texts in its folder, about a third of the bytes that are written; later jobs read them "
              "again from the inputs, which must stay where they are.")  # fmt: skip
-@options.own("--window", group=READ, default=None, metavar="COLUMN:SPAN",
-             help="For --seen: how far earlier inputs may be below the newest value of COLUMN, such as date:90d (d, w, h) or "
-             "year:2.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
@@ -64,7 +61,7 @@ def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, removed: str | None, save_sketches: str | None, save: str | None,
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
     as_json: bool, master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
-    against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None, window: str | None,
+    against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None,
     no_seen_texts: bool,
     **given: Any,
 ) -> None:  # fmt: skip
@@ -94,9 +91,8 @@ def dedup(
     from ..formats.writers import check_room, means_folder
     from ..inputs.sketches import open_references
     from ..recipes.dedup import dedup as run
-    from ..recipes.saved_sketches import check_common
     from ..settings.limits import limit_of
-    from ..settings.settings import Settings, check_saving
+    from ..settings.settings import Settings
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
     from .seen import open_seeing
@@ -105,8 +101,6 @@ def dedup(
     limits = dict(fail_if_removed)
     given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
     how = {name: given[name] for name in OPENING}
-    if save_sketches is not None or seen is not None:
-        check_saving(Settings(drop_all=given["drop_all"], min_sources=given["min_sources"]))
     running = options.engine_of(engine, master, conf, given["threads"])
     check_where: Callable[[str, bool], object]
     if engine == "spark":
@@ -126,7 +120,7 @@ def dedup(
     annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
     if work and given["resume"] and seen is None and as_url(work) is None:
         outputs.check_left(work)
-    adding = {"name": generation, "window": window, "texts": not no_seen_texts}
+    adding = {"name": generation, "texts": not no_seen_texts}
     seeing = open_seeing(seen, adding, outputs, given, engine)
     for path in (output, removed):
         if path is not None and seeing is None:
@@ -134,8 +128,6 @@ def dedup(
     sources = open_sources(inputs, **how)
     replaced = save_sketches if outputs.may_replace(save_sketches) else None
     references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
-    if save_sketches is not None or seen is not None:
-        check_common(given["ignore_common"])
     ignored = given["ignore"] or ()
     given["ignore"] = open_sources(ignored) if ignored else None
     if seeing is not None:
@@ -178,7 +170,7 @@ def dedup(
                         together.publish()
                     raise
 
-            more = [word for name, value in (("--seen", seen), ("--window", window)) if value for word in (name, value)]
+            more = ["--seen", seen] if seen else []
             command = partial(repeated, result.settings, against, inputs, more=more)
             return outputs.write(result, command, said, leaves, guard, together)
 

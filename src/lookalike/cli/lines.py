@@ -28,10 +28,9 @@ TOP, WIDEST = 10, 100  # lines that are printed, and columns of one
              help="Write all repeated lines, with how often and where they occur: parquet, JSON lines or CSV.")  # fmt: skip
 @options.quiet
 @options.as_json
-@options.on_a_cluster
 def lines(
     inputs: tuple[str, ...], output: str | None, force: bool, listed: str | None, quiet: bool, as_json: bool,
-    master: str | None, conf: tuple[str, ...], engine: str | None, **given: Any,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Remove lines, or paragraphs, that occur more than once in a corpus, such as menus, cookie banners and footers.
 
@@ -48,17 +47,13 @@ def lines(
     """
     from ..recipes.lines import lines as job
 
-    running = options.engine_of(engine, master, conf, given["threads"])
-
     def write(result: LinesResult) -> None:
         if output is not None:
             result.write(output, force=force)
         if listed is not None:
             result.write_repeated(listed, force=force)
 
-    result = run(
-        job, inputs, output, listed, running, write, given, force=force, quiet=quiet, lines=engine == "spark"
-    )  # fmt: skip
+    result = run(job, inputs, output, listed, write, given, force=force, quiet=quiet)
     found, unit = result.summary, given["unit"]
     top = result.top(TOP).to_pylist() if as_json or not quiet else []
     facts = [

@@ -30,11 +30,9 @@ BENCHMARKS = 20  # that are named
 @options.reporting
 @options.quiet
 @options.as_json
-@options.on_a_cluster
 def overlap(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
-    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, master: str | None,
-    conf: tuple[str, ...], engine: str | None, **given: Any,
+    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, **given: Any,
 ) -> None:  # fmt: skip
     """Find documents that contain documents of another corpus, such as training pages that contain test questions.
 
@@ -70,7 +68,6 @@ def overlap(
         raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
     if "-" in inputs and "-" in against:
         raise ParameterError("standard input ('-') cannot be both corpora: put one of them into a file")
-    running = options.engine_of(engine, master, conf, given["threads"])
     check_page(report)
     if output is not None:
         check_output(output, force)
@@ -91,8 +88,8 @@ def overlap(
 
         check_report(report, [*sources, *references], force)
     note_skipped(quiet, sources, references)
-    with progress(quiet, lines=engine == "spark") as said, running as runs:
-        result = run(sources, against=references, engine=runs, progress=said, **given)
+    with progress(quiet) as said:
+        result = run(sources, against=references, progress=said, **given)
         if report is not None:
             named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
             again = overlap_command(result.provenance["parameters"], named, len(against))

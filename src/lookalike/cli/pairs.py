@@ -25,10 +25,9 @@ from .messages import say, say_seed, whole_time
 @options.reporting
 @options.quiet
 @options.as_json
-@options.on_a_cluster
 def pairs(
     inputs: tuple[str, ...], output: str | None, force: bool, report: str | None, report_texts: str, quiet: bool, as_json: bool,
-    master: str | None, conf: tuple[str, ...], against: tuple[str, ...] | None, engine: str | None, **given: Any,
+    against: tuple[str, ...] | None, **given: Any,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
@@ -51,7 +50,6 @@ def pairs(
 
     if output is not None:
         check_table(output, force)
-    running = options.engine_of(engine, master, conf, given["threads"])
     beside = is_stdout(output)  # pairs are printed there
     against, how = against or (), {name: given[name] for name in OPENING}
     sources = open_sources(inputs, **how)
@@ -63,8 +61,8 @@ def pairs(
     outputs.check(sources, references or [], ignored, given["html"])
     given["ignore"] = open_sources(ignored) if ignored else None
     note_skipped(quiet, sources, references)
-    with explained() as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
-        settings = PairSettings(against=references, engine=runs, progress=said, **given)
+    with explained() as leaves, progress(quiet) as said:
+        settings = PairSettings(against=references, progress=said, **given)
         result = find_pairs(sources, settings)
         if report is not None:
             said("writing the report", 0)

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
              help="Write all removed passages, with where they are: parquet, JSON lines or CSV.")  # fmt: skip
 @options.quiet
 @options.as_json
-@options.on_a_cluster
 def passages(
     inputs: tuple[str, ...], output: str | None, force: bool, mask: str | None, listed: str | None, quiet: bool,
-    as_json: bool, master: str | None, conf: tuple[str, ...], engine: str | None, **given: Any,
+    as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Remove passages of --length words or more that occurred before in a corpus, in an earlier document or in the same one.
 
@@ -46,7 +45,6 @@ def passages(
 
     if mask is not None and output is None:
         raise ParameterError("--mask changes what is written: name an output with -o")
-    running = options.engine_of(engine, master, conf, given["threads"])
 
     def write(result: PassagesResult) -> None:
         if output is not None:
@@ -54,9 +52,7 @@ def passages(
         if listed is not None:
             result.write_removed(listed, force=force)
 
-    result = run(
-        job, inputs, output, listed, running, write, given, force=force, quiet=quiet, lines=engine == "spark"
-    )  # fmt: skip
+    result = run(job, inputs, output, listed, write, given, force=force, quiet=quiet)
     found = result.summary
     what = f"words in {counted(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
     more = {} if mask is None else {"dropped": 0}

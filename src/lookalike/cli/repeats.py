@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,8 +23,7 @@ R = TypeVar("R", bound="RepeatsResult")
 
 def run(
     job: Callable[..., R], inputs: tuple[str, ...], output: str | None, listed: str | None,
-    running: AbstractContextManager[Any], write: Callable[[R], None], given: dict[str, Any], *, force: bool, quiet: bool,
-    lines: bool,
+    write: Callable[[R], None], given: dict[str, Any], *, force: bool, quiet: bool,
 ) -> R:  # fmt: skip
     """Check what can be checked, run a job, and write what is asked for."""
     from ..engines.memory import Memory
@@ -48,8 +46,8 @@ def run(
         check_shortening(output, sources)
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     note_skipped(quiet, sources)
-    with progress(quiet, lines=lines) as said, running as runs:
-        result = job(sources, progress=said, engine=runs, **given)
+    with progress(quiet) as said:
+        result = job(sources, progress=said, **given)
         write(result)
     return result
 

@@ -83,8 +83,8 @@ def open_seeing(
 ) -> Seeing | None:
     """Open what a job is told with ``--seen``, until the command ends; None: nothing."""
     if seen is None:
-        if how["name"] is not None or how["window"] is not None or not how["texts"]:
-            raise ParameterError("--generation, --window and --no-seen-texts are for --seen")
+        if how["name"] is not None or not how["texts"]:
+            raise ParameterError("--generation and --no-seen-texts are for --seen")
         return None
     from ..files.urls import as_url
     from ..recipes.seen import Seen

@@ -20,8 +20,7 @@ _WHY = {
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
     "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
     "key": "removed: an earlier document has its key",
-    "spared": "kept by --at-most, though a near-duplicate", "group": "removed with its group (--drop-all)",
-    "sources": "removed: it occurs in too few sources (--min-sources)",
+    "spared": "kept by --at-most, though a near-duplicate",
 }  # fmt: skip
 
 

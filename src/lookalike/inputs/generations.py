@@ -36,12 +36,11 @@ class Job(Struct):
 
 
 class Account(Struct):
-    """What is known of a generation beside its sketches: the jobs, and the newest values of its inputs by column."""
+    """What is known of a generation beside its sketches: the jobs that made it."""
 
     name: str
     checksum: str
     jobs: list[Job]
-    newest: dict[str, list[float | None]]
 
 
 class _Accounts(Struct):
@@ -69,11 +68,6 @@ class Generation:
     def jobs(self) -> Sequence[Job]:
         """The jobs that are known to have made it."""
         return () if self.account is None else self.account.jobs
-
-    def newest(self, column: str) -> list[float | None]:
-        """Return the newest value of a column in each input; None: it is not known."""
-        unknown: list[float | None] = [None] * len(self.inputs)
-        return unknown if self.account is None else self.account.newest.get(column, unknown)
 
 
 def generations_in(folder: Path) -> list[Generation]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -195,10 +195,9 @@ def open_saved(
     folder: AnyPath,
     trusted: Sequence[AnyPath] | None,
     checksum: str | None = None,
-    old: Container[int] = (),
     texts: bool = True,
 ) -> list[Split]:
-    """Return the documents of a folder as inputs, one for each input that they came from; ``old`` ones do not count.
+    """Return the documents of a folder as inputs, one for each input that they came from.
 
     Without ``texts`` these are not read, and nothing is asked about the files that have them.
     """
@@ -215,7 +214,7 @@ def open_saved(
         files=tuple((file.name, file.rows) for file in said.files), counts=(said.counts.name,) if said.counts else (),
     )  # fmt: skip
     _check_files(saved, said)
-    return list(_splits(saved, said.inputs, None if described.own or not texts else trusted, old, texts))
+    return list(_splits(saved, said.inputs, None if described.own or not texts else trusted, texts))
 
 
 def _check_files(saved: Saved, said: Sketches) -> None:
@@ -234,21 +233,15 @@ def _check_files(saved: Saved, said: Sketches) -> None:
         raise damaged(saved.path(DESCRIPTION), "the inputs have not as many documents as the files have rows")
 
 
-def _splits(
-    saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None, old: Container[int], texts: bool
-) -> Iterator[Split]:
-    """Yield the inputs of a folder, each with its rows; where none counts, one without rows."""
-    counting = [one for number, one in enumerate(inputs) if number not in old]
-    if not counting:
+def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] | None, texts: bool) -> Iterator[Split]:
+    """Yield the inputs of a folder, each with its rows; where there are none, one without rows."""
+    if not inputs:
         yield Split(form=SAVED, name=saved.name, relative=saved.name, data=SavedRows(saved, 0, 0, None, True))
-    names = dict.fromkeys(file.path for one in counting if not one.texts for file in one.files or ())
+    names = dict.fromkeys(file.path for one in inputs if not one.texts for file in one.files or ())
     for name in names:
         check_trusted(saved.folder, [name], trusted)
     begin, known = 0, _statuses([path_of(name) for name in names]) if texts else None
-    for number, one in enumerate(inputs):
-        if number in old:
-            begin += one.rows
-            continue
+    for one in inputs:
         end, origin = begin + one.rows, None
         places: tuple[Place, ...] = ()
         if one.files is not None:

@@ -89,8 +89,8 @@ class Audit:
 
     def _read_decisions(self) -> tuple[NDArray[np.bool_], int]:
         """Return which documents are drawn from, and how many near-duplicates were removed; note which are kept for what they
-        are, or references, and which are set aside: copies, overridden, by key. What rules of groups add to that is not the
-        search's."""
+        are, or references, and which are set aside: copies, overridden, by key. What ``at_most`` spares was
+        found."""
         own, kept, aside = ([np.empty(0, np.bool_)] for _ in range(3))
         order = [np.empty(0, np.int64)]
         overrides = [name for name in ("override",) if name in self._decisions.schema.names]

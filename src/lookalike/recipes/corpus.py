@@ -1,14 +1,14 @@
-"""A corpus whose documents an engine reads, for jobs whose tables stay on one machine."""
+"""A corpus whose documents are read on one machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..engines.engine import Engine, Step, Table
+from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..errors import InputDataError, RowError
 from ..files.workspace import Workspace
@@ -16,30 +16,20 @@ from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.read import Reading
 from ..results.overlap import Corpus
-from ..settings.overlap import OverlapOptions
-from ..settings.repeats import LinesOptions, PassagesOptions
 from ..settings.settings import available_threads
 from ..steps.totals import of_inputs
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from .checks import check_ids
-from .preparation import engine_of, on_spark
 from .progress import Progress
 
 
-def job_engine(
-    data: Any, settings: LinesOptions | OverlapOptions | PassagesOptions, inputs: Sequence[list[Split]], memory: Memory,
-    workspace: Workspace, progress: Progress,
-) -> tuple[Engine, list[list[Split]]]:  # fmt: skip
-    """Return the engine of a job whose tables stay on this machine, and its inputs as the engine reads them."""
-    if on_spark(data, settings):
-        from .spark.job import engine_on_spark, for_workers  # here, for what jobs on one machine do not need
-
-        inputs = [for_workers(splits) for splits in inputs]
-        return engine_on_spark(settings.engine, workspace, progress), list(inputs)
-    threads = settings.threads or available_threads()
-    return engine_of(settings.engine, threads=threads, memory=memory, workspace=workspace, progress=progress), list(inputs)
+def job_engine(threads: int | None, memory: Memory, progress: Progress) -> tuple[Engine, Workspace]:
+    """Return the engine of a job, and the place of its tables, which goes with the result."""
+    workspace = Workspace()
+    engine = LocalEngine(threads=threads or available_threads(), memory=memory, workspace=workspace, progress=progress)
+    return engine, workspace
 
 
 def read_corpus(

@@ -35,12 +35,12 @@ from ..steps.groups import (
     joining,
     placed,
     removed,
-    rule,
     shares,
     sourced,
     sources,
     spare,
     tally,
+    with_spared,
 )
 from ..steps.totals import BYTES, EMPTY, WHOLE, of_inputs
 from ..theory.banding import candidate_probability
@@ -60,7 +60,7 @@ class Told:
         self, decider: Decider, matches: Table, standing: Table, labels: Labels, leaders: bool, settings: Settings
     ) -> None:  # fmt: skip
         self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
-        self._leaders, self._rules, self._settings = leaders, settings.group_rules, settings
+        self._leaders, self._at_most, self._settings = leaders, settings.at_most or 1, settings
         documents = tuple(split.form.rows_are_files for split in labels.splits)
         self._origins = Origins(column=settings.source, documents=documents)
         self._second = second_columns(decider.settings.method)
@@ -98,13 +98,13 @@ class Told:
     def _spared(self) -> Table:
         """The documents that stay beside the kept one of their group."""
         engine = self._decider.engine
-        chosen = engine.map(engine.meet(self._removed, "keeper", "order"), partial(spare, at_most=self._rules.at_most), SPARED)
+        chosen = engine.map(engine.meet(self._removed, "keeper", "order"), partial(spare, at_most=self._at_most), SPARED)
         return engine.store(chosen, f"spared{self._decider.label}")
 
     @cached_property
     def _tallies(self) -> Table:
         engine, gone = self._decider.engine, self._removed
-        if self._rules.at_most > 1:
+        if self._at_most > 1:
             gone = engine.join(gone, self._spared, "order", "anti")
         counted = engine.map(engine.meet(gone, "keeper", "order"), tally, TALLIES)
         return engine.store(counted, f"tallies{self._decider.label}")
@@ -125,7 +125,7 @@ class Told:
         """
         engine, origins, found = self._decider.engine, self._origins, self._decider.found
         rows = self._settled(origins.needed)
-        if self._rules.at_most > 1:
+        if self._at_most > 1:
             rows = engine.join(rows, self._spared, "order", "left")
         came = engine.map(rows, partial(joining, origins=origins, boundary=found.boundary), JOINING)
         counted = engine.map(engine.meet(came, "keeper", "order"), shares, SHARES)
@@ -140,17 +140,12 @@ class Told:
         return engine.map(rows, partial(sourced, origins=origins, labels=self._labels), SOURCED)
 
     def _ruled(self, rows: Table) -> Table:
-        """Change the reasons of documents whose group a rule is about."""
-        engine, rules = self._decider.engine, self._rules
-        if not rules.given:
+        """Change the reasons of documents that are spared."""
+        if self._at_most == 1:
             return rows
-        if rules.at_most > 1:
-            rows = engine.join(rows, self._spared, "order", "left")
-        if rules.drop_all:
-            rows = engine.join(rows, self._tallies, "order", "left")
-        if rules.min_sources > 1:
-            rows = engine.join(rows, self._sources, "keeper", "left")
-        return engine.map(rows, partial(rule, rules=rules, boundary=self._decider.found.boundary), rows.schema)
+        engine = self._decider.engine
+        rows = engine.join(rows, self._spared, "order", "left")
+        return engine.map(rows, with_spared, rows.schema)
 
     def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
         """Make some columns of some rows, in the order of the input."""
@@ -169,7 +164,7 @@ class Told:
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
-        if {"n_exact", "n_duplicates"} & set(schema.names) and not self._rules.drop_all:
+        if {"n_exact", "n_duplicates"} & set(schema.names):
             rows = engine.join(rows, self._tallies, "order", "left")
         if "n_sources" in schema.names:
             rows = engine.join(rows, self._sources, "order", "left")

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ..engines.memory import FLOOR, Memory
 from ..errors import InputDataError, ParameterError
-from ..files.workspace import Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Names, Split
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
@@ -162,7 +161,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     threads = settings.threads or available_threads()
     sources = [replace(source, limit=limit, threads=threads) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False, leave=limit.faults), threads=threads) for source in others]
-    workspace, given = Workspace(), settings
+    given = settings
     settings = _named(settings, sources, others)
     if settings.text in (settings.searched, *settings.fields):
         _check_apart(sources, others)
@@ -172,7 +171,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     theirs = replace(ours, text=settings.searched, id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
         report = Following(said or no_progress, "matching", MATCHED)
-        engine, (sources,) = job_engine(data, given, [sources], cap, workspace, report)
+        engine, workspace = job_engine(threads, cap, report)
         references, search = _sought(others, theirs, settings, cap)
         named = corpus_of(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
@@ -208,7 +207,7 @@ def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence
         against_id = id
     id = own_id(sources) if id is None else id
     text = settings.fields or (settings.text if isinstance(settings.text, str) else None)
-    return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, engine=None, progress=None)
+    return replace(settings, id=id, against_id=against_id or None, against_text=text, against=None, progress=None)
 
 
 def _check_apart(sources: list[Split], others: list[Split]) -> None:

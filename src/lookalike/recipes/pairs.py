@@ -28,8 +28,8 @@ from ..values.tables import MATCHES, SOURCE_BITS
 from ..wording import Brief, counted, spoken
 from .decide import Decider, Deciding
 from .decisions import Pairs
-from .preparation import Opened, is_frame, on_spark, open_job
-from .progress import no_progress, shown
+from .preparation import Opened, open_job
+from .progress import shown
 from .search import Searching, count_rows, search, short_texts
 
 LISTED = 1 << 17  # pairs that are made at a time
@@ -215,13 +215,7 @@ def _chosen(batches: Iterator[pa.RecordBatch], orders: Int64Array) -> Iterator[p
 def find_pairs(data: Any, settings: PairSettings) -> PairsResult:
     """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
     with shown(settings.progress) as said:
-        if not on_spark(data, settings):
-            return _found(open_job(data, settings, said), settings.max_pairs)
-        from .spark.job import open_on_spark  # here, for what jobs on one machine do not need
-
-        if is_frame(data):
-            raise ParameterError("pairs takes no data frames of Spark, as rows of these have no order: write them to files")
-        return _found(open_on_spark(data, settings, said or no_progress)[0], settings.max_pairs)
+        return _found(open_job(data, settings, said), settings.max_pairs)
 
 
 def _found(opened: Opened, max_pairs: int | None) -> PairsResult:

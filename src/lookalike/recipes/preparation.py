@@ -25,11 +25,10 @@ from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
-from ..settings.options import OPENING, EngineOptions
+from ..settings.options import OPENING
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable, spoken
-from .common import ignoring_common
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
 
@@ -119,7 +118,6 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     reporting = Reporting(progress or no_progress)
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
-    settings = ignoring_common(runs, splits, reading, settings, clock)
     skipped = skipped_in(inputs, references)
     return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
 
@@ -145,11 +143,11 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "mapInArrow")
 
 
-def on_spark(data: Any, settings: Settings | EngineOptions) -> bool:
+def on_spark(data: Any, settings: Settings) -> bool:
     """Tell whether a job runs on a cluster: as it says, by a session, or by a function that returns one; or as its data do."""
     engine = settings.engine
     if engine is None:
-        return is_frame(data) or is_frame(getattr(settings, "against", None))
+        return is_frame(data) or is_frame(settings.against)
     return engine == "spark" or callable(engine) or hasattr(engine, "conf")
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..engines.engine import Engine, Table
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError, RowError
-from ..files.workspace import Workspace
 from ..formats.cuts import check_one_column
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
@@ -133,7 +132,7 @@ def find_repeats(
     data: Any, settings: LinesOptions | PassagesOptions, find: Callable[[Searching], tuple[Proposed, Table, NDArray[np.uint8]]]
 ) -> Repeats:  # fmt: skip
     """Find repeated units of a corpus: ``find`` returns documents, sets of equal units, and a bit for each unit."""
-    cap, workspace = Memory.wanted(settings.memory), Workspace()
+    cap = Memory.wanted(settings.memory)
     limit = limit_of(settings.max_document, settings.on_error, cap)
     how: Any = {name: getattr(settings, name) for name in OPENING}
     sources = as_sources(data, **how)
@@ -146,10 +145,10 @@ def find_repeats(
     with shown(settings.progress) as said:
         report = Following(said or no_progress, "counting", "proposed")
         report.begun = True
-        engine, (sources,) = job_engine(data, settings, [sources], cap, workspace, report)
+        engine, workspace = job_engine(settings.threads, cap, report)
         found, repeated, bits = find(Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES)))
     n = found.corpus.n
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
-    said_of = recorded(replace(settings, id=id, engine=None, progress=None))
+    said_of = recorded(replace(settings, id=id, progress=None))
     marks = steps.Marks(bits, found.starts)
     return Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace)

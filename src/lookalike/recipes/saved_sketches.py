@@ -60,8 +60,6 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
     A plan that nobody chose gives way to that of the sketches, if this finds as much.
     """
     folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
-    if folders:
-        check_common(settings.ignore_common)
     for one in folders:
         settings = _with_plan_of(settings, one)
         theirs = {name: value for name, value in one.settings.items() if name != "key" or name in entries(type(settings))}
@@ -79,15 +77,6 @@ def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, b
                 "copies cannot be told: save the second by a job against the first"
             )
     return settings, secret_of(folders[0].folder, folders[0].token) if folders else None
-
-
-def check_common(ignore_common: float | None) -> None:
-    """Refuse sketches without shingles that depend on all documents of a job: no other job has the same."""
-    if ignore_common is not None:
-        raise ParameterError(
-            "sketches cannot be saved, or used, with --ignore-common (ignore_common=), as what is common depends on "
-            "all documents of a job: use --ignore (ignore=) with a text of the boilerplate"
-        )
 
 
 def secret_of(folder: AnyPath, token: str) -> bytes:
@@ -174,7 +163,6 @@ class Saving:
 
     def check(self, folder: str | Path, force: bool) -> Folder:
         """Return where sketches go, if they may go there: see ``check_saving``."""
-        check_common(self.settings.ignore_common)
         return check_saving(
             folder, force, self.splits[self.n_references :], self.splits[: self.n_references], self.settings.html
         )

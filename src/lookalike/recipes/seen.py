@@ -161,7 +161,7 @@ class Seen:
 
     def add(
         self, data: Any, output: str | Path, settings: Settings | None = None, *, generation: str | None = None,
-        window: str | None = None, force: bool = False, texts: bool = True,
+        force: bool = False, texts: bool = True,
     ) -> Result | None:  # fmt: skip
         """Compare documents with all generations, write those that stay, and add a generation of them.
 
@@ -177,10 +177,6 @@ class Seen:
         generation : str, optional
             Name of the new generation, which must come after the last one in alphabetical order; default: the number at the
             end of that one's name plus one, ``000001`` for the first.
-        window : str, optional
-            A column and how far back earlier documents count: ``date:90d`` (days; ``w`` weeks, ``h`` hours), ``year:2`` (in the
-            numbers of the column). An input of a generation counts if its newest value is not further below the newest value of
-            ``data``, or is not known, because it was added without this column.
         force : bool, default False
             Replace an existing output.
         texts : bool, default True
@@ -206,7 +202,7 @@ class Seen:
         how: Any = {name: getattr(settings, name) for name in OPENING}
         others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
         sources = as_sources(data, **how, others=others)
-        turn = self.turn(sources, settings, others, window=window, name=generation, texts=texts)
+        turn = self.turn(sources, settings, others, name=generation, texts=texts)
         if not force and turn.has_written(output):
             return None
         check_output(output, force)
@@ -221,10 +217,10 @@ class Seen:
         return result
 
     def turn(
-        self, sources: Sequence[Split], settings: Settings, others: Sequence[Split] = (), *, window: str | None = None,
+        self, sources: Sequence[Split], settings: Settings, others: Sequence[Split] = (), *,
         name: str | None = None, texts: bool = True,
     ) -> Turn:  # fmt: skip
-        return turn_of(self.folder, self.generations, sources, settings, others, window=window, name=name, texts=texts)
+        return turn_of(self.folder, self.generations, sources, settings, others, name=name, texts=texts)
 
     def counts(self) -> pa.Table:
         """Add up, for each document that was kept, how often its text occurs in all weeks, as far as jobs counted it.
@@ -312,10 +308,8 @@ class Seen:
             with atomic_directory(folder, replace=False) as new:
                 merge([one.folder for one in every], new, partial(counts.merge, every))
             accounts = self._accounts()
-            columns = dict.fromkeys(column for one in accounts for column in one.newest)
-            newest = {column: [value for one in every for value in one.newest(column)] for column in columns}
             jobs = [job for one in accounts for job in one.jobs]
-            write_accounts(together, self.folder, [Account(every[-1].name, described_in(folder).checksum, jobs, newest)])
+            write_accounts(together, self.folder, [Account(every[-1].name, described_in(folder).checksum, jobs)])
             together.publish([one.name for one in every[:-1]])
         return len(every)
 

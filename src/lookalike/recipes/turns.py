@@ -22,10 +22,8 @@ from ..formats.writers import is_stdout
 from ..inputs.generations import Account, Generation, Job, digest_of_output, encoded_accounts, next_name
 from ..inputs.sketch_rows import GENERATIONS
 from ..inputs.sketches import described_in, open_saved
-from ..inputs.window import Window
 from ..results.result import Result
 from ..settings.settings import Settings
-from ..settings.settings import check_saving as check_settings
 from .counts import check_source
 from .preparation import check_repeatable
 from .saved_sketches import check_saving
@@ -38,7 +36,6 @@ class Turn:
     folder: Path
     sources: Sequence[Split]
     settings: Settings
-    window: Window | None
     inputs: str
     parameters: dict[str, Any]
     before: Sequence[Generation]
@@ -62,12 +59,6 @@ class Turn:
             "--force (force=True) to replace it, or choose another name"
         )
 
-    @cached_property
-    def newest(self) -> list[float | None]:
-        """The newest value of each input."""
-        settings = self.settings
-        return self.window.newest(self.sources, settings.text, settings.encoding_errors) if self.window else []
-
     def check(self, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
         """Check that its generation can be saved, and that nothing that is written meets what was seen."""
         for output in outputs:
@@ -84,13 +75,7 @@ class Turn:
                 f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
                 "merged, removed or replaced"
             )
-        oldest = self.window.oldest(self.newest) if self.window else None
-        found: list[Split] = []
-        for one in self.before:
-            newest = one.newest(self.window.column) if self.window is not None else []
-            old = {i for i, value in enumerate(newest) if value is not None and oldest is not None and value < oldest}
-            found += open_saved(one.folder, trusted, old=old)
-        references = Inputs([*found, *others])
+        references = Inputs([*(split for one in self.before for split in open_saved(one.folder, trusted)), *others])
         self.check(references, outputs)
         return references
 
@@ -108,14 +93,10 @@ class Turn:
         folder = together.place(self.folder / self.name)
         result.save_sketches(folder, texts=self.texts)
         described = described_in(Path(folder))
-        newest: dict[str, list[float | None]] = {}
-        if self.window is not None:
-            known = dict(zip((split.name for split in self.sources), self.newest, strict=True))
-            newest[self.window.column] = [known[one.name] for one in described.typed.inputs]
         before = [one.checksum for one in self.before]
         job = Job(self.name, self.inputs, self.parameters, before, digest_of_output(output))
         accounts = [one.account for one in self.before if one.account is not None]
-        write_accounts(together, self.folder, [*accounts, Account(self.name, described.checksum, [job], newest)])
+        write_accounts(together, self.folder, [*accounts, Account(self.name, described.checksum, [job])])
 
 
 def write_accounts(together: Publication, folder: Path, accounts: list[Account]) -> None:
@@ -126,15 +107,14 @@ def write_accounts(together: Publication, folder: Path, accounts: list[Account])
 
 def turn_of(
     folder: Path, generations: Sequence[Generation], sources: Sequence[Split], settings: Settings, others: Sequence[Split],
-    *, window: str | None, name: str | None, texts: bool,
+    *, name: str | None, texts: bool,
 ) -> Turn:  # fmt: skip
     """Return a job with some settings; ``others`` are references beside what was seen."""
-    check_settings(settings)
     check_source(generations, settings.source, settings.counts)
     identities = [split.identity() for split in (*others, *sources)]
     check_repeatable(sources, identities[len(others) :], "a folder of what was seen")
     inputs = sha256(json.dumps(identities, sort_keys=True).encode()).hexdigest()
-    parameters = json.loads(json.dumps(settings.to_dict() | {"window": window}))
+    parameters = json.loads(json.dumps(settings.to_dict()))
     before, job = generations, None
     for number, one in enumerate(generations):
         for known in one.jobs:
@@ -146,6 +126,6 @@ def turn_of(
             f"{'; '.join(changed[:5])}: pass the old ones, or run seen forget first"
         )
     return Turn(
-        folder=folder, sources=sources, settings=settings, window=None if window is None else Window.of(window), inputs=inputs,
+        folder=folder, sources=sources, settings=settings, inputs=inputs,
         parameters=parameters, before=before, job=job, wanted=name, texts=texts,
     )  # fmt: skip

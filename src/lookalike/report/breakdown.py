@@ -166,7 +166,7 @@ def _outcome(name: str) -> str:
         "exact": "removed as exact",
         "near": "removed as near-duplicates",
         "empty": "dropped as empty",
-        "override": "removed by overrides or rules of groups",
+        "override": "removed by overrides",
         "key": "removed by key",
         "skipped": "left out",
     }

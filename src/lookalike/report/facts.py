@@ -21,7 +21,7 @@ IN_MATRIX = 12
 OUTCOMES = ("kept", "exact", "near", "empty", "override", "key", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
 
-_COUNTED_AS = {"spared": "kept", "group": "override", "sources": "override"}  # what the user's own rules decide
+_COUNTED_AS = {"spared": "kept"}
 _OUTCOME_OF = np.array([(*OUTCOMES, "reference").index(_COUNTED_AS.get(reason, reason)) for reason in REASONS])
 Counts = NDArray[np.int64]
 

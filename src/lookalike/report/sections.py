@@ -91,8 +91,6 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
         tiles.insert(3, (f"{s.removed_by_override:,}", "removed by overrides"))
     if s.by_key:
         tiles.insert(3, (f"{s.by_key:,}", "removed by key"))
-    rules = [(s.removed_with_group, "removed with their group"), (s.removed_by_sources, "removed: in too few sources")]
-    tiles[3:3] = [(f"{n:,}", what) for n, what in rules if n]
     if s.reference:
         tiles.insert(1, (f"{s.reference:,}", "reference documents"))
     if s.audit is not None and s.audit["recall"] is not None:
@@ -100,8 +98,7 @@ def verdict(told: Contents, inputs: list[dict[str, Any]], shown: int, command: s
     rests = "exact, computed from the texts" if s.verified_by == "exact" else "estimated, from sketches of the texts"
     other = [
         (s.empty_dropped, "have no token"), (s.removed_by_override, "overrides remove"),
-        (s.by_key, "have the key of another document"), (s.removed_with_group, "are removed with their group"),
-        (s.removed_by_sources, "occur in too few sources"),
+        (s.by_key, "have the key of another document"),
     ]  # fmt: skip
     left_out = f" {_left_out(s)}." if s.documents_skipped else ""
     why = " or ".join(f"that {what}" for n, what in other if n)

@@ -31,7 +31,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import Brief, counted
-from .rows import collect, in_order
+from .rows import collect
 from .scored_pairs import ScoredPairs, Scores
 
 ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
@@ -90,8 +90,7 @@ class Matches:
 
     def _found(self) -> Iterator[tuple[pa.RecordBatch, Int64Array, Int64Array, Int64Array]]:
         """Yield all matches, in the order of the documents."""
-        ordered = self._table if self._engine.joins_in_place else self._engine.meet(self._table, None, "order")
-        for batch in ordered.batches():
+        for batch in self._table.batches():
             yield from self._expanded(batch)
 
     def _rows(self, documents: pa.RecordBatch, which: Int64Array, rows: Int64Array, item: Int64Array) -> pa.Table:
@@ -133,7 +132,7 @@ class Matches:
 
     def _some(self, begin: int, end: int) -> Iterator[pa.RecordBatch]:
         """Yield the documents from ``begin`` to ``end``."""
-        return in_order(self._table, begin, end, self._engine.joins_in_place)
+        return self._table.slice(begin, end).batches()
 
     def best(self, begin: int, end: int) -> tuple[Int64Array, pa.Table]:
         """Return (documents from ``begin`` to ``end`` that have matches, ascending; the best match of each)."""

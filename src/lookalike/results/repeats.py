@@ -20,7 +20,7 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from .overlap import Corpus
-from .rows import collect, in_order
+from .rows import collect
 
 _ROWS = 1 << 12  # documents that are looked at together
 _BLANKS = b" \t\n\v\f\r"
@@ -49,7 +49,7 @@ class Repeats:
 
     def ranges(self, begin: int, end: int) -> Iterator[pa.ListArray]:
         """Yield what is removed of some documents, as ``Cuts`` wants it."""
-        yield from map(self.marks.ranges, in_order(self.documents, begin, end, self.engine.joins_in_place))
+        yield from map(self.marks.ranges, self.documents.slice(begin, end).batches())
 
     def texts(self) -> Iterator[tuple[int, pa.RecordBatch, Texts]]:
         """Read the inputs once more; yield some documents, the order of the first, and their texts."""

@@ -14,7 +14,6 @@ from ..errors import ParameterError, all_from_caller
 from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
-from ..settings.settings import check_saving
 from ..values.arrays import MOST_SEED, number, whole
 from .groups import walk_again
 from .rows import HeldRows, collect
@@ -120,8 +119,8 @@ class Result(Tables):
         """Walk all verified pairs again at a higher threshold."""
         began = perf_counter()
         settings = self.settings.at(threshold)
-        if settings.group_rules.given or settings.counts:  # which known pairs do not tell
-            raise ParameterError("rethreshold counts no groups anew (at_most, drop_all, min_sources, counts): run dedup again")
+        if (settings.at_most or 1) > 1 or settings.counts:  # which known pairs do not tell
+            raise ParameterError("rethreshold counts no groups anew (at_most, counts): run dedup again")
         method = settings.finder
         found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
         decisions, matches = map(HeldRows, found)
@@ -288,12 +287,11 @@ class Result(Tables):
         OutputError
             If the folder exists, holds files of others or an input, or cannot be written; nothing half written is left.
         ParameterError
-            If the result is closed, or was loaded; if web pages are in no files; or if whole groups were removed.
+            If the result is closed, or was loaded; or if web pages are in no files.
         """
         self._check_open()
         if self._job is None:
             raise ParameterError("this result was loaded or unpickled, and does not have the sketches: run dedup again")
-        check_saving(self.settings)
         with timed(self, "saving sketches"):
             self._job.save_sketches(self, folder, force, texts)
 

@@ -208,12 +208,6 @@ def collect(rows: Rows) -> pa.Table:
     return pa.Table.from_batches(rows.batches(), rows.schema)
 
 
-def in_order(rows: Rows, begin: int, end: int, sorted_already: bool) -> Iterator[pa.RecordBatch]:
-    """Yield some ranked rows in their order, which an engine that joins in place has them in already."""
-    some = rows.slice(begin, end)
-    yield from some.batches() if sorted_already else collect(some).sort_by("order").combine_chunks().to_batches()
-
-
 def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Table:
     """Return the rows for which a function of a batch says true, as an Arrow table; the others are not held."""
     return pa.Table.from_batches((batch.filter(wanted(batch)) for batch in rows.batches()), rows.schema)

@@ -42,7 +42,7 @@ from .summary import Share, Summary, count
 DESCRIPTION = "result.json"
 FORMAT = 1
 _MOST = 1 << 62
-_STAY, _FIRST = ("kept", "reference", "spared"), ("group", "sources")
+_STAY = ("kept", "reference", "spared")
 _OF_REMOVED, _SCORES = ("duplicate_of", "duplicate_is_reference"), ("resemblance", "standard_error", "distance")
 _IDS = (pa.int64(), pa.string(), pa.large_string())
 _NULLABLE = (*_OF_REMOVED, *_SCORES, "source", "keeper", "duplicate_source", "cluster", "override")
@@ -272,25 +272,25 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
         check_values(batch, _bounds(n), (*_NULLABLE, *carried))
         order, position = to_numpy(batch["order"]), to_numpy(batch["position"])
         reason = to_numpy(pc.index_in(batch["reason"], strings(REASONS)), -1)
-        codes = [[REASONS.index(name) for name in some] for some in (_STAY, FOR_ANOTHER, _FIRST)]
-        kept, removed, first_gone = (np.isin(reason, some) for some in codes)
+        codes = [[REASONS.index(name) for name in some] for some in (_STAY, FOR_ANOTHER)]
+        kept, removed = (np.isin(reason, some) for some in codes)
         spared = reason == REASONS.index("spared")
         keeper = to_numpy(batch["keeper"], -1).astype(np.int64)
         rows = np.arange(first, first + len(batch))
         reference, skipped, by_key = (reason == REASONS.index(name) for name in ("reference", "skipped", "key"))
         scored = removed & ~by_key
         agree = [
-            reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed | first_gone),
-            (keeper == order) == ((kept & ~spared) | (first_gone & (keeper == order))),
+            reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed),
+            (keeper == order) == (kept & ~spared),
             np.where(rows < n_reference, reference | skipped, ~reference), (rows < n_reference) == (order < n_reference),
             np.diff(position, prepend=last) > 0,
             *(to_numpy(batch[name].is_valid()) == removed for name in _OF_REMOVED),
             *(to_numpy(batch[name].is_valid()) == scored for name in batch.schema.names if name in _SCORES),
-            to_numpy(batch["cluster"].is_valid()) == (kept | removed | first_gone),
+            to_numpy(batch["cluster"].is_valid()) == (kept | removed),
         ]  # fmt: skip
         if not np.logical_and.reduce(agree).all():
             raise ValueError("its rows contradict themselves")
-        here[order], stays[order], stands[order] = True, (kept & ~spared) | first_gone, to_numpy(batch["n_duplicates"]) > 0
+        here[order], stays[order], stands[order] = True, kept & ~spared, to_numpy(batch["n_duplicates"]) > 0
         named[keeper[removed]] = True
         first, last = first + len(batch), int(position[-1])
     if last >> SOURCE_BITS >= n_sources or not here.all() or (named & ~stays).any() or (named != stands).any():

@@ -75,9 +75,8 @@ class Summary:
         Documents that ``overrides`` removed; that they name to be kept, of which the walk may have kept some.
     by_key : int
         Documents that were removed because an earlier one has their ``key``.
-    spared, removed_with_group, removed_by_sources : int
-        Documents that stay by ``at_most`` beside the kept one, counted in ``kept``; that are removed by ``drop_all``, though no
-        other stands for them, and by ``min_sources``.
+    spared : int
+        Documents that stay by ``at_most`` beside the kept one, counted in ``kept``.
     slices : dict of str to list of dict
         For each column of ``slices``: its values, most documents first, each as ``value`` (str or None), ``documents``,
         ``removed``, ``share``, and ``low`` and ``high``, its interval of 95 %; ``more``: whether it loses far more than others.
@@ -118,8 +117,6 @@ class Summary:
     kept_by_override: Count = 0
     by_key: Count = 0
     spared: Count = 0
-    removed_with_group: Count = 0
-    removed_by_sources: Count = 0
     slices: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, Any] | None = None
@@ -172,10 +169,6 @@ class Summary:
             lines.append(f"  compared as whole pages   {self.whole_pages:>12,}   (they have hardly any main text)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
-        if self.removed_with_group:
-            lines.append(f"  removed with their group  {self.removed_with_group:>12,}   (--drop-all (drop_all=))")
-        if self.removed_by_sources:
-            lines.append(f"  in too few sources        {self.removed_by_sources:>12,}   (--min-sources (min_sources=))")
         notes = [f"{self.spared:,} beside another of their group"] if self.spared else []
         notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
         lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
@@ -286,8 +279,6 @@ def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]
         "removed_by_override": found["override"],
         "by_key": found["key"],
         "spared": found["spared"],
-        "removed_with_group": found["group"],
-        "removed_by_sources": found["sources"],
         "kept": found["kept"] + found["spared"],
         "least_alike": [(gone, kept, score, other) for (gone, kept, other), score in zip(told, scores, strict=True)],
     }

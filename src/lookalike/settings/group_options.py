@@ -16,21 +16,10 @@ class GroupOptions:
         help="How many documents of each group of near-duplicates stay, in keep order.  [default: 1]", least=1, metavar="N",
         recorded="given",
     )] = None  # fmt: skip
-    drop_all: Annotated[Flag, Option(
-        doc="Remove every document that has a duplicate, the kept one too, whose reason is ``group``.",
-        help="Remove all documents of a group of near-duplicates, the kept one too.", recorded="given",
-    )] = False  # fmt: skip
-    min_sources: Annotated[MaybeWhole, Option(
-        doc="Remove documents whose text, or a near-duplicate of it, occurs in fewer sources (``source``): the reason of the "
-        "kept ones is ``sources``.",
-        help="Remove documents that occur, with their near-duplicates, in fewer than K sources.", least=1, metavar="K",
-        recorded="given",
-    )] = None  # fmt: skip
     source: Annotated[MaybeWord, Option(
-        doc="Column or field that says where a document comes from, for ``counts``, ``min_sources`` and the report; null is a "
+        doc="Column or field that says where a document comes from, for ``counts`` and the report; null is a "
         "source like others. Default: the input file.",
-        help="Column or field that says where a document comes from, for --counts and --min-sources.  [default: the input "
-        "file]",
+        help="Column or field that says where a document comes from, for --counts.  [default: the input file]",
         metavar="COLUMN", recorded="given",
     )] = None  # fmt: skip
     counts: Annotated[Flag, Option(

@@ -13,7 +13,6 @@ from .option import (
     WRITE,
     Flag,
     Kind,
-    MaybeNumber,
     MaybeWhole,
     MaybeWord,
     Names,
@@ -197,12 +196,6 @@ class SearchOptions(TextOptions):
         "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
         help="Shingles of this template do not count. Can be repeated.", range="like data", metavar="FILE", repeated=True,
     )] = None  # fmt: skip
-    ignore_common: Annotated[MaybeNumber, Option(
-        doc="Shingles that more than this share of all documents have, references too, and more than 100, do not count. The "
-        "inputs are read twice more, to count them. Not for saved sketches, nor for data frames of Spark.",
-        help="Shingles in more than this share of all documents, such as 0.2, do not count. Reads the inputs twice more.",
-        range="float in (0, 1)", metavar="SHARE", recorded="given", sketched=True,
-    )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether removals rest on exact resemblances or on estimates.",
         help="Whether removals rest on exact or on estimated resemblances.",
@@ -324,20 +317,7 @@ class DedupOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineOptions:
-    """Where jobs run whose tables stay on one machine."""
-
-    engine: Annotated[Any, Option(
-        doc='What runs the job: "local", this machine; "spark", or a session of Spark; or an engine, which stays open. The '
-        "result does not depend on it; all of it comes to the caller.",
-        help="What runs the job: local, or spark (the cores that --master local[N] says; needs the spark extra). The result "
-        "does not depend on it.  [default: local]",
-        group=RUN, range="str, SparkSession or Engine", metavar="NAME", repeats=False,
-    )] = field(default=None, repr=False, compare=False)  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairOptions(EngineOptions):
+class PairOptions:
     """What a list of pairs takes beside what a search does."""
 
     max_pairs: Annotated[MaybeWhole, Option(

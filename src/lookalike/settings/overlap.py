@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from .option import READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
-from .options import EngineOptions, TextOptions
+from .options import TextOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverlapOptions(EngineOptions, TextOptions):
+class OverlapOptions(TextOptions):
     """What the search for documents that contain others takes."""
 
     against: Annotated[Any, Option(

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from .option import Flag, MaybeWhole, Option, Whole, Word
-from .options import EngineOptions, InputOptions
+from .options import InputOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinesOptions(EngineOptions, InputOptions):
+class LinesOptions(InputOptions):
     """What the search for repeated lines takes."""
 
     unit: Annotated[Word, Option(
@@ -29,7 +29,7 @@ class LinesOptions(EngineOptions, InputOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassagesOptions(EngineOptions, InputOptions):
+class PassagesOptions(InputOptions):
     """What the search for repeated passages takes."""
 
     length: Annotated[Whole, Option(

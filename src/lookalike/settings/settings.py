@@ -18,7 +18,6 @@ from ..inputs.read import Reading
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
-from ..steps.groups import GroupRules
 from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
@@ -64,7 +63,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
         if self.resume and self.work is None:
             raise ParameterError("--resume (resume) needs --work (work), the folder of the job to resume")
-        self._check_groups()
+        self._check_slices()
         check_on_error(self.on_error)
         check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
@@ -75,24 +74,18 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
-        if self.ignore_common is not None and not 0 < self.ignore_common < 1:
-            raise ParameterError(f"ignore_common must be between 0 and 1; got {self.ignore_common}")
         if self.ignore is not None:
             reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
             object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
 
-    def _check_groups(self) -> None:
-        """Check what is asked of whole groups."""
+    def _check_slices(self) -> None:
+        """Check the names of columns whose values are counted."""
         if self.slices is not None:
             given = (self.slices,) if isinstance(self.slices, str) else self.slices
             if not all(isinstance(name, str) and name for name in given):
                 raise ParameterError(f"slices must be the name of a column, or several; got {self.slices!r:.60}")
             object.__setattr__(self, "slices", tuple(dict.fromkeys(given)) or None)
-        if self.at_most is not None and self.drop_all:
-            raise ParameterError(
-                "--at-most (at_most) keeps documents of each group, and --drop-all (drop_all) none: choose one"
-            )
 
     def _drawn_seed(self) -> int:
         """Return the seed of the job to resume, or a new one."""
@@ -175,11 +168,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         return () if self.key is None else (self.key,) if isinstance(self.key, str) else tuple(self.key)
 
     @property
-    def group_rules(self) -> GroupRules:
-        """What becomes of whole groups."""
-        return GroupRules(at_most=self.at_most or 1, drop_all=self.drop_all, min_sources=self.min_sources or 1)
-
-    @property
     def carried(self) -> tuple[str, ...]:
         """The columns of the inputs that decisions have, too."""
         return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
@@ -241,11 +229,10 @@ class PairSettings(PairOptions, Settings):
     work: str | os.PathLike[str] | None = field(init=False, default=None)
     resume: bool = field(init=False, default=False)
     order_by: str | None = field(init=False, default=None)
+    engine: None = field(init=False, default=None)
     counts: bool = field(init=False, default=False)
     source: str | None = field(init=False, default=None)
     at_most: int | None = field(init=False, default=None)
-    drop_all: bool = field(init=False, default=False)
-    min_sources: int | None = field(init=False, default=None)
     slices: Any = field(init=False, default=None)
 
     @property
@@ -257,15 +244,6 @@ class PairSettings(PairOptions, Settings):
         """Return what a list depends on, for provenance."""
         usual = {"keep": self.keep, "evidence": self.evidence, "empty": self.empty}
         return super().to_dict() | usual | {"max_pairs": self.max_pairs}
-
-
-def check_saving(settings: Settings) -> None:
-    """Refuse to save sketches where documents that are removed can have nobody who stands for them."""
-    if settings.drop_all or settings.group_rules.min_sources > 1:
-        raise ParameterError(
-            "sketches are not saved of jobs with --drop-all (drop_all) or --min-sources (min_sources): what earlier jobs "
-            "wrote cannot be taken back when a later one finds another document of a group"
-        )
 
 
 def count_columns(settings: Settings) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Groups: a kept document and all that are removed for it; how many they are, from how many sources, and rules about them."""
+"""Groups: a kept document and all that are removed for it; how many they are, from how many sources, and which of them stay."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..values.tables import COLUMN, SOURCE_BITS
 from .batches import Batches, batch_of, flags, ints, ints_or, starts_of
 
 REASONS = (
-    "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "group", "sources", "key",
+    "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "key",
 )  # fmt: skip
 STAY = strings(["kept", "reference", "spared"])
 REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_()), ("by_key", pa.bool_())])
-TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64()), ("n_keys", pa.int64())])
+TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
 SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
 SOURCES = pa.schema([("order", pa.int64()), ("n_sources", pa.int64())])
 VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
@@ -31,20 +31,6 @@ PLACED = pa.schema([("order", pa.int64()), ("place", pa.int64()), *list(SHARES)[
 SOURCED = pa.schema([("place", pa.int64()), ("source", pa.large_string()), *list(SHARES)[2:]])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
 _DOCUMENT = 1 << 62  # is added to the position of a file that is a document: others count from 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRules:
-    """What becomes of whole groups."""
-
-    at_most: int = 1  # documents of a group that stay
-    drop_all: bool = False  # of a group of several, none stays
-    min_sources: int = 1  # of a group from fewer sources, none stays
-
-    @property
-    def given(self) -> bool:
-        """Whether there is a rule."""
-        return self.at_most > 1 or self.drop_all or self.min_sources > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +90,10 @@ def removed(rows: Batches) -> Batches:
 
 
 def tally(rows: Batches) -> Batches:
-    """Count the documents that each kept one stands for: its copies, all that are removed for it, and those by their keys."""
-    held = [np.empty(0, np.int64)] * 4
+    """Count the documents that each kept one stands for: its copies, and all that are removed for it."""
+    held = [np.empty(0, np.int64)] * 3
     for batch in rows:
-        exact, by_key = (flags(batch, name).astype(np.int64) for name in ("exact", "by_key"))
-        added = ints(batch, "keeper"), exact, np.ones(len(batch), np.int64), by_key
+        added = ints(batch, "keeper"), flags(batch, "exact").astype(np.int64), np.ones(len(batch), np.int64)
         keepers, *numbers = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
         if not len(keepers):
             continue
@@ -214,25 +199,12 @@ def sourced(rows: Batches, origins: Origins, labels: Labels) -> Batches:
         yield batch_of(SOURCED, batch.column("place"), origins.names(batch, labels), *counts)
 
 
-def rule(rows: Batches, rules: GroupRules, boundary: int) -> Batches:
-    """Change the reasons of documents whose group a rule is about; orders below ``boundary`` are references, which stay.
-
-    Rows have, beside what is settled, what the rules go by: spared, n_duplicates, keeper_n_sources.
-    """
-    kept, exact, near, spared, group, few = map(REASONS.index, ("kept", "exact", "near", "spared", "group", "sources"))
+def with_spared(rows: Batches) -> Batches:
+    """Change the reasons of documents that are spared."""
+    exact, near, spared = map(REASONS.index, ("exact", "near", "spared"))
     for batch in rows:
-        order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
         reason = np.array(to_numpy(pc.index_in(batch.column("reason"), strings(REASONS))), np.int64)
-        own = (reason == kept) & (order >= boundary)
-        if "override" in batch.schema.names:  # who is kept by hand stays
-            own &= ints(batch, "override") <= 0
-        if rules.at_most > 1:
-            reason[(ints_or(batch, "spared", 0) > 0) & np.isin(reason, (exact, near))] = spared
-        if rules.drop_all:
-            reason[own & (ints_or(batch, "n_duplicates", 0) > ints_or(batch, "n_keys", 0))] = group
-        if rules.min_sources > 1:
-            fewer = ints_or(batch, "keeper_n_sources", 0) < rules.min_sources
-            reason[(own | (reason == spared)) & (reason != group) & fewer & (keeper >= boundary)] = few
+        reason[(ints_or(batch, "spared", 0) > 0) & np.isin(reason, (exact, near))] = spared
         scored = np.isin(reason, (exact, near))
         score = to_arrow(to_numpy(batch.column("score"), 0.0), ~scored)
         changed = {"reason": named(reason), "score": score}

@@ -28,11 +28,10 @@ from ...results.slices import Slices
 from ...results.summary import CALLED, Summary, counted_as
 from ...settings.limits import limit_of
 from ...settings.options import OPENING
-from ...settings.settings import PairSettings, Settings
+from ...settings.settings import Settings
 from ...steps.groups import VALUES, by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..common import ignoring_common
 from ..decide import Decider, Deciding
 from ..decisions import Told, judge
 from ..preparation import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
@@ -51,10 +50,6 @@ THREADS = (
 )
 TRIED = 8
 """Tasks in which workers are tried."""
-_NOT_SHARED = (
-    "tables of this job go to a folder that the driver and all workers have mounted, or on an object store: name it in "
-    "Python, by engine=lookalike.engines.spark.engine.SparkEngine(session, folder)"
-)
 _NO_WORK = "--work (work=) must name a folder on an object store, or on storage that the driver and all workers have mounted"
 _IDS = ("string", "bigint", "int", "smallint", "tinyint")
 
@@ -79,8 +74,6 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
     frames = [frame for frame in (against, data) if is_frame(frame)]
     spark_sql()
     clock.lap("starting Spark")
-    if frames and settings.ignore_common is not None:
-        raise ParameterError("ignore_common reads its inputs several times, which data frames are not for: write them to files")
     splits, n_references, skipped, id_type = _inputs(data, against, settings)
     settings, secret = agreed(settings, splits)
     clock.lap("opening")
@@ -97,21 +90,7 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         check_workers(engine)
         clock.lap("starting workers")
         reading = reading_of(settings, splits, n_references)
-        settings = ignoring_common(engine, splits, reading, settings, clock)
     return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
-
-
-def engine_on_spark(given: Any, workspace: Workspace, tell: Progress) -> SparkEngine:
-    """Return an engine on Spark for a job whose tables are on this machine, its workers tried."""
-    spark_sql()
-    session = session_of(None if given == "spark" else given, [], tell)
-    check_versions(session)
-    if not is_local(session):
-        raise ParameterError(_NOT_SHARED)
-    workspace.move_to_disk()
-    engine = SparkEngine(session, workspace.tables, partial(report_stage, tell))
-    check_workers(engine)
-    return engine
 
 
 def check_workers(engine: SparkEngine) -> None:
@@ -159,14 +138,9 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
 
 
 def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
-    """Return inputs that workers can read, as they read them."""
-    return for_workers([replace(split, limit=limit) for split in splits])
-
-
-def for_workers(splits: Sequence[Split]) -> list[Split]:
     """Return inputs under names by which workers find them; refuse those that they cannot read."""
     _check_files(splits)
-    return [_anywhere(split) for split in splits]
+    return [_anywhere(replace(split, limit=limit)) for split in splits]
 
 
 def _id_type(inputs: Sequence[Split | FrameInput], name: str) -> str:
@@ -222,7 +196,7 @@ def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, s
     """Open the work folder, or a temporary one."""
     if settings.work is None:
         if not is_local(session):
-            raise ParameterError(_NOT_SHARED if isinstance(settings, PairSettings) else _NO_WORK)
+            raise ParameterError(_NO_WORK)
         workspace = Workspace()
         workspace.move_to_disk()
         return workspace
