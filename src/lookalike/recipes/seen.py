@@ -30,6 +30,7 @@ from ..formats.split import Split
 from ..formats.writers import check_before, check_output, is_stdout
 from ..inputs.generations import Account, generations_in
 from ..inputs.sketches import Trusted, as_references, described_in, open_saved
+from ..inputs.texts import SavedTexts
 from ..results.result import Result
 from ..settings.option import entries
 from ..settings.options import OPENING
@@ -37,7 +38,7 @@ from ..settings.settings import Settings
 from . import counts
 from .dedup import dedup
 from .preparation import on_spark
-from .saved_sketches import merge
+from .saved_sketches import merge, secret_of
 from .turns import Turn, turn_of, write_accounts
 
 LOCK = ".lookalike_lock"
@@ -333,6 +334,9 @@ class Seen:
                 for split in open_saved(one.folder, self.trusted):
                     for _ in split.data.batches():
                         pass
+                    for _ in SavedTexts(split, as_they_are=True).each() if split.data.texts else ():
+                        pass
+                secret_of(one.folder, described_in(one.folder).typed.secret)
                 counts.check(self.generations, one)
             except LookalikeError as error:
                 found.append(str(error))
