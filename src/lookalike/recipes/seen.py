@@ -238,7 +238,7 @@ class Seen:
         pyarrow.Table
             A row for each document of the generations, in their order: ``id`` (default: file and row), ``generation``,
             ``n_exact`` and ``n_duplicates`` (documents removed for it, and its copies among these), ``n_sources`` (different
-            sources, its own included).
+            sources, its own included, unless it was spared).
 
         Raises
         ------
