@@ -146,7 +146,7 @@ class Seen:
             self._unlock()
 
     @contextmanager
-    def publishing(self) -> Iterator[Publication]:
+    def _publishing(self) -> Iterator[Publication]:
         self._check_locked()
         with Publication(self.folder) as together:
             yield together
@@ -207,7 +207,7 @@ class Seen:
         how: Any = {name: getattr(settings, name) for name in OPENING}
         others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
         sources = as_sources(data, **how, others=others)
-        turn = self.turn(sources, settings, others, window=window, name=generation, texts=texts)
+        turn = self._turn(sources, settings, others, window=window, name=generation, texts=texts)
         if not force and turn.has_written(output):
             return None
         check_output(output, force)
@@ -215,13 +215,13 @@ class Seen:
         check_before(output, sources, references, [self.folder])
         given: Any = {name: getattr(settings, name) for name in entries(Settings)} | {"against": references or None}
         result = dedup(sources, **given)
-        with self.publishing() as together:
+        with self._publishing() as together:
             hidden = together.place(output, force)
             result.write(hidden, annotate=settings.annotate)
             turn.publish(together, result, hidden)
         return result
 
-    def turn(
+    def _turn(
         self, sources: Sequence[Split], settings: Settings, others: Sequence[Split] = (), *, window: str | None = None,
         name: str | None = None, texts: bool = True,
     ) -> Turn:  # fmt: skip
@@ -286,7 +286,7 @@ class Seen:
         if name not in {one.name for one in self.generations}:
             names = ", ".join(one.name for one in self.generations) or "none"
             raise ParameterError(f"{shown(self.folder)} has no generation {shown(name)}; it has: {names}")
-        with self.publishing() as together:
+        with self._publishing() as together:
             write_accounts(together, self.folder, [one for one in self._accounts() if one.name != name])
             together.publish([name])
 
@@ -308,7 +308,7 @@ class Seen:
         every = self.generations
         if len(every) < 2:
             return 0
-        with self.publishing() as together:
+        with self._publishing() as together:
             folder = Path(together.place(every[-1].folder, replace=True))
             with atomic_directory(folder, replace=False) as new:
                 merge([one.folder for one in every], new, partial(counts.merge, every))
