@@ -97,7 +97,7 @@ def test_an_output_that_is_another_one_stays(crawl):
         ({"threshold": 0.9}, "were added to seen before, as 000001, with other settings: threshold was 0.6, is 0.9"),
         ({"window": "score:3"}, "with other settings: window was None, is 'score:3'"),
         ({"generation": "../x"}, "named with letters, digits"),
-        ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with --generation"),
+        ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with generation="),
         ({"window": "date"}, "a window must be a column and a span"),
         ({"window": "site:90d"}, "column 'site': a window counts from a date or time such as 2026-11-25; found '[ab]'"),
         ({"window": "site:9"}, "column 'site': a window counts from a number; found '[ab]'"),
