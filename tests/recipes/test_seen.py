@@ -96,7 +96,7 @@ def test_an_output_that_is_another_one_stays(crawl):
     [
         ({"threshold": 0.9}, "were added to seen before, as 000001, with other settings: threshold was 0.6, is 0.9"),
         ({"generation": "../x"}, "named with letters, digits"),
-        ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with --generation"),
+        ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with generation="),
     ],
     ids=str,
 )

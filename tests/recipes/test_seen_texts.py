@@ -148,3 +148,28 @@ def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch, capsys):
     (tmp_path / "a.jsonl").unlink()
     code, _, err = run(capsys, "dedup", "b.jsonl", *how, "-o", "b-new.jsonl")
     assert code == 1 and "a.jsonl: cannot be read" in err and not (tmp_path / "b-new.jsonl").exists()
+
+
+@pytest.mark.parametrize("what", ["text", "secret", "no secret"])
+def test_what_later_weeks_need_is_checked(what, tmp_path, monkeypatch):
+    """Texts and secrets, even those that the next week would not read."""
+    monkeypatch.chdir(tmp_path)
+    with la.Seen("seen") as seen:
+        for week, texts in enumerate((FIRST, SECOND)):
+            as_jsonl(tmp_path / f"{week}.jsonl", texts)
+            seen.add(f"{week}.jsonl", f"out{week}.jsonl", la.Settings(id="id")).close()
+    path, secret = tmp_path / "seen/000002/sketches-00000.parquet", tmp_path / "seen/000002/secret"
+    if what == "secret":
+        secret.chmod(0o600)
+        secret.write_bytes(b"x")
+    elif what == "no secret":
+        secret.unlink()
+    else:
+        chunk = pq.ParquetFile(path).metadata.row_group(0)
+        (place,) = (i for i in range(chunk.num_columns) if chunk.column(i).path_in_schema == "text")
+        data = bytearray(path.read_bytes())
+        data[chunk.column(place).data_page_offset + chunk.column(place).total_compressed_size - 4] ^= 1
+        path.write_bytes(data)
+    with la.Seen("seen") as seen:
+        (problem,) = seen.check()
+    assert f"000002/{'secret' if 'secret' in what else 'sketches-00000.parquet'}" in problem

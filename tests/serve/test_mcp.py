@@ -1,7 +1,9 @@
 """Questions of the Model Context Protocol, through the program as clients start it."""
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -123,3 +125,54 @@ def test_paths_that_are_none_are_errors(tmp_path, capfd):
 
     code, out, err = run(capfd, "mcp", tmp_path / "nothing")
     assert (code, out) == (1, "") and "no file of that name" in err
+
+
+def call(id, text):
+    arguments = f'{{"a": {text}, "b": "a b c"}}'
+    return f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/call", "params": {{"name": "compare_texts", "arguments": {arguments}}}}}'
+
+
+ANSWERED = {  # a line: the ids of what is answered, and whether with a result
+    call(2, r'"a b c \ud800"'): [(2, True)],
+    call(3, r'"\udc00\ud83d"'): [(3, True)],
+    call(4, r'"\ud83d\ude00 \\ud800"'): [(4, True)],
+    call(5, "NaN"): [(5, True)],
+    call(6, "1" + "0" * 5000): [(6, True)],
+    call(7, '"tab\there"'): [(7, True)],
+    call(8, '"a b"').replace(", ", ",\r"): [(8, True)],
+    call("null", '"a"'): [(None, False)],
+    call("1.5", '"a"'): [(None, False)],
+    call(9, "[" * 100_000 + "]" * 100_000): [(None, False)],
+    f"[{call(10, '1')}, {call(11, '2')}]": [(10, False), (11, False)],
+    "[]": [(None, False)],
+    '{"jsonrpc": "2.0", "id": 12,': [(None, False)],
+    '{"jsonrpc": "2.0", "id": 13, "method": "tools/call"}': [(13, False)],
+    '{"jsonrpc": "2.0", "id": 14, "method": "tools/call", "params": [1]}': [(14, False)],
+    r'{"jsonrpc": "2.0", "id": 15, "method": "\ud800"}': [(15, False)],
+    r'{"jsonrpc": "2.0", "id": 16, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}': [(16, True)],
+    '{"id": 17, "method": "ping"}': [(17, False)],
+    "": [],
+    '{"jsonrpc": "2.0", "id": 18, "method": "ping"}': [(18, True)],
+}
+
+
+def test_every_request_is_answered():
+    hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    ready = '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
+    with subprocess.Popen(
+        [sys.executable, "-m", "lookalike", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+
+        def say(*lines):
+            process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+            process.stdin.flush()
+
+        say(first)
+        assert json.loads(process.stdout.readline())["id"] == 1
+        say(ready, *ANSWERED)
+        expected = [one for some in ANSWERED.values() for one in some]
+        answers = [json.loads(process.stdout.readline()) for _ in expected]
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert sorted(((one["id"], "result" in one) for one in answers), key=str) == sorted(expected, key=str)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
              help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
 @options.own("--no-seen-texts", is_flag=True,
-             help="For --seen: keep no texts in its folder, about a third of the bytes that are written; later jobs read them "
+             help="For --seen: keep no texts in its folder, which take about half of what is written; later jobs read them "
              "again from the inputs, which must stay where they are.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip

@@ -70,6 +70,7 @@ class Parquet(ColumnarFormat):
     holds_provenance = True
     counts_rows = True
     recovers = True
+    checks_pages = False  # against their checksums, where they have some
 
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
@@ -84,7 +85,10 @@ class Parquet(ColumnarFormat):
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
         try:  # with a buffer ahead of pages, a whole row group would be held
-            return pq.ParquetFile(source, metadata=metadata, buffer_size=buffer, pre_buffer=False)
+            checks = isinstance(split.form, Parquet) and split.form.checks_pages
+            return pq.ParquetFile(
+                source, metadata=metadata, buffer_size=buffer, pre_buffer=False, page_checksum_verification=checks
+            )
         except pa.ArrowException:
             split.check_unchanged()
             raise

@@ -25,7 +25,7 @@ GENERATIONS = "generations.json"
 ROWS = "_sketches"
 """The folder, inside that of sketches on a store, of the files with rows; it is hidden, so that none is taken for documents."""
 TEXT = "text"
-"""The column of the texts that came from no file."""
+"""The column of the texts, where they are saved."""
 _MOST = 1 << 62
 _TYPES = {
     "position": [pa.int64()], "number": [pa.int64()], "bytes": [pa.int64()], "digest": [pa.binary(16)],

@@ -1,7 +1,7 @@
 """Folders of sketches that an earlier job saved, and how they become inputs of another.
 
 One or more files of Parquet have a row for each document that the job kept, in the order of its inputs; there are a description
-(``DESCRIPTION``) and the secret of the digests. Texts stay in their files; those that came from none are saved beside.
+(``DESCRIPTION``) and the secret of the digests. Texts are saved beside, or stay in their files, if they came from some.
 """
 
 from __future__ import annotations

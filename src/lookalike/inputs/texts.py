@@ -14,8 +14,8 @@ from ..errors import InputDataError
 from ..files.names import shown
 from ..files.places import place_of
 from ..formats.format import Format
+from ..formats.parquet import Parquet
 from ..formats.parsed import page_texts
-from ..formats.registry import format_named
 from ..formats.split import Batch, Columns, Limit, Names, Record, Split
 from ..text.texts import Texts, from_arrow_array, no_texts
 from ..values import Int64Array
@@ -215,9 +215,15 @@ def _chosen(batch: Batch, rows: Int64Array) -> Batch:
     return Batch(from_arrow_array(column.take(places)), batch.numbers[rows], ids, others)
 
 
+class _OwnTexts(Parquet):
+    """Files of saved sketches, whose pages have checksums."""
+
+    checks_pages = True
+
+
 def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
     """Yield the files that have some rows, cut into pieces, as inputs that have the texts; and the first row of each."""
-    form, first = format_named("parquet"), 0
+    form, first = _OwnTexts(), 0
     for name, n in data.saved.files:
         if data.begin < first + n and first < data.end:
             path = data.saved.path(name)

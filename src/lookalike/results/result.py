@@ -279,8 +279,10 @@ class Result(Tables):
         ----------
         folder : str or path
             It may be on an object store, where it counts once its description is there, which is written last.
-        force : bool
+        force : bool, default False
             Replace an existing folder, if an earlier run wrote all that is in it.
+        texts : bool, default False
+            Save the texts of the kept documents, too, compressed, so that the inputs can go.
 
         Raises
         ------
