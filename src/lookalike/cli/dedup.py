@@ -38,8 +38,8 @@ if TYPE_CHECKING:
              help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
 @options.own("--no-seen-texts", is_flag=True,
-             help="For --seen: keep no texts in its folder, about a third of the bytes that are written; later jobs read them "
-             "again from the inputs, which must stay where they are.")  # fmt: skip
+             help="For --seen: do not keep texts in its folder; later jobs then read them from the inputs, which must stay "
+             "where they are, unchanged.")  # fmt: skip
 @options.own("--window", group=READ, default=None, metavar="COLUMN:SPAN",
              help="For --seen: how far earlier inputs may be below the newest value of COLUMN, such as date:90d (d, w, h) or "
              "year:2.")  # fmt: skip
