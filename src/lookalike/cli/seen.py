@@ -39,9 +39,10 @@ class Seeing:
 
         from ..files.workspace import unfinished_job
         from ..formats.writers import check_output
+        from ..recipes.turns import turn_of
 
-        outputs = self.outputs
-        self._turn = turn = self._seen.turn(sources, settings, others, **self._how)
+        outputs, seen = self.outputs, self._seen
+        self._turn = turn = turn_of(seen.folder, seen.generations, sources, settings, others, **self._how)
         if turn.job is not None and not outputs.force:
             made = (outputs.report, outputs.save, outputs.removed)
             report, save, removed = (None if path and os.path.lexists(path) else path for path in made)
@@ -57,7 +58,9 @@ class Seeing:
 
     def publish(self, result: Result, write: Callable[[Publication], str | None], leaves: Leaves) -> None:
         """Write everything, and let it appear together with what the job adds."""
-        with self._seen.publishing() as together:
+        from ..files.publication import Publication
+
+        with Publication(self._seen.folder) as together:
             output = write(together)
             leaves.said = f"whatever is not there yet appears when you run: lookalike seen list {self._seen.folder}"
             self._added = self._turn.publish(together, result, output)

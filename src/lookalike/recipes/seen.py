@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,6 @@ from ..files.names import shown
 from ..files.publication import Publication, recover
 from ..files.urls import check_on_disk
 from ..formats.memory import as_sources
-from ..formats.split import Split
 from ..formats.writers import check_before, check_output, is_stdout
 from ..inputs.generations import Account, generations_in
 from ..inputs.sketches import Trusted, as_references, described_in, open_saved
@@ -38,7 +37,7 @@ from . import counts
 from .dedup import dedup
 from .preparation import on_spark
 from .saved_sketches import merge
-from .turns import Turn, turn_of, write_accounts
+from .turns import turn_of, write_accounts
 
 LOCK = ".lookalike_lock"
 
@@ -145,7 +144,7 @@ class Seen:
             self._unlock()
 
     @contextmanager
-    def publishing(self) -> Iterator[Publication]:
+    def _publishing(self) -> Iterator[Publication]:
         self._check_locked()
         with Publication(self.folder) as together:
             yield together
@@ -206,7 +205,8 @@ class Seen:
         how: Any = {name: getattr(settings, name) for name in OPENING}
         others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
         sources = as_sources(data, **how, others=others)
-        turn = self.turn(sources, settings, others, window=window, name=generation, texts=texts)
+        adding: Any = {"window": window, "name": generation, "texts": texts}
+        turn = turn_of(self.folder, self.generations, sources, settings, others, **adding)
         if not force and turn.has_written(output):
             return None
         check_output(output, force)
@@ -214,17 +214,11 @@ class Seen:
         check_before(output, sources, references, [self.folder])
         given: Any = {name: getattr(settings, name) for name in entries(Settings)} | {"against": references or None}
         result = dedup(sources, **given)
-        with self.publishing() as together:
+        with self._publishing() as together:
             hidden = together.place(output, force)
             result.write(hidden, annotate=settings.annotate)
             turn.publish(together, result, hidden)
         return result
-
-    def turn(
-        self, sources: Sequence[Split], settings: Settings, others: Sequence[Split] = (), *, window: str | None = None,
-        name: str | None = None, texts: bool = True,
-    ) -> Turn:  # fmt: skip
-        return turn_of(self.folder, self.generations, sources, settings, others, window=window, name=name, texts=texts)
 
     def counts(self) -> pa.Table:
         """Add up, for each document that was kept, how often its text occurs in all weeks, as far as jobs counted it.
@@ -285,7 +279,7 @@ class Seen:
         if name not in {one.name for one in self.generations}:
             names = ", ".join(one.name for one in self.generations) or "none"
             raise ParameterError(f"{shown(self.folder)} has no generation {shown(name)}; it has: {names}")
-        with self.publishing() as together:
+        with self._publishing() as together:
             write_accounts(together, self.folder, [one for one in self._accounts() if one.name != name])
             together.publish([name])
 
@@ -307,7 +301,7 @@ class Seen:
         every = self.generations
         if len(every) < 2:
             return 0
-        with self.publishing() as together:
+        with self._publishing() as together:
             folder = Path(together.place(every[-1].folder, replace=True))
             with atomic_directory(folder, replace=False) as new:
                 merge([one.folder for one in every], new, partial(counts.merge, every))
