@@ -227,7 +227,9 @@ def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
         pq.write_table(pq.read_table(mine[1]).slice(1), mine[1])
     else:
         os.utime(mine[1])
-    with pytest.raises(la.InputDataError, match=r"week0-1\.parquet: .*seen needs this file: restore it, or save"):
+    with pytest.raises(
+        la.InputDataError, match=r"week0-1\.parquet: .*seen needs this file: restore it, save .*, or forget them"
+    ):
         run(files[1], against=tmp_path / "seen", save=tmp_path / "next")
     assert not (tmp_path / "next").exists()
 

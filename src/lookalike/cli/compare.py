@@ -27,7 +27,7 @@ FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or 
 def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boilerplate: bool, **given: Any) -> None:
     """Compare two files of a document each: exact and estimated resemblance, containment, Hamming distance.
 
-    Files are read as dedup reads them, web pages, PDF, DOCX and others by their text; what has no known suffix is a text.
+    Files are read as dedup reads them: web pages, PDF, DOCX and others by their text. A file without a known suffix is text.
     """
 
     from ..errors import ParameterError

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
              help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
 @options.own("--no-seen-texts", is_flag=True,
-             help="For --seen: keep no texts in its folder, which take about half of what is written; later jobs read them "
-             "again from the inputs, which must stay where they are.")  # fmt: skip
+             help="For --seen: do not keep texts in its folder; later jobs then read them from the inputs, which must stay "
+             "where they are, unchanged.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",

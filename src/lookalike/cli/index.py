@@ -75,10 +75,10 @@ def create(
         found = f"{info['recall_at_threshold']:.4f}, higher above it"
         if kind == "minhash":
             found += (
-                f" ({info['recall_of_candidates']:.4f} are compared; estimates from {info['least_estimate']:.3f} are answers)"
+                f" ({info['recall_of_candidates']:.4f} are compared; estimates of at least {info['least_estimate']:.3f} match)"
             )
         else:
-            found += "; a larger --radius or a lower threshold finds more"
+            found += "; it follows from --radius and --threshold"
         say(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 
@@ -177,7 +177,7 @@ def add(
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Maximum number of matches per document: of the highest estimates, which chance made somewhat too high.",
+    help="Maximum number of matches per document. The highest estimates tend to be somewhat too high.",
 )
 @click.option("--first", is_flag=True, help="Return at most one match, not necessarily the best.")
 @options.of_index_query

@@ -238,8 +238,8 @@ plan_targets = apply(
 )
 index_targets = apply(
     of_jobs("threshold", help="Resemblance from which documents are found; with simhash, minimum estimate of the cosine."),
-    of_jobs("recall", help="Probability of finding a document exactly at the threshold; estimates somewhat below it are "
-            "answers, too. With simhash it follows from --radius; 'index info' states it."),
+    of_jobs("recall", help="Probability of finding a document exactly at the threshold; to keep it, estimates somewhat below "
+            "the threshold match too. With simhash it follows from --radius; 'index info' states it."),
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
 planning = of_jobs("permutations", "bands", "rows")

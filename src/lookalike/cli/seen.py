@@ -41,8 +41,8 @@ class Seeing:
         from ..formats.writers import check_output
         from ..recipes.turns import turn_of
 
-        outputs = self.outputs
-        self._turn = turn = turn_of(self._seen.folder, self._seen.generations, sources, settings, others, **self._how)
+        outputs, seen = self.outputs, self._seen
+        self._turn = turn = turn_of(seen.folder, seen.generations, sources, settings, others, **self._how)
         if turn.job is not None and not outputs.force:
             made = (outputs.report, outputs.save, outputs.removed)
             report, save, removed = (None if path and os.path.lexists(path) else path for path in made)

@@ -81,10 +81,15 @@ def described(kind: str) -> str:
     if kind in BEGINS:
         return f"is {kind} data twice over, or in a format that is not compressed as a whole: decompress it first"
     way = {
-        **{one: f"name it .{one}, or pass --format {one}" for one in ("parquet", "arrow", "orc", "sqlite", "duckdb", "pdf")},
+        **{
+            one: f"name it .{one}, or pass --format {one} (format={one!r})"
+            for one in ("parquet", "arrow", "orc", "sqlite", "duckdb", "pdf")
+        },
         "tar": "name it .tar",
         "zip": "name it .zip, .docx, .odt or .epub, as what it is",
         "arc": "convert it first: warcio recompress FILE FILE.warc.gz",
         "rtf": "get the text out of it first: pandoc FILE -t plain -o FILE.txt",
     }
-    return f"is {_KINDS[kind][1]}, by its first bytes: {way.get(kind, 'remove it, or leave it out with --glob (glob=)')}"
+    return (
+        f"is {_KINDS[kind][1]}, by its first bytes: {way.get(kind, 'remove it, or leave it out: --exclude PATTERN (exclude=)')}"
+    )

@@ -21,7 +21,7 @@ from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, DOCUMENTS, KEY, SKETCHES, SOURCE_BITS, WITHIN_BYTES, priority_name
-from ..wording import printable
+from ..wording import printable, spoken
 from .ids import apart_codes, column_keys, column_texts, default_ids, document_keys, group_codes, id_column
 from .keep_order import Priority
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of
@@ -207,7 +207,9 @@ def tell_unreadable(source: Split, batch: Batch) -> None:
         import logging  # here, for what is not needed to start
 
         for place, why in batch.unreadable.items():
-            logging.getLogger("lookalike").warning(printable(f"left out: {source.label(int(batch.numbers[place]))} {why}"))
+            logging.getLogger("lookalike").warning(
+                printable(spoken(f"left out: {source.label(int(batch.numbers[place]))} {why}"))
+            )
 
 
 def with_ids(source: Split, batch: Batch) -> Batch:

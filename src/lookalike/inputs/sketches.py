@@ -292,7 +292,10 @@ def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath,
     """Return the file that documents came from, if it is as it was when they were sketched; None is ``known``: as it was."""
     if known is None:
         return Place(path, path.name, file.name, None, False, file.bytes, file.modified_ns, NO_DEVICE, 0)
-    needs = f"{saved.name} needs this file: restore it, or save the sketches again"
+    needs = (
+        f"{saved.name} needs this file: restore it, save the sketches again, or forget them ('lookalike seen forget', "
+        "Seen.forget)"
+    )
     try:
         if isinstance(path, Url) and path in known:
             place = Place(path, path.name, file.name, None, False, *known[path], NO_DEVICE, path.number)

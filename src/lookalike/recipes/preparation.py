@@ -199,7 +199,9 @@ def expected_of(splits: Sequence[Split], text: Names) -> tuple[int, int]:
 def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None:
     """Log the disk space that a job too large for the memory needs; refuse it if the disk or the memory is surely too small."""
     if settings.work is not None:
-        check_on_disk(settings.work, "where only --engine spark (engine=) keeps a work folder: name a folder on this machine")
+        check_on_disk(
+            settings.work, "where only --engine spark (engine='spark') keeps a work folder: name a folder on this machine"
+        )
     n, size = expected_of(splits, settings.text)
     method = settings.finder
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64

@@ -59,7 +59,7 @@ from ..values.tables import (
     PAIRS,
     SHARED,
 )
-from ..wording import counted
+from ..wording import counted, spoken
 from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
@@ -133,11 +133,12 @@ def short_texts(totals: NDArray[Any], shingling: Shingling) -> list[str]:
     tokens = counted(
         width, {"char": "character"}.get(shingling.unit, shingling.unit) if shingling.tokenizer is None else "token"
     )
-    return [
-        f"{short:,} of {short + longer:,} texts are no longer than a shingle of {tokens}, and match only if they are the same: "
-        "for titles, names or records, take --preset records (unit='char', width=3, threshold=0.6); else a smaller --width "
-        "(width=), or another column (--text, text=)"
-    ]
+    said = (
+        f"{short:,} of {short + longer:,} texts are no longer than a shingle of {tokens}, so they match only if equal. "
+        "For titles, names or records, use --preset records (unit='char', width=3, threshold=0.6); otherwise, a smaller "
+        "--width (width=) or another column: --text (text=)"
+    )
+    return [spoken(said)]
 
 
 def count_rows(engine: Engine, rows: Table) -> int:

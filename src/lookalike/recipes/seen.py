@@ -180,8 +180,8 @@ class Seen:
         force : bool, default False
             Replace an existing output.
         texts : bool, default True
-            Keep the texts of the documents that stay in the folder, compressed: the inputs can go. Without, later jobs read the
-            texts that they compare again from the inputs, which must stay where they are, as they are.
+            Keep the texts of the kept documents in the folder, compressed, so that the inputs can be deleted. Otherwise later
+            jobs read the texts that they compare from the inputs, which must stay where they are, unchanged.
 
         Returns
         -------

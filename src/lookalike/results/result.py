@@ -212,8 +212,6 @@ class Result(Tables):
         folder : str or path
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
-        texts : bool
-            Save the texts of the kept documents, compressed, so that the inputs can go.
 
         Raises
         ------
@@ -271,8 +269,8 @@ class Result(Tables):
     def save_sketches(self, folder: str | Path, *, force: bool = False, texts: bool = False) -> None:
         """Save the sketches of the kept documents to a new folder, which later jobs can be run ``against``.
 
-        A later job reads the texts that it compares again from the inputs, which must stay where they are, as they are, unless
-        texts are saved, too; those that came from no file always are. With ``counts``, counts are saved, those of saved
+        Unless texts are saved as well, a later job reads those that it compares from the inputs again, which must stay where
+        they are, unchanged. Texts that came from no file are always saved. With ``counts``, so are counts, those of saved
         references too.
 
         Parameters
@@ -282,7 +280,7 @@ class Result(Tables):
         force : bool, default False
             Replace an existing folder, if an earlier run wrote all that is in it.
         texts : bool, default False
-            Save the texts of the kept documents, too, compressed, so that the inputs can go.
+            Save the texts of the kept documents too, compressed, so that the inputs can be deleted.
 
         Raises
         ------

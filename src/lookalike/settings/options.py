@@ -40,10 +40,10 @@ class InputOptions:
 
     text: Annotated[Names, Option(
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
-        "name; so it is for ``id``, ``within``, ``across`` and the column of ``keep``. Of several, such as "
-        '``["title", "body"]``, the texts are one, joined by a blank line; a row may lack some of them.',
-        help="Column or field that holds the text; doc.text is the field text inside doc. Can be repeated: then the texts are "
-        "joined by a blank line.  [default: text]", group=READ, metavar="COLUMN", repeated=True, recorded="always",
+        "name; the same holds for ``id``, ``within``, ``across`` and the column of ``keep``. The texts of several columns, "
+        'such as ``["title", "body"]``, are joined by a blank line; a row may lack some of them.',
+        help="Column or field that holds the text; doc.text is the field text inside doc. If repeated, the texts are joined by "
+        "a blank line.  [default: text]", group=READ, metavar="COLUMN", repeated=True, recorded="always",
     )] = "text"  # fmt: skip
     id: Annotated[MaybeWord, Option(
         doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
@@ -94,8 +94,8 @@ class InputOptions:
         '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
         "read, such as a damaged PDF. Without ``max_document`` one that is too large for the memory always stops the job, or "
         "the result would depend on the memory.",
-        help="What to do with a file, row or document that cannot be read, or is larger than --max-document: stop, or leave it "
-        "out, named and counted.  [default: stop, but leave out documents that cannot be parsed]",
+        help="What to do with a file, row or document that cannot be read or is larger than --max-document: stop, or name it, "
+        "count it and leave it out.  [default: stop, but leave out documents that cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given",
     )] = None  # fmt: skip
     threads: Annotated[MaybeWhole, Option(
@@ -236,7 +236,8 @@ class SearchOptions(TextOptions):
         doc="A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with "
         "documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and states "
         "the recall. ``pairs`` has no crowds: there, pairs of larger buckets that cannot match are left out.",
-        help="Buckets of more documents are crowded: each document is compared with some of the others only.", least=2,
+        help="Largest bucket in which all documents are compared with each other. In larger ones some near-duplicates can be "
+        "missed; a higher limit takes more time.", least=2,
     )] = MAX_BUCKET  # fmt: skip
     seed: Annotated[Seed, Option(
         doc='The only source of randomness. "random" draws one that nobody can know beforehand (with ``resume``, it takes that '
@@ -271,7 +272,8 @@ class DedupOptions:
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
-        help="Which verified pairs --save saves: those of kept documents, or all, as other thresholds need; all takes longer.",
+        help="Pairs that --save saves: those of a removed and a kept document, or all, which takes longer and lets a saved "
+        "result be decided again at a higher threshold.",
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(

@@ -45,8 +45,8 @@ TASK_MEMORY = "1500MB"
 """What a task may use, unless told otherwise: documents may have a tenth of it."""
 _KINDS = "against must be a data frame or saved sketches where the data is a data frame, and files where it is files"
 THREADS = (
-    "--threads is for one machine: on Spark, a core runs a task, and how many there are is up to --master local[N], or to "
-    "--conf spark.executor.instances=N and spark.executor.cores=N"
+    "--threads (threads=) is for one machine. On Spark, each core runs one task: set their number with the master local[N], "
+    "or with spark.executor.instances and spark.executor.cores"
 )
 TRIED = 8
 """Tasks in which workers are tried."""

@@ -219,6 +219,6 @@ class SparkResult(Result):
         force : bool
             Replace an existing folder, if an earlier run wrote all that is in it.
         texts : bool
-            Save the texts of the kept documents, compressed, so that the inputs can go.
+            Save the texts of the kept documents too, compressed, so that the inputs can be deleted.
         """
         super().save_sketches(folder, force=force, texts=texts)
