@@ -273,7 +273,7 @@ def _much_compared(job: Settings, n_documents: int, n_candidates: int, n_pairs: 
         return []
     return [
         f"{n_candidates:,} pairs were compared to find {n_pairs:,}: very many documents are little but boilerplate that "
-        "many have; leave it out with --ignore or --ignore-common (ignore=, ignore_common=)"
+        "many have; leave it out with --ignore (ignore=)"
     ]
 
 
