@@ -14,6 +14,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -129,6 +130,8 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
             exec(block, scope)
         elif language == "console":
             run_console(block)
+        elif language == "sql":
+            duckdb.execute(block)
         elif language == "py":  # needs a cluster
             compile(block, page.name, "exec")
         elif language in ("text", "mermaid"):  # from elsewhere, and pictures

@@ -268,8 +268,8 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
             with pytest.raises(la.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
                 texts(open_sources([path]), **columns)
             assert str(error.value).startswith(str(path))
-            way_out = {"texts": "; name another with --text (text=)", "id": "; name another with --id (id=)"}
-            leaving = "; or leave out what cannot be read: --on-error skip (on_error='skip')"
+            way_out = {"texts": "; name another with text=", "id": "; name another with id="}
+            leaving = "; or leave out what cannot be read: on_error='skip'"
             assert str(error.value).endswith("found: id, text" + way_out.get(next(iter(columns)), "") + leaving)
     else:
         with pytest.raises(la.ParameterError, match="have no columns; url was asked for"):
