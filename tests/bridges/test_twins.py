@@ -128,7 +128,7 @@ def test_threshold_and_recall_do_not_enter_sketches():
 
 
 def test_stored_sketches_stay_readable():
-    """What says the parameters, and a whole sketch, never change: databases hold them."""
-    assert la.ColumnFunctions().sketch(pa.array(["a"]))[0].as_py()[:8].hex() == "a6a5d718ddb1de32"
+    """What says the parameters, and a whole sketch, change only with the rules of words: databases hold them."""
+    assert la.ColumnFunctions().sketch(pa.array(["a"]))[0].as_py()[:8].hex() == "ac820132627a94d1"
     small = la.ColumnFunctions(permutations=64, bits=1).sketch(pa.array(["a b c d e f"]))
-    assert small[0].as_py().hex() == "5afddbaad0b95a6dbc9ef3d6d2c9bbfd"
+    assert small[0].as_py().hex() == "fe8597de1ad9326bbc9ef3d6d2c9bbfd"

@@ -114,8 +114,8 @@ def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
     words = " ".join(f"word{i}" for i in range(60))
     pages = [f"<html><body><main><p>{words} {i}</p></main></body></html>" for i in range(5)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
-    count, extract = [], html.html_to_text
-    monkeypatch.setattr(html, "html_to_text", lambda page, **_: count.append(1) or extract(page))
+    count, extract = [], html.read_page
+    monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
     documents, _ = opened(tmp_path, SimpleSpace(on_disk), pages="main")
     texts = [text.decode() for batch in documents.batches() for text in batch["text"].to_pylist()]
     assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5

@@ -210,5 +210,5 @@ def test_what_frames_need_is_said(tmp_path):
         la.dedup(frame, work=tmp_path / "work")
     with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
         la.dedup(frame, against=["a.jsonl"], id="id", work=tmp_path / "work")
-    with pytest.raises(la.ParameterError, match="^work .* must name a folder"):
+    with pytest.raises(la.ParameterError, match="^work= must name a folder"):
         la.dedup(frame, id="id")
