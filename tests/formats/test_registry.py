@@ -161,6 +161,6 @@ def test_it_works_on_the_command_line(toy_folder, pages, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out.ssv").read_text() == "".join(ROWS.splitlines(keepends=True)[:3])
     done = lookalike(toy_folder, "dedup", "-", input=ROWS.encode())
-    assert done.returncode == 2 and f"pass --format {', '.join(OWN)} or ssv with".encode() in done.stderr
+    assert done.returncode == 2 and f"what it holds: --format {', '.join(OWN)} or ssv".encode() in done.stderr
     shown = lookalike(toy_folder, "dedup", "--help").stdout.decode()
     assert f"[{'|'.join(OWN)}|ssv]" in "".join(shown.split())

@@ -66,7 +66,7 @@ def test_texts_of_mixed_inputs_are_found_again(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "way"),
-    [("a.rtf", "pandoc"), ("a.xlsx", "libreoffice"), ("a.7z", "--format txt")],
+    [("a.rtf", "pandoc"), ("a.xlsx", "libreoffice"), ("a.7z", "format='txt'")],
 )
 def test_what_needs_a_parser_is_refused_with_a_way_to_its_text(tmp_path, name, way):
     (tmp_path / name).write_bytes(b"%PDF")

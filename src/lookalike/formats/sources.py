@@ -142,7 +142,8 @@ def _matched(splits: list[Split], patterns: Patterns, skipped: Skipped) -> list[
 
 def _unknown(place: Place) -> InputDataError:
     """The error for a file of no known format, with how to get text out of it."""
-    way = way_to_text([PurePath(place.path.name.lower()).suffix])
+    name = PurePath(place.path.name.lower())
+    way = way_to_text(["".join(name.suffixes[-2:]), name.suffix])
     if way is not None:
         return InputDataError(f"{place.name}: {way}")
     return InputDataError(

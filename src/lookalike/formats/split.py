@@ -93,8 +93,8 @@ class FinalError(InputDataError):
 
 def _with_way_out(error: Exception) -> Exception:
     """Return an error that says what to do where nobody wants to stop at it."""
-    if type(error) in (InputDataError, DamagedError) and "--on-error" not in str(error):
-        error.args = (f"{error}{ON_ERROR}",)
+    if type(error) in (InputDataError, DamagedError) and "on_error" not in str(error.args[0]):
+        error.args = (f"{error.args[0]}{ON_ERROR}",)
     return error
 
 
