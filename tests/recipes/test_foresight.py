@@ -101,8 +101,8 @@ def test_the_disk_space_of_a_real_job_was_foreseen(tmp_path):
     assert found.disk == pytest.approx(most, rel=0.25)
 
 
-ROW = 8 + 8 + 8 + 16 + 1 + (16 * 8 + 1) + 96 * 2
-"""Position, number, bytes, digest, empty; 16 keys, and whether they are missing; 96 codes."""
+ROW = 8 + 8 + 8 + 16 + 1 + 1 + (16 * 8 + 1) + 96 * 2
+"""Position, number, bytes, digest, empty, short; 16 keys, and whether they are missing; 96 codes."""
 
 
 def foreseen(n=10**6, text=10**9, duplicates=0.3, family=3.0, room=900, format="parquet", **settings):
@@ -153,7 +153,7 @@ def test_containment_worked_out_by_hand():
     stages = foreseen(n, text, 0.5, 3.0, 900, measure="containment")
     corpus, pairs = stages.corpus, 7500
     by_chance = (1 + 1.25 * text / 6.5 / 2**23) ** 0.5 - 1  # the map of 320,000 keys has 2^23 bits
-    assert corpus.tables == n * (8 + 8 + 8 + 16 + 1 + 32 * 8 + 1) and corpus.nibbles == 0
+    assert corpus.tables == n * (8 + 8 + 8 + 16 + 1 + 32 * 8 + 1 + 1) and corpus.nibbles == 0
     assert corpus.holders == int(32 * (n * (1 + by_chance) + 7500)) and corpus.shared == 15 * pairs and corpus.links == pairs
     texts, paired, matches = 0.75 * text + 16 * 7500, 2 * 16 * pairs, 24 * 5000
     assert stages.disk() == corpus.tables + 32 * pairs + texts + paired + matches, "rows of samples wait in memory"

@@ -92,8 +92,8 @@ def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
     path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     whole = la.dedup(path, html=True)
     count = []
-    extract = html.html_to_text
-    monkeypatch.setattr(html, "html_to_text", lambda page, **_: count.append(1) or extract(page))
+    extract = html.read_page
+    monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
     assert la.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
     assert 0 < len(count) <= len(pages)
     count.clear()

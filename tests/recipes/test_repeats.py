@@ -180,6 +180,7 @@ def test_a_text_of_megabytes_is_taken_in_parts_and_nobody_notices(kind, n):
     assert found.removed.to_pylist() == [{"id": 0, "begin": len(period.encode()), "end": end, "words": 5000 * (n // 2500 - 1)}]
 
 
+@pytest.mark.parametrize("job", [la.lines, la.passages])
 def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
     (tmp_path / "in").mkdir()
     texts = [

@@ -37,10 +37,12 @@ FUNCTIONS = {
             "seen",
             "generation",
             "fail_if_removed",
+            "removed",
+            "no_seen_texts",
             *OF_A_CLUSTER,
             *OF_A_DRY_RUN,
         },
-        {"data", "progress", "tokenizer", "max_bucket", "evidence", "order_by"},
+        {"data", "progress", "tokenizer", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
     "overlap": (
@@ -50,7 +52,7 @@ FUNCTIONS = {
     ),
     "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
     "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
-    "compare": (compare_texts, {"diff"}, {"tokenizer"}),
+    "compare": (compare_texts, {"diff", "html", "boilerplate"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
@@ -163,7 +165,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         )
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "empty": "drop", "verify": "sketch", "work": "x",
-        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "format": "csv", "delimiter": ";",
+        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "exclude": "b*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",

@@ -75,7 +75,9 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     by[near] = judged[np.searchsorted(left * n + right, keeper[near] * n + leader[near])]
     resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
     n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near & ~by_key, removed))
-    reason = np.select([reference, skipped, override, dropped, kept, near, by_key], [1, 5, 6, 4, 0, 3, 10], 2)
+    told = {"reference": reference, "skipped": skipped, "override": override, "empty": dropped, "kept": kept, "near": near}
+    told["key"] = by_key
+    reason = np.select(list(told.values()), [REASONS.index(name) for name in told], REASONS.index("exact"))
     scored = removed & ~by_key
     columns: dict[str, Any] = {
         "kept": to_arrow(kept),
