@@ -82,7 +82,9 @@ def test_who_shares_documents_with_whom(tmp_path, result):
     assert rows[0] == ("news", "wiki", 2) and sorted(rows[1:], key=str) == [("crawl", "wiki", 1), (None, "wiki", 1)]
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
-    assert loaded.matrix.equals(result.matrix) and loaded.kept.equals(result.kept) and loaded.summary.kept == result.summary.kept
+    assert (
+        loaded.matrix.equals(result.matrix) and loaded.kept.equals(result.kept) and loaded.summary.kept == result.summary.kept
+    )
     plain = la.dedup({"one": pa.table({"text": [LONG]}), "two": pa.table({"text": [LONG, LONG]})})
     assert plain.matrix.to_pylist() == [{"removed_from": "two", "kept_in": "one", "documents": 2}]
 

@@ -102,7 +102,11 @@ def test_what_is_written(tmp_path):
     written = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())
     said = written["parameters"]["overrides"]
     assert (said["keep"], said["remove"], len(said["sha256"])) == (1, 1, 64)
-    assert loaded.settings == result.settings and loaded.provenance == result.provenance and loaded.summary.kept == result.summary.kept
+    assert (
+        loaded.settings == result.settings
+        and loaded.provenance == result.provenance
+        and loaded.summary.kept == result.summary.kept
+    )
     assert same(loaded, result)
     assert "overrides" not in la.dedup([A]).provenance["parameters"], "nothing is said of what there is not"
 

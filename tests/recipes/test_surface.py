@@ -21,7 +21,7 @@ from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help"}  # of the command line only
 OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
-OF_READING = {"text", "id", "glob", "format", "delimiter", "query", "encoding_errors"}
+OF_READING = {"text", "id", "glob", "exclude", "format", "delimiter", "query", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}
 FUNCTIONS = {
     "dedup": (

@@ -82,7 +82,9 @@ def test_warnings_come_first(run, tmp_path):
     warnings = top.split('<section class="alarm" id="warnings"')[1].split("</section>")[0]
     assert top.index("</h1>") < top.index('id="warnings"') < top.index("<nav")
     assert "Every document of" in warnings and "Removals rest on estimates" in warnings
-    assert "There are no warnings." in report(la.dedup(["one two three four five six", "four five six seven eight nine"]), tmp_path)
+    assert "There are no warnings." in report(
+        la.dedup(["one two three four five six", "four five six seven eight nine"]), tmp_path
+    )
 
 
 def test_recalls_that_differ_are_explained(run, tmp_path):

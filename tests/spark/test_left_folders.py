@@ -1,5 +1,6 @@
 """What a job that fails leaves in its work folder."""
 
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,8 @@ def test_a_failed_job_can_be_resumed_while_its_error_is_kept(tmp_path, monkeypat
         raise RuntimeError("no space")
 
     monkeypatch.setattr(job, "check_workers", fail)
-    session = SimpleNamespace(conf=SimpleNamespace(get=lambda *_: "2"))
+    conf = SimpleNamespace(get=lambda *_: "2", set=lambda *_: None)
+    session = SimpleNamespace(conf=conf, version=version("pyspark"), newSession=lambda: SimpleNamespace(conf=conf))
     (tmp_path / "a.txt").write_text("a text")
     errors = []
     for resume in (False, True):

@@ -178,10 +178,12 @@ def test_invalid_utf8_is_refused_by_row():
     table = documents(["good", "fine", b"bad \xff"])
     with pytest.raises(RowError) as caught:
         run(table.slice(1), settings_of())
-    what = "invalid UTF-8 at byte 4 of the text; convert it, or pass --encoding-errors replace to continue"
+    what = "invalid UTF-8 at byte 4 of the text; convert it, or pass {} to continue"
+    raw = what.format("--encoding-errors replace (encoding_errors='replace')")
+    what = what.format("encoding_errors='replace'")
     assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, la.InputDataError)
     copy = pickle.loads(pickle.dumps(caught.value))
-    assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, what, str(caught.value))
+    assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, raw, str(caught.value))
     assert len(run(table, settings_of(encoding_errors="replace"))) == 3
 
 

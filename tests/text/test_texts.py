@@ -42,7 +42,7 @@ def test_missing_texts_are_empty(texts):
         (np.arange(2), "row 0: a text must be a str"),
         (np.array([["a"], ["b"]]), r"got an array of shape \(2, 1\)"),
         (np.array("a b"), r"got an array of shape \(\)"),
-        (np.array(["a", "\ud800"], object), r"row 1: .*lone surrogate at character 0.*encoding_errors=\"replace\""),
+        (np.array(["a", "\ud800"], object), r"row 1: .*lone surrogate at character 0.*encoding_errors='replace'"),
         (pd.Series(["a", None, 3], dtype=object), "row 2: a text must be a str; this one is int: 3"),
         (pd.Series(["a", "\ud800"], dtype=object), "row 1: .*lone surrogate"),
         ({"a": "b"}, "a list of str or a column; got dict"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Protocol
 
 from ..engines.memory import peak_memory
@@ -45,12 +45,12 @@ class Job(Open, Protocol):
 @contextmanager
 def timed(result: Tables, stage: str) -> Iterator[None]:
     """Add the seconds of a stage to the summary of an open result, and the memory that it took."""
-    began = perf_counter()
+    began = time.perf_counter()
     yield
-    if not result.is_open:
+    if result._job is None or result._job.closed:
         return
     seconds = result.summary.seconds
-    added = {stage: seconds.get(stage, 0.0) + perf_counter() - began}
+    added = {stage: seconds.get(stage, 0.0) + time.perf_counter() - began}
     result.summary = replace(result.summary, peak_memory=peak_memory(), seconds=seconds | added)
 
 
@@ -117,7 +117,7 @@ class Result(Tables):
 
     def _walked(self, threshold: float) -> Result:
         """Walk all verified pairs again at a higher threshold."""
-        began = perf_counter()
+        began = time.perf_counter()
         settings = self.settings.at(threshold)
         if (settings.at_most or 1) > 1 or settings.counts:  # which known pairs do not tell
             raise ParameterError("rethreshold counts no groups anew (at_most, counts): run dedup again")
@@ -126,7 +126,7 @@ class Result(Tables):
         decisions, matches = map(HeldRows, found)
         summary = self.summary.at(
             threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
-            seconds={"keeping": perf_counter() - began}, **count(decisions, self.summary.reference, settings.slices or ()),
+            seconds={"keeping": time.perf_counter() - began}, **count(decisions, self.summary.reference, settings.slices or ()),
         )  # fmt: skip
         provenance = self.provenance | {"parameters": settings.to_dict()}
         return Result(

@@ -97,7 +97,7 @@ def least_usable(
 
     Parameters
     ----------
-    combined : array_like of int >= 2
+    combined : array_like of int >= 1
     samples : array_like of int >= 1
         Number n of stored bits.
     density_left, density_right : array_like of float in [0, 1]
