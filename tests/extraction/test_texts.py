@@ -121,3 +121,15 @@ def test_a_damaged_member():
     content[content.index(b"word/document.xml") + 25] ^= 0xFF
     with pytest.raises(UnreadableError, match="word/document.xml (cannot be unpacked|is not well-formed)"):
         KINDS["docx"](bytes(content))
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/html; charset=utf-8", "text/x-amp-html"])
+def test_a_plain_alternative_that_says_next_to_nothing_does_not_stand_for_a_page(kind):
+    from lookalike.extraction.mail import text_of
+
+    said = " ".join(f"word{number}" for number in range(100))
+    head = b"From: a\nSubject: b\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=B\n\n"
+    parts = f"--B\nContent-Type: text/plain\n\nThis is HTML.\n--B\nContent-Type: {kind}\n\n<p>{said}</p>\n--B--\n"
+    assert text_of(head + parts.encode()).strip() == f"b\n\n{said}"
+    same = parts.replace("This is HTML.", said.upper())
+    assert text_of(head + same.encode()).strip() == f"b\n\n{said.upper()}"

@@ -8,7 +8,8 @@ from email.message import EmailMessage, MIMEPart
 
 from . import UnreadableError
 
-_PAGES = ("text/html", "application/xhtml+xml", "text/enriched", "text/richtext")
+_PAGES = ("text/html", "application/xhtml+xml", "text/enriched", "text/richtext", "text/x-amp-html")
+_LITTLE, _MUCH = 5, 300  # times as much text as a plain alternative, and characters, that tell that this stands for it only
 _FILES = ("text/x-", "application/", "image/", "audio/", "video/", "font/", "model/")  # of programs, though some can be read
 
 
@@ -56,7 +57,11 @@ def _header(message: MIMEPart, name: str) -> str:
 
 
 def _text_of_part(part: MIMEPart) -> str:
-    """Return the text of a part: of alternatives the first that has one, plain ones before others; of others all, in order."""
+    """Return the text of a part: of alternatives one, of others all, in order.
+
+    Of alternatives it is the first that has one, plain ones before others, unless another says much more: a plain one may
+    only say that the message is in HTML.
+    """
     kind = part.get_content_type()
     if part.get_content_disposition() == "attachment" or kind == "message/external-body":
         return ""
@@ -68,7 +73,10 @@ def _text_of_part(part: MIMEPart) -> str:
     elif (root := part.get_param("start")) is not None and kind == "multipart/related":
         inside.sort(key=lambda one: str(one.get("content-id")).strip("<> ") != str(root).strip("<> "))
     texts = filter(str.strip, map(_text_of_enclosed if part.get_content_maintype() == "message" else _text_of_part, inside))
-    return next(texts, "") if kind in ("multipart/alternative", "multipart/related") else "\n\n".join(texts)
+    if kind == "multipart/alternative":
+        first, *others = [*texts, ""]
+        return next((text for text in others if len(text) > max(_MUCH, _LITTLE * len(first))), first)
+    return next(texts, "") if kind == "multipart/related" else "\n\n".join(texts)
 
 
 def _text_of_enclosed(message: MIMEPart) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import MissingExtraError
+from ..errors import InputDataError, MissingExtraError
 from . import AllText, UnreadableError
 from .worker import ALL_TEXT, ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
 
@@ -147,6 +147,10 @@ def texts_of(
                 del content
             while waiting:
                 yield _first(waiting)
+        except InputDataError:  # of those before the fault, none is lost
+            while waiting:
+                yield _first(waiting)
+            raise
         finally:
             for _, _, turn, _ in waiting:  # which nobody asks for any longer
                 turn.set()

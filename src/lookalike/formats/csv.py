@@ -177,7 +177,15 @@ class Csv(Format):
         left_out: list[int] = []
         wrong: dict[int, str] = {}
         first, size = 1, 0
-        for fields, raw in records:
+        fault: InputDataError | None = None
+        while True:
+            try:
+                fields, raw = next(records)
+            except StopIteration:
+                break
+            except InputDataError as error:  # what came before it is read
+                fault = error
+                break
             if fields and not last < len(fields) <= len(names):
                 way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
                 error = InputDataError(
@@ -199,6 +207,8 @@ class Csv(Format):
                 first, rows, left_out, size, wrong = first + len(rows), [], [], 0, {}
         if rows:
             yield self._batch(rows, first, columns, left_out, wrong)
+        if fault is not None:
+            raise fault
 
     @staticmethod
     def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int], wrong: dict[int, str]) -> Batch:

@@ -269,7 +269,16 @@ class Format:
         size = 0
         parts = Parts(split, columns)
         wrong: dict[int, str] = {}
-        for number, row in self.rows(split, columns.encoding_errors):
+        rows = iter(self.rows(split, columns.encoding_errors))
+        fault: InputDataError | None = None
+        while True:
+            try:
+                number, row = next(rows)
+            except StopIteration:
+                break
+            except InputDataError as error:  # what came before it is read
+                fault = error
+                break
             try:
                 row = _checked_row(split, number, row, columns, parts)
             except InputDataError as error:
@@ -283,6 +292,8 @@ class Format:
                 some, size, wrong = [], 0, {}
         if some:
             yield _batch(some, columns, wrong)
+        if fault is not None:
+            raise fault
         parts.end()
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:

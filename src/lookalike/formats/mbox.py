@@ -13,7 +13,7 @@ from ..files.names import packed
 from ..files.streams import compression_of, read_blocks
 from .format import EXPANSION, Selection
 from .parsed import ParsedRecords
-from .split import Record, Split
+from .split import FinalError, Record, Split
 
 _BEGIN = re.compile(rb"From [^\n]{0,999}\n(?:>From [^\n]{0,999}\n)?[!-9;-~]{1,99}[ \t]*:")
 _POSTMARKS = re.compile(rb"\A[^\n]*(?:\n|\Z)(?:>From [^\n]*\n)?")
@@ -60,12 +60,23 @@ class Mbox(ParsedRecords):
         (name,) = self.names_in_folder(split)
         number, written = 0, selection.mask if selection.left is None else selection.mask | selection.left
         with folder.file(name) as stream:
-            for number, message in enumerate(selection.within(_messages(split)), 1):
+            for number, message in enumerate(_up_to_faults(split), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
                 if written[number - 1] or (number == 1 and message and not _BEGIN.match(message.lstrip(_BEFORE))):
                     stream.write(message or b"")
         selection.check_count(number)
         split.check_unchanged()
+
+
+def _up_to_faults(split: Split) -> Iterator[bytes | None]:
+    """Yield the messages, where faults are passed over up to what cannot be read."""
+    try:
+        yield from _messages(split)
+    except FinalError:
+        raise
+    except InputDataError:
+        if not split.limit.faults:
+            raise
 
 
 def _messages(split: Split) -> Iterator[bytes | None]:

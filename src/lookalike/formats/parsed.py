@@ -94,17 +94,22 @@ def _gathered(split: Split, found: Iterable[tuple[Row, str, Text]], most: int) -
         texts.clear()  # not to be held twice
         return rows, Batch(together, numbers_from(0, len(rows)), skipped=left, unreadable=unreadable, whole=whole)
 
-    for row, name, text in found:
-        if isinstance(text, UnreadableError):
-            _check_left(split, name, text)
-            unreadable[len(texts)] = str(text)
-        rows.append(row)
-        texts.append(text if isinstance(text, bytes) else None)
-        size += len(texts[-1] or b"")
-        del text
-        if len(texts) == most or size > BLOCK:
+    try:
+        for row, name, text in found:
+            if isinstance(text, UnreadableError):
+                _check_left(split, name, text)
+                unreadable[len(texts)] = str(text)
+            rows.append(row)
+            texts.append(text if isinstance(text, bytes) else None)
+            size += len(texts[-1] or b"")
+            del text
+            if len(texts) == most or size > BLOCK:
+                yield some()
+                rows, unreadable, size = [], {}, 0
+    except InputDataError:
+        if texts:
             yield some()
-            rows, unreadable, size = [], {}, 0
+        raise
     if texts:
         yield some()
 

@@ -16,7 +16,7 @@ from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.signatures import LOOKED_AT, is_texty, kind_of
-from ..files.streams import BLOCK, Gap, compressed, compression_of, gunzipped, read_blocks
+from ..files.streams import BLOCK, DamagedError, Gap, compressed, compression_of, gunzipped, read_blocks
 from .format import EXPANSION, Format, Selection
 from .parsed import ParsedRecords
 from .split import Record, Split
@@ -81,9 +81,8 @@ class Warc(ParsedRecords):
         (name,) = self.names_in_folder(split)
         wanted, number = selection.mask, 0
         with folder.file(name, compress=False) as raw:
-            for record in _records(split):
-                if split.limit.faults and number >= selection.last:
-                    break
+            records = _records(split)
+            while not (split.limit.faults and number >= selection.last) and (record := next(records, None)) is not None:
                 if record.is_document:
                     selection.check_count(number + 1) if number == len(wanted) else None
                     chosen, number = wanted[number], number + 1
@@ -174,12 +173,16 @@ class _Bytes:
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks, self.held, self.begin = blocks, bytearray(), 0
         self.gap: Gap | None = None
+        self.fault: DamagedError | None = None  # after which nothing is found
         self.ended = False
 
     def hold(self, n_bytes: int) -> bool:
         """Hold so many bytes, or all that there are; tell whether there are so many."""
         while len(self.held) < n_bytes and self.gap is None and not self.ended:
-            block = next(self._blocks, None)
+            try:
+                block = next(self._blocks, None)
+            except DamagedError as error:
+                block, self.fault = None, error
             if block is None:
                 self.ended = True
             elif isinstance(block, Gap):
@@ -227,12 +230,12 @@ def _records(split: Split) -> Iterator[_Record]:
         if _BEGIN.match(source.held):
             record = _record(source, most, possible)
             if record is None:
-                raise _damaged(split, begin, "it ends within a record, or what follows is none")
+                raise source.fault or _damaged(split, begin, "it ends within a record, or what follows is none")
             told = bool(record.damage)
             yield record
         elif source.held.strip(b"\0 \r\n"):
             if not source.pass_over() and source.gap is None:
-                raise _damaged(split, begin, "no record begins there")
+                raise source.fault or _damaged(split, begin, "no record begins there")
             if not told:
                 yield _Record(begin, "is no record")
             told = True
@@ -242,6 +245,8 @@ def _records(split: Split) -> Iterator[_Record]:
             if not told:
                 yield _Record(begin, _UNPACKED)
             told, source.gap = True, None
+        elif source.fault is not None:
+            raise source.fault
         else:
             return
 

@@ -221,7 +221,9 @@ def write_rows(
     force: bool = False,
 ) -> None:
     """Write selected rows: into one file if ``output`` has a known suffix, else into a folder, a file per input."""
-    read = [some for some in selections if some.last or not some.split.limit.faults]  # others may not be readable at all
+    read = [  # others may not be readable at all
+        some for some in selections if some.last or not some.split.limit.faults or some.split.form.keep_unread
+    ]
     selections, form = read or selections[:1], _single(output)
     if form is None:
         _write_folder(output, selections, provenance, sources, force)
