@@ -188,12 +188,12 @@ class Csv(Format):
                 break
             if fields and not last < len(fields) <= len(names):
                 way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
-                error = InputDataError(
+                refused = InputDataError(
                     f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
                 )
                 if not split.limit.faults:
-                    raise error
-                fields = _LeftOut(error)
+                    raise refused
+                fields = _LeftOut(refused)
             if not fields:
                 if isinstance(fields, _LeftOut) and fields.error is not None:
                     wrong[len(rows)] = reason_of(split, fields.error)
