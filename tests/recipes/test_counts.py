@@ -3,6 +3,7 @@
 import csv
 import json
 from contextlib import closing
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,11 @@ ROWS = [
 ]  # fmt: skip
 COUNTS = {"a": (3, 4, 4), "b": (0, 0, 1)}
 NAMES = ["n_exact", "n_duplicates", "n_sources"]
+
+
+def as_judged(summary):
+    """A summary without what saving, which comes after, adds to times and memory."""
+    return replace(summary, seconds={}, peak_memory=0)
 
 
 @pytest.fixture
@@ -83,7 +89,9 @@ def test_who_shares_documents_with_whom(tmp_path, result):
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
     assert (
-        loaded.matrix.equals(result.matrix) and loaded.kept.equals(result.kept) and loaded.summary.kept == result.summary.kept
+        loaded.matrix.equals(result.matrix)
+        and loaded.kept.equals(result.kept)
+        and as_judged(loaded.summary) == as_judged(result.summary)
     )
     plain = la.dedup({"one": pa.table({"text": [LONG]}), "two": pa.table({"text": [LONG, LONG]})})
     assert plain.matrix.to_pylist() == [{"removed_from": "two", "kept_in": "one", "documents": 2}]

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from contextlib import closing
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,11 @@ import lookalike as la
 
 PAGE = [f"word{i}" for i in range(60)]
 A, A2, A3, B = " ".join(PAGE), " ".join([*PAGE, "more"]), " ".join([*PAGE, "other"]), "nothing like that"
+
+
+def as_judged(summary):
+    """A summary without what saving, which comes after, adds to times and memory."""
+    return replace(summary, seconds={}, peak_memory=0)
 
 
 def keep(*ids):
@@ -105,7 +111,7 @@ def test_what_is_written(tmp_path):
     assert (
         loaded.settings == result.settings
         and loaded.provenance == result.provenance
-        and loaded.summary.kept == result.summary.kept
+        and as_judged(loaded.summary) == as_judged(result.summary)
     )
     assert same(loaded, result)
     assert "overrides" not in la.dedup([A]).provenance["parameters"], "nothing is said of what there is not"

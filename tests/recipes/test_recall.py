@@ -96,6 +96,6 @@ def test_an_index_states_the_recall_of_its_answers(rng, tmp_path, settings, unio
         index.add(list(range(n)), texts[0::2])
         found = index.query(texts[1::2])
     hits = (np.array(found["query"].to_pylist()) == np.array(found["id"].to_pylist())).sum()
-    assert 0.3 < stated < 1
+    assert 0 < stated < 0.6 if "kind" in settings else 0.99 <= stated < 1
     assert abs(hits / n - stated) < 5 * (stated * (1 - stated) / n) ** 0.5 + 0.01
     assert min(found["standard_error"].to_pylist()) > 0
