@@ -81,6 +81,7 @@ class Fresh:
         subprocess.run([self.python, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
         self.packages = next(folder.glob("venv/lib/python*/site-packages"))
         (self.work / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in ROWS))
+        (self.work / "site.html").write_text("<p>a b c d e f</p>")
 
     def run(self, *arguments: str, status: int = 0, **environment: str) -> str:
         """Run the program with hardly an environment; return what it prints; on standard error it prints nothing."""
@@ -111,7 +112,7 @@ def try_bare(fresh: Fresh, wheel: Path) -> None:
     fresh.run_python("-W", "error", "-c", PROGRAM)
     fresh.run("index", "create", "seen.idx")
     for extra, arguments in {
-        "report": ["dedup", "in.jsonl", "--report", "page.html"], "html": ["dedup", "in.jsonl", "--html"],
+        "report": ["dedup", "in.jsonl", "--report", "page.html"], "html": ["dedup", "site.html"],
         "serve": ["serve", "seen.idx"], "spark": ["dedup", "in.jsonl", "--engine", "spark", "-o", "x"],
     }.items():  # fmt: skip
         said = fresh.run_python("-m", "lookalike", *arguments, status=1, quiet=False)
