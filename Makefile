@@ -15,7 +15,7 @@ JOBS   := $(or $(JOBS),2)
 OTHER_MODES := tests/kernels tests/golden --ignore=tests/kernels/test_modes.py
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: test-spark-old install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint docs fuzz endurance mutants teeth dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-spark-old install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -89,7 +89,7 @@ test: install
 	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 test-core: install
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD)
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD) tests reproduction/tests/test_items.py
 
 test-plain: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
@@ -102,7 +102,7 @@ test-extras-serve:
 
 test-all: test
 	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --of 40 --seconds 120 --jobs $(JOBS)
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python reproduction/formula_mutants/formula_mutants.py --of 40 --seconds 120 --jobs $(JOBS)
 
 # Jobs, files of our own and command lines against an oracle, and failing calls of the operating system; MINUTES=10.
 fuzz: install
@@ -127,8 +127,8 @@ mutants: install
 		cosmic-ray exec mutants.toml mutants.sqlite && cr-report mutants.sqlite --surviving-only --show-diff
 
 # Changes each term, exponent, sign and constant of the formulas, and scales each result: all of them, within an hour; OF=400 draws some.
-teeth: install
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python tools/teeth.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
+formula-mutants: install
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python reproduction/formula_mutants/formula_mutants.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
 
 # What is published: sdist and wheel, the wheel tried alone in an environment of its own.
 dist: install
@@ -174,7 +174,8 @@ quality: install
 # whose parts of the pages are written anew. Fails if a check does not hold, or if a verdict does not rest on checks that hold.
 reproduce: install
 	$(BIN)/python -m pip install --quiet --editable '.[experiments,features]'
-	$(BIN)/python experiments/reproduce.py $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m pytest -q $(SPREAD) reproduction/tests
+	$(BIN)/python reproduction/experiments/reproduce.py $(if $(ONLY),--only $(ONLY))
 
 clean:
 	rm -rf $(VENV) $(CACHE)* site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output

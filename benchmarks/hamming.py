@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "experiments"))
+sys.path.insert(0, str(ROOT / "reproduction/experiments"))
 
 from machine import measure_costs  # noqa: E402
 from page import processor, table  # noqa: E402
@@ -287,15 +287,15 @@ def main() -> None:
 
 Written by `make bench-hamming` with lookalike {la.__version__} on {processor()}, {os.cpu_count()} processors, one thread, the fastest of three
 runs, each contestant in a process of its own. {QUERIES:,} queries, each with one planted near-duplicate 1 to 3 bits away, drawn
-by a model fitted to real documents (`experiments/pair_model.py`); 64 bits, radius {RADIUS}. *Manku* and *PSM* are our
+by a model fitted to real documents (`reproduction/experiments/pair_model.py`); 64 bits, radius {RADIUS}. *Manku* and *PSM* are our
 implementations of the tables and of the probabilistic matching that the thesis compares; with bisection as in the thesis, else
-with direct access. *By the model*: constants measured right before (`experiments/machine.py`); the indexes choose by those of `theory.hamming_costs.Costs`. MB is the growth of the process.
+with direct access. *By the model*: constants measured right before (`reproduction/experiments/machine.py`); the indexes choose by those of `theory.hamming_costs.Costs`. MB is the growth of the process.
 
 The thesis (2.8 GHz, 6e7 fingerprints): five times less space, 4 (all) and 4.5 (first) times faster than Manku's tables, 7 and 14
 times in batches, recall 0.95. Comparisons a query at 2^26: {designs}.
 
 {chr(10).join(parts)}"""
-    (ROOT / "docs/hamming.md").write_text(page.rstrip() + "\n")
+    (ROOT / "reproduction/pages/hamming.md").write_text(page.rstrip() + "\n")
 
 
 if __name__ == "__main__":

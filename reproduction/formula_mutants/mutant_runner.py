@@ -1,6 +1,6 @@
 """Run changed formulas against tests: a process that has all tests imported forks one for each change.
 
-`teeth.py` says on standard input what to try, and reads a line of JSON for each change from standard output. The first child runs every
+`formula_mutants.py` says on standard input what to try, and reads a line of JSON for each change from standard output. The first child runs every
 test as the code is and notes which functions each test calls, and how long it takes. Each further child puts the changed code into the
 functions that are there, and runs the tests that call them, the quickest first, until one fails. Nothing is written to the sources: no
 cache of Python or Numba can hold a change.
@@ -24,7 +24,7 @@ from time import monotonic, process_time, sleep
 from typing import Any
 
 import pytest
-from teeth_changes import SOURCE, of_file
+from mutations import SOURCE, of_file
 
 ADDRESS_SPACE = 12 << 30
 EACH = 60.0  # a change's tests end after those that take so many seconds together as the code is

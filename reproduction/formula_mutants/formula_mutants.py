@@ -1,7 +1,7 @@
-"""Change the formulas and see whether a test notices: `python tools/teeth.py --help`.
+"""Change the formulas and see whether a test notices: `python reproduction/formula_mutants/formula_mutants.py --help`.
 
 Each term of a sum or a product is dropped, each exponent, sign and constant changed, each result scaled by 1.05. Exits 1 if a change
-lives and docs/dev/teeth.md gives no reason for it.
+lives and reproduction/pages/formula-mutants.md gives no reason for it.
 """
 
 import argparse
@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 
-from teeth_changes import SOURCE, formulas, of_file
+from mutations import SOURCE, formulas, of_file
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 # What notices a change, as long as it takes to know which tests call what: kernels are run as plain Python.
 THEORY = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/theory").glob("test_*.py") if path.stem != "test_ranges")
 SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
@@ -32,8 +32,8 @@ Found = dict[Change, str | None]  # what killed it; None: it lives
 
 @cache
 def reasons() -> list[tuple[str, str, str]]:
-    """Return (file, how a change or its line begins, why nobody can see it), as docs/dev/teeth.md lists them."""
-    page = (ROOT / "docs/dev/teeth.md").read_text()
+    """Return (file, how a change or its line begins, why nobody can see it), as reproduction/pages/formula-mutants.md lists them."""
+    page = (ROOT / "reproduction/pages/formula-mutants.md").read_text()
     rows = re.findall(r"^\| (\S+\.py) \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
     return [(file, begin.removesuffix("…`"), why) for file, begin, why in rows]
 
@@ -62,7 +62,7 @@ def attempt(changes: list[Change], given: argparse.Namespace, until: float, belo
         there = [test for test in tests if test.startswith(below)] or tests
         job = {"root": str(ROOT), "tests": there, "drawn": mine, "jobs": given.jobs, "until": until, "patterns": patterns}
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
-        runner = [sys.executable, str(Path(__file__).with_name("teeth_run.py"))]
+        runner = [sys.executable, str(Path(__file__).with_name("mutant_runner.py"))]
         if mine:
             done = subprocess.run(runner, input=json.dumps(job), env=environment, stdout=subprocess.PIPE, text=True)
             lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]

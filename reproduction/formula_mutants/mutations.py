@@ -1,4 +1,4 @@
-"""What `teeth.py` changes: each term of a formula dropped, its exponents, signs and constants changed, its result scaled."""
+"""What `formula_mutants.py` changes: each term of a formula dropped, its exponents, signs and constants changed, its result scaled."""
 
 import ast
 import copy

@@ -19,7 +19,7 @@ import numpy as np
 from figures import draw_figure
 from scipy import stats
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared/data"
 CHANCE = 1e-4
 
@@ -53,7 +53,7 @@ class Section:
     key: str
     title: str
     refuted_by: str
-    figure_folder: ClassVar[Path] = ROOT / "docs/figures"
+    figure_folder: ClassVar[Path] = ROOT / "reproduction/figures"
     lines: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     checks: int = 0

@@ -1,8 +1,8 @@
 """Recall 1 against plans: what plans promise and find of all pairs, what deduplication misses, and time and memory of each.
 
-python experiments/exact_recall.py FILE... [unit=char] [width=3] [memory=2GB] [thresholds=0.5,0.8]
+python reproduction/experiments/exact_recall.py FILE... [unit=char] [width=3] [memory=2GB] [thresholds=0.5,0.8]
                                                                                  a row for each file and threshold
-python experiments/exact_recall.py made=100000 unit=char width=3                 the same for so many records that are made here
+python reproduction/experiments/exact_recall.py made=100000 unit=char width=3                 the same for so many records that are made here
 """
 
 from __future__ import annotations

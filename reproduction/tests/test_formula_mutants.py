@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 
+import formula_mutants
 import pytest
-import teeth
-from teeth import ROOT, SUITES, draw, reason, reasons
-from teeth_changes import LEFT_OUT, SOURCE, formulas, of_file
+from formula_mutants import ROOT, SUITES, draw, reason, reasons
+from mutations import LEFT_OUT, SOURCE, formulas, of_file
 
 FORMULA = '''"""Words."""
 
@@ -123,7 +123,7 @@ def run(project):
         "until": float("inf"),
     }
     environment = {**os.environ, "PYTHONPATH": str(project / "src")}
-    command = [sys.executable, str(ROOT / "tools/teeth_run.py")]
+    command = [sys.executable, str(ROOT / "reproduction/formula_mutants/mutant_runner.py")]
     done = subprocess.run(command, input=json.dumps(job), env=environment, capture_output=True, text=True, cwd=project)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     return done, {told.partition(" in `")[0].replace("`", ""): by for _, told, by in lines}
@@ -150,7 +150,7 @@ def test_nothing_is_killed_by_tests_that_fail_anyway(project):
 
 def test_reasons_begin_as_a_change_or_its_line_does(monkeypatch):
     listed = [("theory/bbit.py", "sign a", "nobody sees"), ("theory/bbit.py", "in `b =", "nor this")]
-    monkeypatch.setattr(teeth, "reasons", lambda: listed)
+    monkeypatch.setattr(formula_mutants, "reasons", lambda: listed)
     assert (
         reason("theory/bbit.py", "sign a: `b`") == "nobody sees"
         and reason("theory/bbit.py", "drop a: `b` in `b = 1`") == "nor this"

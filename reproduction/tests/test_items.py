@@ -17,7 +17,7 @@ from lookalike import hashing, values
 ROOT = Path(__file__).parents[2]
 ITEMS = read_items()
 TEXTS = {
-    known.page: (ROOT / f"docs/experiments/{known.page}.md").read_text(encoding="utf-8") for known in PAPERS.values()
+    known.page: (ROOT / f"reproduction/pages/{known.page}.md").read_text(encoding="utf-8") for known in PAPERS.values()
 }  # fmt: skip
 FOUND, LEFT_OUT = read_found(TEXTS)
 
@@ -92,7 +92,7 @@ def test_verdicts_stand_on_the_checks_of_the_pages(item):
 
 
 def test_the_page_is_that_of_the_items_and_of_the_sections():
-    written = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    written = (ROOT / "reproduction/pages/claims.md").read_text(encoding="utf-8")
     assert written == table_page(ITEMS, TEXTS, "Written by `make reproduce`.")
 
 
@@ -120,7 +120,9 @@ def test_sections_lie_on_the_page_of_their_paper():
 
 
 def test_errata_that_items_name_are_in_the_documents():
-    told = "".join((ROOT / f"docs/theory/{page}.md").read_text(encoding="utf-8") for page in ("resemblance", "fingerprints"))
+    told = "".join(
+        (ROOT / f"reproduction/pages/corrections-{page}.md").read_text(encoding="utf-8") for page in ("sets", "fingerprints")
+    )
     known = set(re.findall(r"\bE\d+\b", told))
     assert set(re.findall(r"\bE\d+\b", " ".join(item.why for item in ITEMS))) <= known
 
@@ -148,7 +150,7 @@ def row_of(item, texts):
 
 def test_the_page_links_the_checks_and_escapes_bars():
     row = row_of(an_item(), a_page(line()))
-    assert "[a-law.exact](experiments/bbit.md#a-law.exact)" in row
+    assert "[a-law.exact](bbit.md#a-law.exact)" in row
     assert 'title="tests/theory/test_bbit.py">test_<wbr>table_<wbr>1</code>' in row
     assert row.startswith('| <a id="a-www-1"></a>holds | (1) | a \\| b |')
 
@@ -234,9 +236,9 @@ def test_the_first_screen_shows_what_was_measured_and_what_is_printed():
     assert "| **claim refuted** | [b-Bit Minwise Hashing, (1)](#a-www-1): a \\| b | 0.4 | 1/3 | 0.3333 ± 0.001 | <svg " in page
 
 
-@pytest.mark.parametrize("page", ["resemblance", "fingerprints"])
+@pytest.mark.parametrize("page", ["sets", "fingerprints"])
 def test_sections_and_tests_that_the_theory_names_exist(page):
-    text = (ROOT / f"docs/theory/{page}.md").read_text(encoding="utf-8")
+    text = (ROOT / f"reproduction/pages/corrections-{page}.md").read_text(encoding="utf-8")
     keys = re.findall(r"`([abct]-[a-z0-9-]+)`", text)
     assert keys and set(keys) <= set(SECTIONS)
     tests = re.findall(r"`(test_\w+\.py)::(test_\w+)`", text)
@@ -245,10 +247,10 @@ def test_sections_and_tests_that_the_theory_names_exist(page):
         assert any(function in functions(path) for path in (ROOT / "tests").rglob(file)), function
 
 
-@pytest.mark.parametrize("page", ["resemblance", "fingerprints"])
+@pytest.mark.parametrize("page", ["sets", "fingerprints"])
 def test_every_correction_says_what_refutes_the_printed_form(page):
-    text = (ROOT / f"docs/theory/{page}.md").read_text(encoding="utf-8")
-    if page == "resemblance":
+    text = (ROOT / f"reproduction/pages/corrections-{page}.md").read_text(encoding="utf-8")
+    if page == "sets":
         rows = [
             line
             for line in text[text.index("## Corrections") :].splitlines()
@@ -258,5 +260,5 @@ def test_every_correction_says_what_refutes_the_printed_form(page):
         rows = text[text.index("## Corrected") : text.index("## What holds")].split("\n- ")[1:]
     assert len(rows) >= 9
     for row in rows:
-        proof = row.rstrip(" |").rpartition("|")[2] if page == "resemblance" else row[row.rindex("[") :]
+        proof = row.rstrip(" |").rpartition("|")[2] if page == "sets" else row[row.rindex("[") :]
         assert re.search(r"`(test_\w+\.py::|[abct]-)", proof), row

@@ -1,6 +1,6 @@
 """The table of everything that the five documents say: where it is here, on what data, whether it holds, and on what that rests.
 
-One TOML file per document in experiments/items/, in the order of the document. An item:
+One TOML file per document in reproduction/experiments/items/, in the order of the document. An item:
 
     [[item]]
     where = ["Table 1"]             # its section, and the numbers of the document that it stands for
@@ -212,9 +212,7 @@ def _told(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
 
 def _row(item: Item, anchor: str, pages: dict[str, str], found: dict[str, Found], left_out: set[str]) -> str:
     """Return the row of an item, its verdict first."""
-    links = [
-        f"[{name}](experiments/{pages[name[0]]}.md#{name})" if name in found else name for name in dict.fromkeys(item.named)
-    ]
+    links = [f"[{name}]({pages[name[0]]}.md#{name})" if name in found else name for name in dict.fromkeys(item.named)]
     tests = [f'<code title="{file}">{_breakable(test)}</code>' for file, _, test in (t.partition("::") for t in item.tests)]
     numbers = [f"printed {item.printed}"] if item.printed else []
     numbers += [f"right {item.right}"] if item.right else []
@@ -308,8 +306,8 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
         lines += [f"**{verdict}**: {', '.join(links) or 'none'}.", ""]
     lines += [
         "A, B, C and T are the two versions of b-bit hashing, the report, the fractional bits and the thesis. E numbers are those of "
-        "the corrections for [sets](theory/resemblance.md#corrections-to-the-papers) and "
-        "[fingerprints](theory/fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins.",
+        "the corrections for [sets](corrections-sets.md#corrections-to-the-papers) and "
+        "[fingerprints](corrections-fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins.",
         "",
     ]
     for document, name in NAMES.items():

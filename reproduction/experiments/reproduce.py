@@ -1,7 +1,7 @@
-"""Repeat the papers' experiments with our code: writes docs/reproduction.md, docs/experiments/ and docs/figures/.
+"""Repeat the papers' experiments with our code: writes pages/ and figures/ of reproduction/.
 
-Usage: python experiments/reproduce.py [--only KEY ...] [--out FOLDER]
-With QUICK=1 in the environment there are fewer repetitions, and the pages go to build/reproduction instead of docs. With --only
+Usage: python reproduction/experiments/reproduce.py [--only KEY ...] [--out FOLDER]
+With QUICK=1 in the environment there are fewer repetitions, and the pages go to build/reproduction instead. With --only
 some sections are run: they take their places on the pages that are there, and the verdicts are told anew. Exits 1 if a check does
 not hold, or if a verdict does not rest on checks that hold.
 """
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for the pages")
     given = parser.parse_args()
     quick = os.environ.get("QUICK", "") not in ("", "0")
-    out = given.out or (ROOT / "build/reproduction" if quick else ROOT / "docs")
+    out = given.out or (ROOT / "build/reproduction" if quick else ROOT / "reproduction")
     start, sections = time.perf_counter(), []
     keys = given.only or list(SECTIONS)
     for number, key in enumerate(keys, 1):
@@ -75,10 +75,10 @@ def main() -> None:
 
 def written(out: Path, sections: list[Section], words: str) -> bool:
     """Write the pages, and that of all verdicts once no section is lacking; tell, and return whether anything does not hold."""
-    (out / "experiments").mkdir(parents=True, exist_ok=True)
+    (out / "pages").mkdir(parents=True, exist_ok=True)
     texts = {}
     for paper, known in PAPERS.items():
-        path = out / "experiments" / f"{known.page}.md"
+        path = out / "pages" / f"{known.page}.md"
         new = {section.key: told(section, words) for section in sections if section.key[0] == paper}
         texts[known.page] = page(paper, new, path.read_text(encoding="utf-8") if path.exists() else "")
         path.write_text(texts[known.page], encoding="utf-8")
@@ -86,7 +86,7 @@ def written(out: Path, sections: list[Section], words: str) -> bool:
     print(f"{sum(s.checks for s in sections) - len(wrong)} checks hold, {len(wrong)} do not; pages are in {out}")
     if all(f"{{#{key}}}" in "".join(texts.values()) for key in SECTIONS):
         items, (found, left_out) = read_items(), read_found(texts)
-        (out / "reproduction.md").write_text(table_page(items, texts, "Written by `make reproduce`."), encoding="utf-8")
+        (out / "pages/claims.md").write_text(table_page(items, texts, "Written by `make reproduce`."), encoding="utf-8")
         shaky = [(item, problem(item, found, left_out)) for item in items]
         wrong += [f"{item.document} {item.where[0]}, {item.verdict}: {why}" for item, why in shaky if why]
         print(f"{len(items) - sum(bool(why) for _, why in shaky)} of {len(items)} verdicts stand")

@@ -1,7 +1,7 @@
 """Boilerplate, families and clouds: what the rule for crowds finds and what it costs, beside plain banding.
 
-python experiments/crowds.py planted N THRESHOLD...  pairs exactly at the threshold among documents that share boilerplate
-python experiments/crowds.py kept                    families and clouds: how many documents are kept
+python reproduction/experiments/crowds.py planted N THRESHOLD...  pairs exactly at the threshold among documents that share boilerplate
+python reproduction/experiments/crowds.py kept                    families and clouds: how many documents are kept
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Documents inside others: what is found of planted ones, and what is left of a real corpus, against an exhaustive search.
 
-python experiments/containment.py                       planted excerpts, in documents 1 to 1,000 times as long
-python experiments/containment.py real FILE THRESHOLD   kept documents that another kept one contains
+python reproduction/experiments/containment.py                       planted excerpts, in documents 1 to 1,000 times as long
+python reproduction/experiments/containment.py real FILE THRESHOLD   kept documents that another kept one contains
 """
 
 from __future__ import annotations
