@@ -101,31 +101,21 @@ def end_to_end(records: list[Record]) -> str:
 
 def readme(records: list[Record]) -> dict[str, str]:
     """Return what the README says, by the mark that it has there."""
-    whole, part = of_corpus(records, "whole"), of_corpus(records, "part")
-    ways = {
-        "lookalike": "lookalike, every removal verified",
-        "lookalike, estimates": "lookalike, from estimates (`--verify sketch`)",
-    }
-    rows = []
-    for found, names in ((whole, [*ways, "gaoya", "rensa"]), (part, ["datasketch", "text-dedup", "datatrove"])):
-        for name in names:
-            r = found[name]
-            size = f" (first {r['mb']:.0f} MB)" if found is part else ""
-            more = "" if name == "lookalike" else f"{times(r, found['lookalike']):.1f} x"
-            rows.append(
-                [
-                    ways.get(name, label(r) + size),
-                    f"{rate(r):.0f}" if rate(r) >= 10 else f"{rate(r):.1f}",
-                    more,
-                    f"{1 - r['recall']:.1%}",
-                    f"{1 - r['precision']:.1%}",
-                ]
-            )
-    both, one = rate(whole["lookalike, 2 threads"]), rate(whole["lookalike"])
-    return {
-        "contestants": table(["", "MB/s", "processor time", "duplicates missed", "wrong removals"], rows),
-        "threads": f"With two, lookalike was {both / one:.1f} times as fast ({whole['lookalike']['mb']:.0f} MB of policies).",
+    corpora = {
+        "policies": "whole", "policies, first part": "part", "licences with edits": "edited", "generated": "drawn", "short licences": "short",
     }  # fmt: skip
+    found = {title: of_corpus(records, name) for title, name in corpora.items()}
+    ways = {"lookalike": "**lookalike**", "lookalike, estimates": "lookalike, `--verify sketch`"}
+    rows = []
+    for name in (*ways, "gaoya", "rensa", "datasketch", "text-dedup", "datatrove"):
+        met = {title: (tools[name], tools["lookalike"]) for title, tools in found.items() if name in tools}
+        one = next(iter(met.values()))[0]
+        said = (f"{rate(a):.0f} MB/s" if a is b else f"{times(a, b):.1f} x" for a, b in met.values())
+        cells = dict(zip(met, said, strict=True))
+        worst = (f"{max(1 - a[share] for a, _ in met.values()):.1%}" for share in ("recall", "precision"))
+        rows.append([ways.get(name, label(one)), *(cells.get(title, "") for title in corpora), *worst])
+    heads = (f"{title}, {tools['lookalike']['mb']:.0f} MB" for title, tools in found.items())
+    return {"contestants": table(["", *heads, "missed, at most", "wrong, at most"], rows)}
 
 
 def filled(text: str, regions: dict[str, str]) -> str:
