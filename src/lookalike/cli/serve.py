@@ -27,10 +27,14 @@ from .messages import say
 @click.option("--max-waiting", type=click.IntRange(1), default=1000, show_default=True,
               help="Maximum number of waiting queries, and of waiting changes; further requests get 429.")  # fmt: skip
 @click.option(
-    "--max-connections", type=click.IntRange(1), default=20_000, show_default=True, help="Maximum number of open connections."
+    "--max-connections",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="Maximum number of open connections; further requests get 503.",
 )
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True,
-              help="Time limit for a request to arrive, and to wait for its turn.")  # fmt: skip
+              help="Time limit for a body to arrive, and for a request to wait for its turn.")  # fmt: skip
 @options.trust
 @click.option("--threads", type=click.IntRange(1), default=None, help="Threads for long queries.  [default: all processors]")
 @click.option("--quiet", is_flag=True, help="Log failures only, not each request.")

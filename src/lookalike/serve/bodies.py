@@ -31,7 +31,7 @@ class Limits:
     body: int = 16 << 20  # bytes of a request's body
     batch: int = 1000  # documents, texts or ids in one request
     text: int = 1 << 20  # bytes of one text, in UTF-8
-    seconds: float = 30.0  # for a request to arrive, and then to wait for its turn
+    seconds: float = 30.0  # for a body to arrive, and then for the request to wait for its turn
     waiting: int = 1000  # requests that wait for an answer, and as many again that wait to be written
     held: int = 256 << 20  # bytes of all bodies that are in memory
     connections: int = 20_000
@@ -246,7 +246,7 @@ def write_table(table: pa.Table) -> bytes:
 _ALWAYS = {403: "A foreign origin, or a key that does not allow this.", 421: "Another name than the server's.",
            500: "A failure of the server.", 503: "It is ending, or the request waited for too long: try again."}  # fmt: skip
 _KEYED = {401: "No key that is known."}
-_BODIED = {400: "Not JSON, or not an Arrow stream.", 408: "The request did not arrive in time.", 413: "Too large a body.",
+_BODIED = {400: "Not JSON, or not an Arrow stream.", 408: "The body did not arrive in time.", 413: "Too large a body.",
            415: "Another type than JSON and Arrow.", 422: "Not what is expected, or above a limit.",
            429: "Too much is waiting: try again after Retry-After seconds."}  # fmt: skip
 _OPEN: dict[str, Any] = {"security": []}

@@ -6,6 +6,7 @@ owner alone can read.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 import re
@@ -34,7 +35,6 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 READ, WRITE = "read", "write"
-WHOLE = "lookalike.whole"  # an extension of our own server: it writes an answer by one call of the system, not two
 GONE = 499  # in logs and metrics: the client left before its request was complete
 LEAST = 16
 _HASHED = re.compile(r"sha256:([0-9a-f]{64})", re.ASCII)
@@ -270,7 +270,7 @@ class Guard:
     def _is_arrow(self, headers: dict[bytes, bytes], allowed: bool) -> bool:
         """Check the type of a body, and return whether it is Arrow's."""
         accepted = [JSON, ARROW] if allowed else [JSON]
-        if b"upgrade" in headers.get(b"connection", b"").lower():  # the HTTP parser passes over its body
+        if _asks_to_upgrade(headers):
             raise Problem(400, "a request with a body cannot ask for another protocol: let the client use HTTP/1.1, not HTTP/2")
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         if kind not in accepted:
@@ -286,35 +286,42 @@ class Guard:
         if not stated.isdigit() or int(stated[:20]) > most:
             raise Problem(413, f"the body must have at most {most:,} bytes")
         parts: list[bytes] = []
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                raise Gone
-            part = message.get("body", b"")
-            turn.size += len(part)
-            self._held += len(part)
-            parts.append(part)
-            if turn.size > most:
-                raise Problem(413, f"the body must have at most {most:,} bytes")
-            if self._held > self.limits.held:
-                raise busy("too many bodies are in memory")
-            if not message.get("more_body"):
-                return parts[0] if len(parts) == 1 else b"".join(parts)
+        more = True
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                while more:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        raise Gone
+                    part, more = message.get("body", b""), message.get("more_body", False)
+                    turn.size += len(part)
+                    self._held += len(part)
+                    parts.append(part)
+                    if turn.size > most:
+                        raise Problem(413, f"the body must have at most {most:,} bytes")
+                    if self._held > self.limits.held:
+                        raise busy("too many bodies are in memory")
+        except TimeoutError:
+            problem = f"the body did not arrive within {self.limits.seconds:g} seconds"
+            raise Problem(408, problem, connection="close") from None
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def _send(turn: _Turn, response: Response, send: Send) -> None:
     """Send an answer, with the headers that all answers have, if the connection has not ended."""
     headers = [*response.raw_headers, (b"x-request-id", turn.id.encode()), *_SAFE]
+    if _asks_to_upgrade(turn.headers):  # the HTTP parser passes over all that follows
+        headers.append((b"connection", b"close"))
     turn.status, turn.sent = response.status_code, len(response.body)
-    whole = turn.scope.get("extensions", {}).get(WHOLE)
     try:
-        if whole is not None:
-            await whole(turn.status, headers, response.body)
-        else:
-            await send({"type": "http.response.start", "status": turn.status, "headers": headers})
-            await send({"type": "http.response.body", "body": response.body})
+        await send({"type": "http.response.start", "status": turn.status, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body})
     except (RuntimeError, OSError):
         turn.status = GONE
+
+
+def _asks_to_upgrade(headers: dict[bytes, bytes]) -> bool:
+    return b"upgrade" in headers.get(b"connection", b"").lower()
 
 
 def names_of(address: str, port: int | None) -> frozenset[bytes]:

@@ -1,4 +1,4 @@
-"""From a folder to a server that listens until it is told to end; connections that stall are ended, which uvicorn's are not."""
+"""From a folder to a server that listens until it is told to end. Slow clients are the business of a proxy in front of it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import uvicorn
 import uvloop
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import shown
@@ -33,8 +30,8 @@ from ..results.saved import DESCRIPTION
 from ..wording import counted
 from . import desk
 from .app import make_app
-from .bodies import PROBLEM, Limits, Problem
-from .guard import WHOLE, Guard, Keys, is_loopback
+from .bodies import Limits
+from .guard import Guard, Keys, is_loopback
 from .log import Handler, Log, Metrics
 from .store import Store
 
@@ -43,10 +40,7 @@ SPARE_FILES = 256  # of those that a process can open: for the index
 SWITCH_SECONDS = 0.001  # after which a thread that writes lets one that answers go on
 END_SECONDS = 6.0  # for open requests to end, once the server is told to
 LINGER_SECONDS = 0.5  # for which /readyz says that it ends, at least
-HEAD_BYTES = 1 << 16
-MOST_AHEAD = 100  # requests that are sent before the first one is answered; each takes some kB
 IDLE_SECONDS = 60  # a connection that was used waits as long for its next request
-DISCARD_SECONDS = 2.0  # for which what follows a refused request is read, so that the refusal arrives
 _NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 
@@ -113,136 +107,8 @@ def _listen(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-class Connection(HttpToolsProtocol):
-    """A connection. ``sweep`` is called now and then, which costs less than a timer for each request."""
-
-    app: Guard
-    _since: float | None = None  # when a request began that is not complete
-    _stuck: float | None = None  # when its answer began to wait for the client
-    _refused = False
-    _head_bytes = 0
-
-    def connection_made(self, transport: Any) -> None:
-        """Wait for a first request, unless there are too many connections."""
-        super().connection_made(transport)
-        self._since = self.loop.time()
-        if len(self.connections) > self.app.limits.connections:
-            transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; a head that does not end is refused."""
-        if self._refused:
-            return
-        if self._head_bytes:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES:
-                self._refuse(Problem(431, f"the head of a request must have at most {HEAD_BYTES:,} bytes"))
-                return
-        if self._since is None:
-            self._since = self.loop.time()
-        super().data_received(data)
-
-    def on_message_begin(self) -> None:
-        """Note that a head has begun; a client that sends on and on without waiting for answers is left."""
-        if len(self.pipeline) >= MOST_AHEAD:
-            self.transport.abort()
-            raise ConnectionError  # which ends the parser's work on what has come
-        super().on_message_begin()
-        self._head_bytes = 1
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Note a header; those that follow a body in chunks count for nothing, and would have no limit."""
-        if self._head_bytes:
-            super().on_header(name, value)
-
-    def on_headers_complete(self) -> None:
-        """Note that the head has ended; the parser passes over an upgrade's body and all that follows: it is the connection's
-        last. Offer to write the answer as a whole."""
-        self._head_bytes = 0
-        super().on_headers_complete()
-        if self.parser.should_upgrade():
-            self.cycle.keep_alive = False
-        self.scope["extensions"] = {WHOLE: partial(self._write, self.cycle)}  # type: ignore[dict-item]
-
-    async def _write(self, cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-        """Write an answer at once, for which uvicorn takes two steps, each with a call of the system."""
-        if self.flow.write_paused and not cycle.disconnected:
-            await self.flow.drain()
-        if cycle.disconnected:
-            raise ConnectionError
-        if (b"connection", b"close") in headers:
-            cycle.keep_alive = False
-        elif not cycle.keep_alive:
-            headers = [*headers, (b"connection", b"close")]
-        head = [part for name, value in (*cycle.default_headers, *headers) for part in (name, b": ", value, b"\r\n")]
-        content = b"" if cycle.scope["method"] == "HEAD" else body
-        self.transport.write(b"".join((STATUS_LINE[status], *head, b"\r\n", content)))
-        cycle.response_started = cycle.response_complete = True
-        cycle.waiting_for_100_continue = False
-        cycle.message_event.set()
-        if not cycle.keep_alive:
-            self.transport.close()
-        cycle.on_response()
-
-    def on_message_complete(self) -> None:
-        """Note that the request is complete."""
-        self._since = None
-        super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        """After an answer to a request that is not complete, read and forget the rest for a while."""
-        now = self.loop.time()
-        if not self.pipeline and self.cycle.more_body:
-            self._since = now - self.app.limits.seconds + DISCARD_SECONDS
-        elif self._since is not None:
-            self._since = now
-        super().on_response_complete()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: uvicorn would tell the log to install something, as often as a stranger asks."""
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
-        self._refuse(Problem(400, "not a valid HTTP request"))
-
-    def _refuse(self, problem: Problem) -> None:
-        """Answer in place of the application, and end the connection."""
-        self._refused = True
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-            if self.cycle.response_started:
-                self.transport.abort()
-                return
-        if not self.transport.is_closing():
-            body = problem.body("")
-            self.transport.write(
-                STATUS_LINE[problem.status]
-                + b"content-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (PROBLEM.encode(), len(body))
-                + body
-            )
-            self.transport.close()
-
-    def sweep(self, now: float) -> None:
-        """End the connection if a request takes too long to arrive, or a client to take its answer."""
-        limit = self.app.limits.seconds
-        working = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
-        if not working and self._since is not None and now - self._since > limit:
-            if self._head_bytes or (self.cycle is not None and not self.cycle.response_complete):
-                self._refuse(Problem(408, f"the request did not arrive within {limit:g} seconds"))
-            else:
-                self.transport.abort()  # nothing was asked, or it is answered
-            self._since = None
-        if self.transport.get_write_buffer_size() == 0:
-            self._stuck = None
-        elif self._stuck is None:
-            self._stuck = now
-        elif now - self._stuck > limit:
-            self.transport.abort()
-
-
 class Server(uvicorn.Server):
-    """uvicorn's server, which says that it ends before it does, and ends stalled connections."""
+    """uvicorn's server, which says that it ends before it does."""
 
     def __init__(self, config: uvicorn.Config, guard: Guard, store: Store | None) -> None:
         super().__init__(config)
@@ -269,12 +135,8 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Do what is to be done now and then, ten times a second, and tell whether it is time to end."""
         self._guard.log.flush()
-        if counter % 10 == 0:
-            now = asyncio.get_running_loop().time()
-            for connection in list(self.server_state.connections):
-                connection.sweep(now)  # type: ignore[union-attr]
-            if self._store is not None:
-                self._store.withdraw()
+        if counter % 10 == 0 and self._store is not None:
+            self._store.withdraw()
         if self._guard.ending:
             for_long = time.monotonic() - self._told
             self.should_exit |= for_long > END_SECONDS or (for_long > LINGER_SECONDS and not self._guard.open)
@@ -321,14 +183,15 @@ def _run(sockets: list[socket.socket], guard: Guard, store: Store | None) -> Non
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
         logger.addHandler(Handler(guard.log))
+        logger.setLevel(logging.ERROR)  # warnings are about what strangers send, as often as they like
         logger.propagate = False
     sys.setswitchinterval(SWITCH_SECONDS)
 
     config = uvicorn.Config(
-        guard, http=Connection, ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
+        guard, http="httptools", ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         proxy_headers=False, server_header=False, backlog=BACKLOG, timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=1,
+        limit_concurrency=guard.limits.connections,
     )  # fmt: skip
-
     runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
     try:
         runner.run(Server(config, guard, store).serve(sockets))
