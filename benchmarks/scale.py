@@ -173,8 +173,7 @@ per document; more memory makes larger partitions. *Disk space* comes on top of 
 {larger}
 
 The memory limits a single machine: with 64 GB at about a billion documents, with 1 TB at some 20 billion. A larger
-corpus must be divided by a property that near-duplicates share, such as language or site (`--within`), or by keys of
-the bands over several machines, which only another engine could do.
+corpus must be divided by a property that near-duplicates share, such as language or site (`--within`), or run [on Spark](spark.md).
 """
 
 
