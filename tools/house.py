@@ -211,6 +211,28 @@ def totals(folder: Path) -> tuple[int, int]:
     return sum(sum(1 for _ in ast.walk(ast.parse(text))) for text in texts), sum(len(text.encode()) for text in texts)
 
 
+def surface(top: Path) -> dict[str, int]:
+    """Return the counts of what users meet: commands, options, public names, words."""
+    import click  # the program is loaded for this alone
+
+    import lookalike
+    from lookalike.cli.main import program
+
+    def leaves(group: click.Group) -> Iterator[click.Command]:
+        for one in group.commands.values():
+            yield from leaves(one) if isinstance(one, click.Group) else [one]
+
+    options = {one: {name for param in one.params for name in param.opts if name.startswith("--")} for one in leaves(program)}
+    pages = [page.read_text(encoding="utf-8") for page in sorted((top / "docs").rglob("*.md"))]
+    return {
+        "commands": len(program.commands), "commands and subcommands": len(options),
+        "options of dedup": len(options[program.commands["dedup"]]), "options in all": sum(map(len, options.values())),
+        "different options": len(set().union(*options.values())), "public names": len(lookalike.__all__),
+        "words of the documents": sum(len(text.split()) for text in pages),
+        "lines of the README": (top / "README.md").read_text().count("\n"), "bytes of the changelog": (top / "CHANGELOG.md").stat().st_size,
+    }  # fmt: skip
+
+
 def main() -> None:
     """Print all figures; with an argument also the places."""
     top = Path(__file__).parents[1]
@@ -225,6 +247,8 @@ def main() -> None:
         print(f"{name:48}{len(places)}")
         if len(sys.argv) > 1:
             print("".join(f"    {place}\n" for place in places), end="")
+    for name, n in surface(top).items():
+        print(f"{name:48}{n:,}")
     print("rooms: " + ", ".join(f"{room} {count:,}" for room, count in rooms(some).most_common()))
 
 
