@@ -51,11 +51,14 @@ def test_values_of_forms_are_text(read):
         some=form(FORM, entries),
         hidden=form(FORM, FIELD.format("nobody sees it").replace("/F 4", "/F 2")),
         blank=form(FORM, FIELD.format("")),
+        rich=form(FORM, FIELD.replace("/V({})", "/RV(<p>Dora <b>Exempla</b></p>)")),
+        stateless=form(FORM, BOX.format("first", "Yes").replace("/AS/Yes/", "/"), objects=(nothing,)),
     )
     said = {name: text.removeprefix(FORM).strip("\n") for name, text in texts.items()}
     assert not why and said == {
         "drawn": "Anna Example\nname: 1000", "undrawn": "Bert Sample", "asked": "Cleo Muster", "boxes": "first: Yes",
         "others": "second: Yes", "one": "Paris", "some": "red\ngreen\nblue\ncolours: red, blue", "hidden": "", "blank": "",
+        "rich": "name: Dora Exempla", "stateless": "first: Yes",
     }  # fmt: skip
 
 
@@ -64,6 +67,28 @@ def test_filled_forms_are_no_copies(tmp_path):
         (tmp_path / f"{name}.pdf").write_bytes(form(FORM, FIELD.format(name)))
     (tmp_path / "printed.pdf").write_bytes(pdf(f"{FORM}\nAnna Example of Rome"))
     assert la.dedup(tmp_path).decisions["reason"].to_pylist() == ["kept", "kept", "kept", "exact"]
+
+
+PICTURE = b"q 595 0 0 %d 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q "
+
+
+def test_pages_of_pictures_beside_text_are_left_out_and_named(read):
+    """But for a cover and plates in a book, and what OCR found no text on."""
+    whole, half, words = PICTURE % 842, PICTURE % 421, FORM + ", in ten words and some more"
+    found = whole + b"3 Tr " + drawn(words)
+    texts, why = read(
+        "pdf",
+        cover=pdf(whole, *[words] * 9), photo=pdf(whole + drawn(words)), title=pdf(words, half + drawn("A title")),
+        ocr=pdf(found, whole, found), little=pdf(whole + b"3 Tr " + drawn("A page")), blank=pdf(words, "", words),
+        first=pdf(whole, words), last=pdf(words, half), stamped=pdf(words, whole + drawn("Page 2")),
+        stamps=pdf(*[whole + drawn("Scanned with a program")] * 2), nameless=pdf(words, "\x01\x03\x04"), no_words=pdf("\x01 -"),
+    )  # fmt: skip
+    assert set(texts) == {"cover", "photo", "title", "ocr", "little", "blank"} and texts["little"] == "A page"
+    ocr = "if it is scanned, OCR adds it, as ocrmypdf does"
+    named = "has hardly any text beside pictures on {} of 2, the first of them page {}: " + ocr
+    assert why == {name: named.format("1 page", 2) for name in ("last", "stamped", "nameless")} | {
+        "first": named.format("1 page", 1), "stamps": named.format("2 pages", 1), "no_words": f"has no text (1 page): {ocr}"
+    }  # fmt: skip
 
 
 def test_annotations_are_text(read):
