@@ -72,7 +72,8 @@ def _not_read(document: Any, pages: list[str]) -> str:
         n >= _FEW and _covered(document[i], pages[i]) > _FULL for i, n in enumerate(n_words)
     ):
         return ""
-    return f"has hardly any text beside pictures on {counted(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
+    where = f"{counted(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
+    return f"has hardly any text beside pictures on {where}"
 
 
 def _is_invisible(page: Any) -> bool:
