@@ -97,9 +97,10 @@ def test_charsets_of_servers(tmp_path):
         response("u:1", page(text).encode("latin-1"), "text/html; charset=iso-8859-1"),
         response("u:2", page(text).encode("utf-16"), "text/html; charset=utf-16"),
         response("u:3", page(text), "text/html; charset=of-nobody"), response("u:4", page(text), "text/html"),
+        response("u:5", page(text), "text/html; charset=iso-8859-1"),
     ]  # fmt: skip
     (tmp_path / "a.warc").write_bytes(b"".join(records))
-    assert la.dedup(tmp_path / "a.warc").summary.exact_duplicates == 3
+    assert la.dedup(tmp_path / "a.warc").summary.exact_duplicates == 4
     quoted = response("u:5", page("“Don’t”, she said").encode("cp1252"), "text/html; charset=ISO-8859-1")
     names = record("response", "dns:a", b"20261101000000\na. 300 IN A 1.2.3.4\n", "text/dns")
     (tmp_path / "b.warc").write_bytes(quoted + names)

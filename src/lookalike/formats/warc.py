@@ -407,7 +407,7 @@ def _unpacked(content: bytes, name: str, most: int) -> bytes:
 
 def _as_utf8(content: bytes, charset: str | None) -> bytes:
     """Return bytes in UTF-8, if they are of the charset that the server named."""
-    if charset is None:
+    if charset is None or _is_utf8(content):
         return content
     # Browsers read Latin-1 as the code page of Windows, whose quotation marks many pages have.
     latin = charset.lower().replace("_", "-") in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
@@ -415,6 +415,13 @@ def _as_utf8(content: bytes, charset: str | None) -> bytes:
         with suppress(LookupError, ValueError):
             return content.decode(name).encode()
     return content
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Tell whether bytes are UTF-8, as text of another charset hardly ever is, whatever a server says of it."""
+    with suppress(UnicodeDecodeError):
+        return b"\x1b" not in content and not content.isascii() and bool(content.decode())
+    return False
 
 
 FORMAT = Warc("warc", *packed(".warc", ".wet"))
