@@ -3,7 +3,7 @@
 import logging
 
 import pytest
-from document_files import RELATIONS, WORD, archive, docx, drawn, eml, form, odt, pdf, stream
+from document_files import OFFICE, RELATIONS, TEXT, WORD, archive, docx, drawn, eml, form, odt, pdf, stream
 
 import lookalike as la
 
@@ -229,6 +229,7 @@ def test_a_mailbox_keeps_what_is_left_out(tmp_path, caplog):
         la.dedup(tmp_path / "a.mbox", on_error="stop")
 
 
+ROOT = f'<o:document xmlns:o="{OFFICE}" xmlns:text="{TEXT}">{{}}</o:document>'
 STRICT = "http://purl.oclc.org/ooxml"
 CHUNK = '<w:altChunk r:id="aFChunk"/>'
 NOTES = f'<w:footnotes xmlns:w="{WORD}"><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>'
@@ -330,9 +331,59 @@ def test_what_is_filled_in_and_formulas(read):
     controls = (
         '<form:text form:current-value="Anna"/><form:checkbox form:label="Member" form:current-state="checked"/>'
         '<form:checkbox form:label="Guest"/><form:option form:label="Rome" form:current-selected="true"/><form:option form:label="Paris"/>'
+        '<form:option form:label="Oslo" form:selected="true"/><form:date form:value="1 May"/><form:hidden form:value="key"/>'
     )
     texts, _ = read("odt", form=odt("After.", before=f"<form:form {space}>{controls}</form:form>"))
-    assert texts == {"form": "Anna\nMember\nRome\nAfter."}
+    assert texts == {"form": "Anna\nMember\nRome\nOslo\n1 May\nAfter."}
+
+
+def test_boxes_to_check_and_other_signs(read):
+    box = "<w:ffData><w:checkBox>{}</w:checkBox></w:ffData>"
+    texts, _ = read(
+        "docx",
+        **{name: docx(f"I agree: </w:t>{box.format(state)}<w:t>") for name, state in {
+            "checked": "<w:default w:val='0'/><w:checked/>", "unchecked": "<w:checked w:val='0'/>", "default": "<w:default w:val='1'/>"
+        }.items()},
+        listed=docx("</w:t><w:ffData><w:ddList><w:default w:val='1'/><w:listEntry w:val='a'/><w:listEntry w:val='b'/></w:ddList></w:ffData><w:t>"),
+        sign=docx('one</w:t><w:sym w:font="Symbol" w:char="F061"/><w:t>two'),
+        deleted=docx("new", before="<w:p><w:del><w:r><w:t>old</w:t></w:r></w:del></w:p>"),
+        art=docx("", before='<w:p><w:r><v:textpath xmlns:v="urn:schemas-microsoft-com:vml" string="Art"/></w:r></w:p>'),
+    )  # fmt: skip
+    assert {name: text.strip() for name, text in texts.items()} == {
+        "checked": "I agree: \u2612", "unchecked": "I agree: \u2610", "default": "I agree: \u2612", "listed": "b",
+        "sign": "one\uf061two", "deleted": "new", "art": "Art",
+    }  # fmt: skip
+
+
+def test_formulas_diagrams_and_charts_of_other_parts(read):
+    drawn = '<d xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:p><a:r><a:t>{}</a:t></a:r></a:p><a:p/></d>'
+    texts, _ = read(
+        "docx",
+        diagram=docx("One.", related={"diagramData": "d/data1.xml"}, **{"word/d/data1.xml": drawn.format("Drawn")}),
+        chart=docx("One.", related={"chart": "/odd%20place/c.xml"}, **{"odd place/c.xml": drawn.format("Title")}),
+        alone=docx("", related={"diagramData": "d.xml"}, **{"word/d.xml": drawn.format("Alone")}),
+    )
+    assert texts == {"diagram": "One.\nDrawn", "chart": "One.\nTitle", "alone": "\nAlone"}
+    spaces = f'xmlns:text="{TEXT}" xmlns:d="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:x="http://www.w3.org/1999/xlink"'
+    shown = ROOT.format(f'<text:p {spaces}>See <d:frame><d:object x:href="./Object 1"/></d:frame></text:p>')
+    formula = (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi><mo>=</mo><mn>{}</mn><annotation>x</annotation></math>'
+    )
+    own = shown.replace("Object 1", ".")
+    texts, why = read(
+        "odt",
+        one=archive({"content.xml": shown, "Object 1/content.xml": formula.format(1)}),
+        two=archive({"content.xml": shown, "Object 1/content.xml": formula.format(2)}),
+        chart=archive({"content.xml": shown, "Object 1/content.xml": ROOT.format("<text:p>A title</text:p>")}),
+        itself=archive({"content.xml": own}),
+        header=archive({"content.xml": ROOT.format(""), "styles.xml": ROOT.format("<text:p>A header</text:p>")}),
+        locked=archive({"content.xml": b"\x93", "META-INF/manifest.xml": "<m><f><encryption-data/></f></m>"}),
+        other=archive({"content.xml": "<a><p>One.</p></a>"}),
+    )
+    assert {name: text.split("See")[0].strip() for name, text in texts.items()} == {
+        "one": "x=1", "two": "x=2", "chart": "A title", "itself": "", "header": "A header"
+    }  # fmt: skip
+    assert why == {"locked": "is encrypted", "other": "is no OpenDocument text"}
 
 
 def test_documents_of_pictures_are_left_out_and_blank_ones_are_empty(read):
@@ -342,7 +393,7 @@ def test_documents_of_pictures_are_left_out_and_blank_ones_are_empty(read):
     )
     assert texts == {"blank": "", "thumbnail": ""}
     assert why == {"scanned": "has no text, but pictures or the like (2 files), which are not read"}
-    texts, why = read("odt", scanned=archive({"content.xml": "<a/>", "Pictures/a.jpg": b"jpg"}), blank=odt())
+    texts, why = read("odt", scanned=archive({"content.xml": ROOT.format(""), "Pictures/a.jpg": b"jpg"}), blank=odt())
     assert texts == {"blank": ""} and "pictures or the like (1 file)" in why["scanned"]
 
 
@@ -365,13 +416,13 @@ def book(spine, **more):
 def test_books_that_lack_a_chapter_are_left_out_and_named(read):
     texts, why = read(
         "epub", whole=book("a"), picture=book("ia"), instead=book("s"), gone=book("ag"), unlisted=book("ax"), empty=book("ae"),
-        other=book("ap"), circle=book("c"), none=book(""), pictures=book("a", **{"in/A B.xhtml": "<html><img src='i.jpg'/></html>"}),
+        other=book("ap"), circle=book("c"), none=book(""), scanned=book("aii"), pictures=book("a", **{"in/A B.xhtml": "<html><img src='i.jpg'/></html>"}),
     )  # fmt: skip
     assert texts == {"whole": "A chapter.", "picture": "A chapter.", "instead": "A chapter."}
     assert why == {
         "gone": "has no member in/gone.xhtml", "unlisted": "names a chapter that it does not have: x",
         "empty": "its chapter in/e.xhtml is empty", "other": "has a chapter of application/pdf (p.pdf), which is not read",
-        "circle": "names a chapter that it does not have: c", "none": "names no chapters",
+        "scanned": "has 2 chapters of pictures, of 3, which are not read", "circle": "names a chapter that it does not have: c", "none": "names no chapters",
         "pictures": "has no text, but pictures or the like (1 file), which are not read",
     }  # fmt: skip
 

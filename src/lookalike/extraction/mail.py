@@ -25,7 +25,10 @@ def text_of(content: bytes) -> str:
 
 def body_of(content: bytes) -> str:
     """Return the text of a message without its subject, such as of a web page that is kept as one (MHTML)."""
-    return _text_of_part(_message_of(content)).replace("\r\n", "\n")
+    text = _text_of_part(_message_of(content)).replace("\r\n", "\n")
+    if not text.strip():
+        raise UnreadableError("holds a page without text")
+    return text
 
 
 def said_in(payload: bytes, kind: str, charset: str | None = None) -> str:
