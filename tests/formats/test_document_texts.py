@@ -193,6 +193,46 @@ def test_messages_are_read_whole(read):
     }  # fmt: skip
 
 
+def alternatives(plain, page, *more):
+    return mixed("alternative", ("Content-Type: text/plain", plain), *more, ("Content-Type: text/html", f"<p>{page}"))
+
+
+def test_of_alternatives_the_one_that_is_no_stub(read):
+    calendar = ("Content-Type: text/calendar", "SUMMARY:Meeting")
+    texts, why = read(
+        "eml",
+        stub=alternatives("Please use a program that shows HTML.", "Your code is 123456"),
+        address=alternatives("View it online: https://example.org/a/b?c=1", "Your parcel arrives on Monday"),
+        same=alternatives("Your parcel arrives: https://example.org/a/b?c=1&d=2", "Your <b>parcel</b> arrives"),
+        empty=alternatives("Your parcel arrives", "<img src='a.png'>"),
+        invitation=alternatives("When: Monday", "When: Monday", calendar),
+        bare=mixed("alternative", ("Content-Type: text/plain", "You are invited."), calendar),
+    )
+    assert not why and {name: text.removeprefix("A subject\n\n") for name, text in texts.items()} == {
+        "stub": "Your code is 123456", "address": "Your parcel arrives on Monday",
+        "same": "Your parcel arrives: https://example.org/a/b?c=1&d=2", "empty": "Your parcel arrives",
+        "invitation": "When: Monday", "bare": "SUMMARY:Meeting",
+    }  # fmt: skip
+
+
+def test_messages_as_programs_write_them(read):
+    quoted = "text/plain; charset=utf-8\r\nContent-Transfer-Encoding: {}"
+    texts, why = read(
+        "eml",
+        flowed=eml("This line \r\ngoes on.\r\n-- \r\nAnn", "text/plain; format=flowed"),
+        cut=eml("This li \r\nne goes on.", "text/plain; Format=Flowed; DelSp=Yes"),
+        quoted=eml("> one \r\n> two", "text/plain; format=flowed"),
+        spaced=eml("caf=c3=a9", quoted.format("Quoted-Printable ")), remark=eml("Y2Fmw6k=", quoted.format("base64 (as usual)")),
+        xhtml=eml("<html><p>A page.</p></html>", "application/xhtml+xml"),
+        marked=b"\xef\xbb\xbf" + eml("Hello."), late=b"\r\n\r\n" + eml("Hello."),
+        unknown=eml("", "text/plain; charset=x-own").replace(b"\r\n\r\n\r\n", b"\r\n\r\na\x81b"),
+    )  # fmt: skip
+    assert not why and {name: text.removeprefix("A subject\n\n").rstrip("\n") for name, text in texts.items()} == {
+        "flowed": "This line goes on.\n-- \nAnn", "cut": "This line goes on.", "quoted": "> one \n> two", "spaced": "café",
+        "remark": "café", "xhtml": "A page.", "marked": "Hello.", "late": "Hello.", "unknown": "a\ufffdb",
+    }  # fmt: skip
+
+
 UNREAD = {
     "attachment": eml("QUJD", "application/pdf"),
     "text": eml("attached", "text/plain\r\nContent-Disposition: attachment"),

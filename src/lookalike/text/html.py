@@ -305,7 +305,7 @@ def page_of(content: bytes) -> str:
         name = detect_encoding(content, from_html_meta=False) or "utf-8"
     with suppress(LookupError, UnicodeDecodeError):
         return content.decode(name).removeprefix("\ufeff")
-    return str(bytes_to_str(content, name))
+    return str(bytes_to_str(content, name, "replace"))
 
 
 def _declared(content: bytes) -> str | None:
