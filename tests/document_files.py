@@ -16,13 +16,13 @@ KINDS = {
 OFFICE, TEXT = (f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0" for name in ("office", "text"))
 
 
-def pdf(*pages: str) -> bytes:
-    """Return a PDF with a page of lines for each text."""
+def pdf(*pages: str | bytes) -> bytes:
+    """Return a PDF with a page of lines for each text; bytes draw a page themselves."""
     kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
     objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)), HELVETICA]
     for i, page in enumerate(pages):
         where = b"/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R" % (5 + 2 * i)
-        objects += [b"<</Type/Page/Parent 2 0 R%s>>" % where, stream(drawn(page))]
+        objects += [b"<</Type/Page/Parent 2 0 R%s>>" % where, stream(page if isinstance(page, bytes) else drawn(page))]
     return pdf_of(*objects)
 
 

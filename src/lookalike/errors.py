@@ -32,17 +32,20 @@ class LookalikeError(Exception):
 
 
 def from_caller(function: Callable[P, R]) -> Callable[P, R]:
-    """Let errors raised on purpose lead to the line that called a public function, and not through ours.
+    """Let errors raised on purpose, and arguments that do not fit, lead to the line that called a public function, not to ours.
 
     With LOOKALIKE_TRACEBACK=full in the environment they have all lines.
     """
+
+    names = tuple(f"{name}()" for name in (function.__name__, function.__qualname__))
 
     @wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> R:
         try:
             return function(*args, **named)
-        except LookalikeError as error:
-            if os.environ.get("LOOKALIKE_TRACEBACK") == "full":
+        except (LookalikeError, TypeError) as error:
+            ours = isinstance(error, LookalikeError) or str(error).startswith(names)
+            if not ours or os.environ.get("LOOKALIKE_TRACEBACK") == "full":
                 raise
             raise error.with_traceback(None) from error.__cause__
 

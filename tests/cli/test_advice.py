@@ -155,7 +155,7 @@ def test_a_small_job_needs_no_word_on_the_disk(tmp_path, capsys):
 
 
 def deep(call):
-    with pytest.raises(la.LookalikeError) as raised:
+    with pytest.raises((la.LookalikeError, TypeError)) as raised:
         call()
     ours = [frame for frame in traceback.extract_tb(raised.value.__traceback__) if "/lookalike/" in frame.filename]
     return len(ours)
@@ -179,12 +179,24 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
         lambda: index.add([1, 1], ["a", "b"]),
         lambda: index.query(["a"], top=0),
         lambda: la.Seen(tmp_path / "seen").add(path, "-"),
+        lambda: la.dedup(path, treshold=0.5),
+        lambda: la.pairs(path, path),
+        lambda: la.overlap(path),
+        lambda: result.write(tmp_path / "o.jsonl", annotated=True),
+        lambda: index.query(),
     ]
     assert [deep(call) for call in calls] == [1] * len(calls)
     result.close()
     assert deep(lambda: result.removed) == 1
     monkeypatch.setenv("LOOKALIKE_TRACEBACK", "full")
     assert deep(calls[0]) > 3
+
+
+def test_an_argument_that_is_missing_is_said_of_the_function():
+    with pytest.raises(TypeError, match=r"^overlap\(\) missing 1 required keyword-only argument: 'against'$"):
+        la.overlap(["one two three"])
+    with pytest.raises(TypeError, match="expected"):  # of Python itself, with all lines
+        la.dedup(["one two three"]).save(5)
 
 
 def test_what_a_traceback_shows(tmp_path):

@@ -63,7 +63,23 @@ def test_globs_and_files_that_are_named(folder, capsys):
     assert len(la.dedup([folder / "a.txt", folder / "config.json"], exclude="*.json")) == 1
     with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 excluded: .*a\.txt\)$"):
         la.dedup(folder / "a.txt", exclude="a.*")
-    assert len(la.dedup(folder / "a.txt", exclude="in")) == 1, "a folder that the user named stays"
+    assert len(la.dedup(folder / "a.txt", exclude="in")) == 1, "folders above a file that is named do not count"
+
+
+def test_folders_that_are_named_and_folders_of_which_nothing_is_left(folder, monkeypatch):
+    found = la.dedup([folder / "a.txt", folder / "old", folder / "new"], exclude=["old", "*.md"])
+    assert names_of(found) == ["a.txt", "old.txt"] and found.summary.skipped["by_reason"] == {"excluded": 2}
+    assert names_of(la.dedup([folder / "old", folder / "new"], exclude="old/**")) == ["d.md", "old.txt"]
+    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 2 \(2 excluded: [^;]*$"):
+        la.dedup([folder / "new"], exclude=["*.md", "*.txt"])
+    monkeypatch.chdir(folder / "old")
+    assert names_of(la.dedup(".", exclude="old")) == ["b.txt", "deep/c.txt"]
+
+
+def test_brackets_in_a_name_stand_for_themselves_too(folder):
+    (folder / "new/d [1].md").write_text(f"{TEXT} copy")
+    assert names_of(la.dedup(folder / "new", exclude="d [1].md")) == ["d.md", "old.txt"]
+    assert names_of(la.dedup(folder / "new", glob="d [1].md")) == ["d [1].md"]
 
 
 def test_archives_and_references(folder, tmp_path):

@@ -3,7 +3,7 @@
 import logging
 
 import pytest
-from document_files import RELATIONS, WORD, archive, docx, drawn, eml, form, odt, pdf, stream
+from document_files import OFFICE, RELATIONS, TEXT, WORD, archive, docx, drawn, eml, form, odt, pdf, stream
 
 import lookalike as la
 
@@ -51,11 +51,14 @@ def test_values_of_forms_are_text(read):
         some=form(FORM, entries),
         hidden=form(FORM, FIELD.format("nobody sees it").replace("/F 4", "/F 2")),
         blank=form(FORM, FIELD.format("")),
+        rich=form(FORM, FIELD.replace("/V({})", "/RV(<p>Dora <b>Exempla</b></p>)")),
+        stateless=form(FORM, BOX.format("first", "Yes").replace("/AS/Yes/", "/"), objects=(nothing,)),
     )
     said = {name: text.removeprefix(FORM).strip("\n") for name, text in texts.items()}
     assert not why and said == {
         "drawn": "Anna Example\nname: 1000", "undrawn": "Bert Sample", "asked": "Cleo Muster", "boxes": "first: Yes",
         "others": "second: Yes", "one": "Paris", "some": "red\ngreen\nblue\ncolours: red, blue", "hidden": "", "blank": "",
+        "rich": "name: Dora Exempla", "stateless": "first: Yes",
     }  # fmt: skip
 
 
@@ -64,6 +67,28 @@ def test_filled_forms_are_no_copies(tmp_path):
         (tmp_path / f"{name}.pdf").write_bytes(form(FORM, FIELD.format(name)))
     (tmp_path / "printed.pdf").write_bytes(pdf(f"{FORM}\nAnna Example of Rome"))
     assert la.dedup(tmp_path).decisions["reason"].to_pylist() == ["kept", "kept", "kept", "exact"]
+
+
+PICTURE = b"q 595 0 0 %d 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q "
+
+
+def test_pages_of_pictures_beside_text_are_left_out_and_named(read):
+    """But for a cover and plates in a book, and what OCR found no text on."""
+    whole, half, words = PICTURE % 842, PICTURE % 421, FORM + ", in ten words and some more"
+    found = whole + b"3 Tr " + drawn(words)
+    texts, why = read(
+        "pdf",
+        cover=pdf(whole, *[words] * 9), photo=pdf(whole + drawn(words)), title=pdf(words, half + drawn("A title")),
+        ocr=pdf(found, whole, found), little=pdf(whole + b"3 Tr " + drawn("A page")), blank=pdf(words, "", words),
+        first=pdf(whole, words), last=pdf(words, half), stamped=pdf(words, whole + drawn("Page 2")),
+        stamps=pdf(*[whole + drawn("Scanned with a program")] * 2), nameless=pdf(words, "\x01\x03\x04"), no_words=pdf("\x01 -"),
+    )  # fmt: skip
+    assert set(texts) == {"cover", "photo", "title", "ocr", "little", "blank"} and texts["little"] == "A page"
+    ocr = "if it is scanned, OCR adds it, as ocrmypdf does"
+    named = "has hardly any text beside pictures on {} of 2, the first of them page {}: " + ocr
+    assert why == {name: named.format("1 page", 2) for name in ("last", "stamped", "nameless")} | {
+        "first": named.format("1 page", 1), "stamps": named.format("2 pages", 1), "no_words": f"has no text (1 page): {ocr}"
+    }  # fmt: skip
 
 
 def test_annotations_are_text(read):
@@ -168,6 +193,46 @@ def test_messages_are_read_whole(read):
     }  # fmt: skip
 
 
+def alternatives(plain, page, *more):
+    return mixed("alternative", ("Content-Type: text/plain", plain), *more, ("Content-Type: text/html", f"<p>{page}"))
+
+
+def test_of_alternatives_the_one_that_is_no_stub(read):
+    calendar = ("Content-Type: text/calendar", "SUMMARY:Meeting")
+    texts, why = read(
+        "eml",
+        stub=alternatives("Please use a program that shows HTML.", "Your code is 123456"),
+        address=alternatives("View it online: https://example.org/a/b?c=1", "Your parcel arrives on Monday"),
+        same=alternatives("Your parcel arrives: https://example.org/a/b?c=1&d=2", "Your <b>parcel</b> arrives"),
+        empty=alternatives("Your parcel arrives", "<img src='a.png'>"),
+        invitation=alternatives("When: Monday", "When: Monday", calendar),
+        bare=mixed("alternative", ("Content-Type: text/plain", "You are invited."), calendar),
+    )
+    assert not why and {name: text.removeprefix("A subject\n\n") for name, text in texts.items()} == {
+        "stub": "Your code is 123456", "address": "Your parcel arrives on Monday",
+        "same": "Your parcel arrives: https://example.org/a/b?c=1&d=2", "empty": "Your parcel arrives",
+        "invitation": "When: Monday", "bare": "SUMMARY:Meeting",
+    }  # fmt: skip
+
+
+def test_messages_as_programs_write_them(read):
+    quoted = "text/plain; charset=utf-8\r\nContent-Transfer-Encoding: {}"
+    texts, why = read(
+        "eml",
+        flowed=eml("This line \r\ngoes on.\r\n-- \r\nAnn", "text/plain; format=flowed"),
+        cut=eml("This li \r\nne goes on.", "text/plain; Format=Flowed; DelSp=Yes"),
+        quoted=eml("> one \r\n> two", "text/plain; format=flowed"),
+        spaced=eml("caf=c3=a9", quoted.format("Quoted-Printable ")), remark=eml("Y2Fmw6k=", quoted.format("base64 (as usual)")),
+        xhtml=eml("<html><p>A page.</p></html>", "application/xhtml+xml"),
+        marked=b"\xef\xbb\xbf" + eml("Hello."), late=b"\r\n\r\n" + eml("Hello."),
+        unknown=eml("", "text/plain; charset=x-own").replace(b"\r\n\r\n\r\n", b"\r\n\r\na\x81b"),
+    )  # fmt: skip
+    assert not why and {name: text.removeprefix("A subject\n\n").rstrip("\n") for name, text in texts.items()} == {
+        "flowed": "This line goes on.\n-- \nAnn", "cut": "This line goes on.", "quoted": "> one \n> two", "spaced": "café",
+        "remark": "café", "xhtml": "A page.", "marked": "Hello.", "late": "Hello.", "unknown": "a\ufffdb",
+    }  # fmt: skip
+
+
 UNREAD = {
     "attachment": eml("QUJD", "application/pdf"),
     "text": eml("attached", "text/plain\r\nContent-Disposition: attachment"),
@@ -204,6 +269,7 @@ def test_a_mailbox_keeps_what_is_left_out(tmp_path, caplog):
         la.dedup(tmp_path / "a.mbox", on_error="stop")
 
 
+ROOT = f'<o:document xmlns:o="{OFFICE}" xmlns:text="{TEXT}">{{}}</o:document>'
 STRICT = "http://purl.oclc.org/ooxml"
 CHUNK = '<w:altChunk r:id="aFChunk"/>'
 NOTES = f'<w:footnotes xmlns:w="{WORD}"><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>'
@@ -305,9 +371,59 @@ def test_what_is_filled_in_and_formulas(read):
     controls = (
         '<form:text form:current-value="Anna"/><form:checkbox form:label="Member" form:current-state="checked"/>'
         '<form:checkbox form:label="Guest"/><form:option form:label="Rome" form:current-selected="true"/><form:option form:label="Paris"/>'
+        '<form:option form:label="Oslo" form:selected="true"/><form:date form:value="1 May"/><form:hidden form:value="key"/>'
     )
     texts, _ = read("odt", form=odt("After.", before=f"<form:form {space}>{controls}</form:form>"))
-    assert texts == {"form": "Anna\nMember\nRome\nAfter."}
+    assert texts == {"form": "Anna\nMember\nRome\nOslo\n1 May\nAfter."}
+
+
+def test_boxes_to_check_and_other_signs(read):
+    box = "<w:ffData><w:checkBox>{}</w:checkBox></w:ffData>"
+    texts, _ = read(
+        "docx",
+        **{name: docx(f"I agree: </w:t>{box.format(state)}<w:t>") for name, state in {
+            "checked": "<w:default w:val='0'/><w:checked/>", "unchecked": "<w:checked w:val='0'/>", "default": "<w:default w:val='1'/>"
+        }.items()},
+        listed=docx("</w:t><w:ffData><w:ddList><w:default w:val='1'/><w:listEntry w:val='a'/><w:listEntry w:val='b'/></w:ddList></w:ffData><w:t>"),
+        sign=docx('one</w:t><w:sym w:font="Symbol" w:char="F061"/><w:t>two'),
+        deleted=docx("new", before="<w:p><w:del><w:r><w:t>old</w:t></w:r></w:del></w:p>"),
+        art=docx("", before='<w:p><w:r><v:textpath xmlns:v="urn:schemas-microsoft-com:vml" string="Art"/></w:r></w:p>'),
+    )  # fmt: skip
+    assert {name: text.strip() for name, text in texts.items()} == {
+        "checked": "I agree: \u2612", "unchecked": "I agree: \u2610", "default": "I agree: \u2612", "listed": "b",
+        "sign": "one\uf061two", "deleted": "new", "art": "Art",
+    }  # fmt: skip
+
+
+def test_formulas_diagrams_and_charts_of_other_parts(read):
+    drawn = '<d xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:p><a:r><a:t>{}</a:t></a:r></a:p><a:p/></d>'
+    texts, _ = read(
+        "docx",
+        diagram=docx("One.", related={"diagramData": "d/data1.xml"}, **{"word/d/data1.xml": drawn.format("Drawn")}),
+        chart=docx("One.", related={"chart": "/odd%20place/c.xml"}, **{"odd place/c.xml": drawn.format("Title")}),
+        alone=docx("", related={"diagramData": "d.xml"}, **{"word/d.xml": drawn.format("Alone")}),
+    )
+    assert texts == {"diagram": "One.\nDrawn", "chart": "One.\nTitle", "alone": "\nAlone"}
+    spaces = f'xmlns:text="{TEXT}" xmlns:d="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:x="http://www.w3.org/1999/xlink"'
+    shown = ROOT.format(f'<text:p {spaces}>See <d:frame><d:object x:href="./Object 1"/></d:frame></text:p>')
+    formula = (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi><mo>=</mo><mn>{}</mn><annotation>x</annotation></math>'
+    )
+    own = shown.replace("Object 1", ".")
+    texts, why = read(
+        "odt",
+        one=archive({"content.xml": shown, "Object 1/content.xml": formula.format(1)}),
+        two=archive({"content.xml": shown, "Object 1/content.xml": formula.format(2)}),
+        chart=archive({"content.xml": shown, "Object 1/content.xml": ROOT.format("<text:p>A title</text:p>")}),
+        itself=archive({"content.xml": own}),
+        header=archive({"content.xml": ROOT.format(""), "styles.xml": ROOT.format("<text:p>A header</text:p>")}),
+        locked=archive({"content.xml": b"\x93", "META-INF/manifest.xml": "<m><f><encryption-data/></f></m>"}),
+        other=archive({"content.xml": "<a><p>One.</p></a>"}),
+    )
+    assert {name: text.split("See")[0].strip() for name, text in texts.items()} == {
+        "one": "x=1", "two": "x=2", "chart": "A title", "itself": "", "header": "A header"
+    }  # fmt: skip
+    assert why == {"locked": "is encrypted", "other": "is no OpenDocument text"}
 
 
 def test_documents_of_pictures_are_left_out_and_blank_ones_are_empty(read):
@@ -317,7 +433,7 @@ def test_documents_of_pictures_are_left_out_and_blank_ones_are_empty(read):
     )
     assert texts == {"blank": "", "thumbnail": ""}
     assert why == {"scanned": "has no text, but pictures or the like (2 files), which are not read"}
-    texts, why = read("odt", scanned=archive({"content.xml": "<a/>", "Pictures/a.jpg": b"jpg"}), blank=odt())
+    texts, why = read("odt", scanned=archive({"content.xml": ROOT.format(""), "Pictures/a.jpg": b"jpg"}), blank=odt())
     assert texts == {"blank": ""} and "pictures or the like (1 file)" in why["scanned"]
 
 
@@ -340,13 +456,13 @@ def book(spine, **more):
 def test_books_that_lack_a_chapter_are_left_out_and_named(read):
     texts, why = read(
         "epub", whole=book("a"), picture=book("ia"), instead=book("s"), gone=book("ag"), unlisted=book("ax"), empty=book("ae"),
-        other=book("ap"), circle=book("c"), none=book(""), pictures=book("a", **{"in/A B.xhtml": "<html><img src='i.jpg'/></html>"}),
+        other=book("ap"), circle=book("c"), none=book(""), scanned=book("aii"), pictures=book("a", **{"in/A B.xhtml": "<html><img src='i.jpg'/></html>"}),
     )  # fmt: skip
     assert texts == {"whole": "A chapter.", "picture": "A chapter.", "instead": "A chapter."}
     assert why == {
         "gone": "has no member in/gone.xhtml", "unlisted": "names a chapter that it does not have: x",
         "empty": "its chapter in/e.xhtml is empty", "other": "has a chapter of application/pdf (p.pdf), which is not read",
-        "circle": "names a chapter that it does not have: c", "none": "names no chapters",
+        "scanned": "has 2 chapters of pictures, of 3, which are not read", "circle": "names a chapter that it does not have: c", "none": "names no chapters",
         "pictures": "has no text, but pictures or the like (1 file), which are not read",
     }  # fmt: skip
 

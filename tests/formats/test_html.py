@@ -89,3 +89,24 @@ def test_encodings(encoding, declared, text):
     """As the page says, but UTF-8 where it is that; where it says nothing, as it looks."""
     head = f'<meta charset="{declared}">' if declared else ""
     assert page_of(page(f"<p>{text}</p>", head).encode(encoding)) == page(f"<p>{text}</p>", head)
+
+
+POLISH = "Zażółć gęślą jaźń, żeby źdźbła trawy rosły nad rzeką " * 9
+RUSSIAN = "Москва является столицей России, крупнейший город страны. " * 9
+LATE = f"<script>{'x = 1;' * 2000}</script><!-- <meta charset='koi8-r'> --><meta http-equiv=Content-Type content='text/html; charset={{}}'>"
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "encoding", "end"),
+    [
+        (POLISH, LATE.format("iso-8859-2"), "iso-8859-2", b""), (POLISH, LATE.format("utf-8"), "cp1250", b""),
+        (RUSSIAN, "<meta charset=utf-8>", "cp1251", b""), (RUSSIAN, "<meta charset=utf-16>", "cp1251", b""),
+        (POLISH, "", "utf-16-le", b""), (POLISH, "<meta charset=utf-8>", "utf-16-be", b""), (POLISH, "", "utf-8", b"\xc5"),
+        (POLISH, "<meta charset=iso-8859-2>", "utf-8", "ż".encode()[:1]),
+    ],
+)  # fmt: skip
+def test_what_a_page_says_of_its_encoding_late_or_wrongly(tmp_path, text, head, encoding, end):
+    """Also of one that was cut within a character."""
+    (tmp_path / "a.html").write_text(page(f"<p>{text}</p>"), encoding="utf-8")
+    (tmp_path / "b.html").write_bytes(page(f"<p>{text}</p>", head).encode(encoding) + end)
+    assert la.dedup(tmp_path, threshold=1.0).decisions["reason"].to_pylist()[1] in ("exact", "near")

@@ -144,8 +144,10 @@ def test_columns(tmp_path):
         la.dedup(tmp_path / "a.mbox").write(tmp_path / "notes/", annotate=True)
 
 
-def test_a_second_line_of_arrival_is_no_header(tmp_path):
-    whole = b"".join(one.replace(b"\n", b"\n>From relay Mon Nov  2 10:00:01 2026\n", 1) for one in MESSAGES[:3])
+@pytest.mark.parametrize("times", [1, 3])
+def test_more_lines_of_arrival_are_no_headers(tmp_path, times):
+    more = b"\n" + b">From relay Mon Nov  2 10:00:01 2026\n" * times
+    whole = b"".join(one.replace(b"\n", more, 1) for one in MESSAGES[:3])
     (tmp_path / "a.mbox").write_bytes(whole)
     result = la.dedup(tmp_path / "a.mbox", threshold=1.0)
     assert result.clean()["from"].to_pylist() == ["Anna"] * 3

@@ -97,9 +97,10 @@ def test_charsets_of_servers(tmp_path):
         response("u:1", page(text).encode("latin-1"), "text/html; charset=iso-8859-1"),
         response("u:2", page(text).encode("utf-16"), "text/html; charset=utf-16"),
         response("u:3", page(text), "text/html; charset=of-nobody"), response("u:4", page(text), "text/html"),
+        response("u:5", page(text), "text/html; charset=iso-8859-1"),
     ]  # fmt: skip
     (tmp_path / "a.warc").write_bytes(b"".join(records))
-    assert la.dedup(tmp_path / "a.warc").summary.exact_duplicates == 3
+    assert la.dedup(tmp_path / "a.warc").summary.exact_duplicates == 4
     quoted = response("u:5", page("“Don’t”, she said").encode("cp1252"), "text/html; charset=ISO-8859-1")
     names = record("response", "dns:a", b"20261101000000\na. 300 IN A 1.2.3.4\n", "text/dns")
     (tmp_path / "b.warc").write_bytes(quoted + names)
@@ -165,6 +166,14 @@ def chunked(content):
         (page(STORY).encode(), "Content-Encoding: none"),
         (page(STORY).encode(), "Content-Encoding: UTF-8"),
         (gzip.compress(page(STORY).encode())[:-9], "Content-Encoding: gzip"),
+        (gzip.compress(page(STORY).encode())[:-8] + b"checksum", "Content-Encoding: gzip"),
+        (zlib.compress(page(STORY).encode())[:-4] + b"sums", "Content-Encoding: deflate"),
+        (gzip.compress(page(STORY).encode()), "Content-Encoding: deflate"),
+        (gzip.compress(page(STORY).encode()), "Vary: *"),
+        (gzip.compress(gzip.compress(page(STORY).encode())), "Content-Encoding: gzip\r\nContent-Encoding: gzip"),
+        (pa.compress(page(STORY).encode(), "brotli", asbytes=True)[:-9], "Content-Encoding: br"),
+        (b"\r\n" + chunked(page(STORY).encode()).replace(b"\r\n0", b"\r\n 0 ; end"), "Transfer-Encoding: chunked"),
+        (chunked(page(STORY).encode()).replace(b"\r\n0", b"\r\nf0f0"), "Transfer-Encoding: chunked"),
     ],
     ids=lambda value: value if isinstance(value, str) else len(value),
 )
@@ -174,8 +183,40 @@ def test_what_servers_say_and_send(tmp_path, content, coding):
     told = response("http://a/1", content, coding=f"{coding}\r\n")
     (tmp_path / "a.warc").write_bytes(b"".join([INFO, broken, told, response("http://a/2", page(OTHER))]))
     texts = la.dedup(tmp_path / "a.warc").clean()["text"].to_pylist()
-    assert len(texts) == 3 and texts[0] == "" and texts[2] == OTHER
-    assert texts[1] == STORY or (content[:2] == b"\x1f\x8b" and texts[1].startswith(STORY[:1000]))
+    assert len(texts) == 2 and texts[1] == OTHER and texts[0].startswith(STORY if content[-9:-8] == b">" else STORY[:1000])
+
+
+@pytest.mark.parametrize("begin", ["Dear reader,", "Add", "2026", "0", "a;b"])
+def test_text_that_begins_as_a_chunk_does_is_whole(tmp_path, begin):
+    """Crawlers put chunks together, and leave the header."""
+    text = f"{begin}\n{STORY}"
+    told = response("http://a/1", text, "text/plain", coding="Transfer-Encoding: chunked\r\n")
+    (tmp_path / "a.warc").write_bytes(told)
+    assert la.dedup(tmp_path / "a.warc").clean()["text"].to_pylist() == [text]
+
+
+@pytest.mark.parametrize(
+    ("content", "coding", "why"),
+    [
+        (b"\x1f\x8b\x08\0" * 9, "gzip", "is damaged: its gzip data cannot be read"),
+        (b"\x28\xb5\x2f\xfd\0\1" * 9, "zstd", "is damaged: its zstd data cannot be read"),
+        (b"\x1f\x9d\x90" + bytes(99), "compress", "is packed as 'compress', which is not read"),
+        (b"\x89PNG\r\n\x1a\n\0", "none", "is a PNG image, by its first bytes"),
+        (b"%PDF-1.7\n\0", "identity", "is a PDF document, by its first bytes"),
+    ],
+)
+def test_content_that_is_no_text_is_left_out_and_named(tmp_path, caplog, content, coding, why):
+    path, told = tmp_path / "a.warc", response("http://a/3", content, coding=f"Content-Encoding: {coding}\r\n")
+    path.write_bytes(around([told, response("http://a/4", content, "", coding=f"Content-Encoding: {coding}\r\n")]))
+    assert la.dedup(path).clean()["text"].to_pylist() == [STORY, OTHER]
+    assert f"left out: {path}:2 {why}" in [one.getMessage() for one in caplog.records]
+
+
+@pytest.mark.parametrize("kind", ["application/xml", "text/xml; charset=utf-8", "application/vnd.wap.xhtml+xml"])
+def test_pages_that_are_sent_as_xml(tmp_path, kind):
+    feed = response("http://a/2", "<rss><p>A feed.</p></rss>", kind)
+    (tmp_path / "a.warc").write_bytes(response("http://a/1", '<?xml version="1.0"?>' + page(STORY), kind) + feed)
+    assert la.dedup(tmp_path / "a.warc").clean()["text"].to_pylist()[0] == STORY
 
 
 def test_a_limit_that_no_machine_has(tmp_path):

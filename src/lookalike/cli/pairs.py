@@ -85,6 +85,8 @@ def pairs(
     references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
     tell(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
     tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {verified})")
+    if summary["documents_skipped"]:
+        tell(f"  left out {summary['documents_skipped']:>9,}   (too large or unreadable: not compared)")
     if summary["cut_by_max_pairs"]:
         tell("  the list was cut by --max-pairs: there are more")
     tell(*(f"  warning: {warning}" for warning in summary["warnings"]))

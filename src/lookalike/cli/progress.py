@@ -25,15 +25,19 @@ def note_skipped(quiet: bool, *inputs: Any) -> None:
 
 
 class _Notes(logging.Handler):
-    """Prints what the library has to say, above the line of progress if there is one."""
+    """Prints what the library has to say, above the line of progress if there is one; each note once."""
 
     def __init__(self, bar: Bar | None) -> None:
         super().__init__()
-        self._bar = bar
+        self._bar, self._printed = bar, set[int]()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one note."""
-        write = partial(say, record.getMessage(), err=True)
+        note = record.getMessage()
+        if hash(note) in self._printed:  # files are read several times
+            return
+        self._printed.add(hash(note))
+        write = partial(say, note, err=True)
         if self._bar is None:
             write()
         else:

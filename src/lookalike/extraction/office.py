@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
@@ -32,12 +33,21 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _OFFICE, _TEXT, _DRAWING, _FORM = (
     f"{{urn:oasis:names:tc:opendocument:xmlns:{name}:1.0}}" for name in ("office", "text", "drawing", "form")
 )
-_UNSAID = (_FALLBACK, *(f"{space}moveFrom" for space in _WORD))  # a copy, and what was moved elsewhere
+_DRAWN = (  # diagrams, and titles in charts
+    "{http://schemas.openxmlformats.org/drawingml/2006/main}",
+    "{http://purl.oclc.org/ooxml/drawingml/main}",
+)
+_UNSAID = (_FALLBACK, *(f"{space}{name}" for space in _WORD for name in ("moveFrom", "del")))  # a copy; moved; deleted
 _APART = ("footnoteReference", "endnoteReference", "txbxContent")  # from the words around it
 _SAID_IN_WORD = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"} | dict.fromkeys(_APART, " ")
+_WORD_ART = "{urn:schemas-microsoft-com:vml}textpath"
 _SAID_IN_ODT = {f"{_TEXT}s": " ", f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
-_SILENT = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation")
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_FORMULA = "{http://www.w3.org/1998/Math/MathML}"
+_SILENT = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}note-citation", f"{_FORMULA}annotation")
+_TYPED = ("text", "textarea", "formatted-text", "number", "date", "time", "combobox")  # fields of forms
 _PACKAGE = "application/oebps-package+xml"
+_PICTURE, _MOST_PICTURES = re.compile(r"<(?:[\w.-]+:)?(?:img|image)\s", re.I), 1 / 2  # of the chapters
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".emf", ".wmf", ".svg", ".webp", ".bin", ".jp2", ".wdp")
 
 
@@ -90,8 +100,8 @@ class _Archive:
 
 
 def _key(name: str) -> str:
-    """Return what members are looked up by: some programs write other cases and slashes than they refer to."""
-    return name.replace("\\", "/").lstrip("/").lower()
+    """Return what members are looked up by: some programs write other cases, slashes and escapes than they refer to."""
+    return unquote(name.replace("\\", "/")).lstrip("/").lower()
 
 
 def elements(blocks: Iterable[bytes], name: str, silent: Collection[str] = ()) -> Iterator[Element]:
@@ -147,7 +157,8 @@ def text_of_docx(content: bytes, depth: int = 0) -> str:
         lines = (_said_in_part(archive, part, depth) for kind, part in [("", main), *related] if kind in kinds)
         return "\n".join(itertools.chain.from_iterable(lines))
 
-    text = archive.checked(said_in("", "footnotes", "endnotes"))
+    drawn = (_said_in_drawing(archive, part) for kind, part in related if kind in ("diagramData", "chart"))
+    text = archive.checked("\n".join([said_in("", "footnotes", "endnotes"), *itertools.chain.from_iterable(drawn)]))
     return text if text.strip() else said_in("header", "footer")
 
 
@@ -165,6 +176,14 @@ def _said_in_part(archive: _Archive, part: str, depth: int) -> list[str]:
     if not name:  # of the root, which ends last
         raise UnreadableError(f"is no Word document: {part.lstrip('/')} is none of its parts")
     return lines
+
+
+def _said_in_drawing(archive: _Archive, part: str) -> Iterator[str]:
+    """Yield the paragraphs of a diagram, and those of the titles of a chart."""
+    for element in archive.elements(part):
+        if _name_in(element, _DRAWN) == "p":
+            line = "".join(one.text or "" for one in element.iter() if _name_in(one, _DRAWN) == "t")
+            yield from filter(str.strip, [line])
 
 
 def _relations(archive: _Archive, part: str) -> dict[str, tuple[str, str]]:
@@ -219,10 +238,20 @@ def _said_in_word(element: Element) -> Iterator[str]:
     name = _name_in(element, _WORD)
     if name == "t" or _name_in(element, _FORMULAS) == "t":
         yield element.text or ""
-    elif name == "ddList":
-        chosen = [int(one.get(one.tag.replace("result", "val"), "0")) for one in element if _name_in(one, _WORD) == "result"]
-        entries = [one.get(one.tag.replace("listEntry", "val"), "") for one in element if _name_in(one, _WORD) == "listEntry"]
-        yield entries[chosen[0] if chosen else 0] if entries else ""
+    elif name in ("ddList", "checkBox"):
+        given = {_name_in(one, _WORD): one.get(one.tag.replace(_name_in(one, _WORD), "val"), "1") for one in element}
+        state = given.get("result", given.get("checked", given.get("default", "0")))
+        if name == "checkBox":
+            yield "\u2610" if state in ("0", "false", "off") else "\u2612"
+        else:
+            entries = [
+                one.get(one.tag.replace("listEntry", "val"), "") for one in element if _name_in(one, _WORD) == "listEntry"
+            ]
+            yield "".join(entries[int(state) : int(state) + 1])
+    elif name == "sym":
+        yield chr(int(element.get(element.tag.replace("sym", "char"), "20"), 16))
+    elif element.tag == _WORD_ART:
+        yield f" {element.get('string', '')} "
     elif name == "rt":
         yield " "
     yield _SAID_IN_WORD.get(name, "")
@@ -238,15 +267,40 @@ def _is_reading(element: Element) -> bool:
 
 
 def text_of_odt(content: bytes) -> str:
-    """Return the paragraphs and headings of a document, a line each; comments, and what was deleted, are left out."""
-    archive, lines = _Archive(content), []
-    for element in archive.elements("content.xml", _SILENT):
+    """Return the paragraphs and headings of a document, a line each; comments, and what was deleted, are left out.
+
+    Headers and footers are left out, unless there is nothing else.
+    """
+    archive = _Archive(content)
+    manifest = "META-INF/manifest.xml"
+    if manifest in archive and b"encryption-data" in b"".join(archive.blocks(manifest)):
+        raise UnreadableError("is encrypted")
+    text = archive.checked("\n".join(_said_in_member(archive, "content.xml", {"content.xml"})))
+    if text.strip() or "styles.xml" not in archive:
+        return text
+    return "\n".join(_said_in_member(archive, "styles.xml", {"styles.xml"}))
+
+
+def _said_in_member(archive: _Archive, name: str, before: set[str]) -> list[str]:
+    """Return the paragraphs of a part of a document, and the formulas and charts in it, which are parts of their own."""
+    lines = []
+    for element in archive.elements(name, _SILENT):
         if element.tag in (f"{_TEXT}p", f"{_TEXT}h"):
             lines.append("".join(_said_in_odt(element)))
             _empty(element)
+        elif element.tag == f"{_FORMULA}math":
+            lines.append("".join(element.itertext()))
+            _empty(element)
         elif element.tag.startswith(_FORM):
             lines += filter(None, [_filled_in(element)])
-    return archive.checked("\n".join(lines))
+        elif element.tag == f"{_DRAWING}object":
+            inside = _key(posixpath.normpath(f"{element.get(_LINK, '')}/content.xml"))
+            if inside in archive and inside not in before:
+                before.add(inside)
+                lines += _said_in_member(archive, inside, before)
+    if name == "content.xml" and not element.tag.startswith(_OFFICE):
+        raise UnreadableError("is no OpenDocument text")
+    return lines
 
 
 def _said_in_odt(element: Element) -> Iterator[str]:
@@ -261,9 +315,14 @@ def _said_in_odt(element: Element) -> Iterator[str]:
 
 
 def _filled_in(element: Element) -> str:
-    """Return what a control of a form was filled in with."""
-    chosen = {element.get(f"{_FORM}current-selected"), element.get(f"{_FORM}current-state")} & {"true", "checked"}
-    return element.get(f"{_FORM}current-value", "") or (element.get(f"{_FORM}label", "") if chosen else "")
+    """Return what a control of a form was filled in with, or is by itself."""
+
+    def given(name: str) -> str:
+        return element.get(f"{_FORM}current-{name}", element.get(f"{_FORM}{name}", ""))
+
+    if element.tag.removeprefix(_FORM) in _TYPED:
+        return given("value")
+    return element.get(f"{_FORM}label", "") if {given("selected"), given("state")} & {"true", "checked"} else ""
 
 
 def text_of_epub(content: bytes) -> str:
@@ -281,6 +340,7 @@ def text_of_epub(content: bytes) -> str:
         elif kind == "itemref":
             order.append(element.get("idref"))
     inside = [_chapter(items, one) for one in order]
+    n_pictures = inside.count("")
     inside = [posixpath.normpath(posixpath.join(posixpath.dirname(package), name)) for name in inside if name]
     if not inside:
         raise UnreadableError("names no chapters")
@@ -293,7 +353,11 @@ def text_of_epub(content: bytes) -> str:
         page = b"".join(archive.blocks(name))
         if not page.strip():
             raise UnreadableError(f"its chapter {name} is empty")
-        chapters.append(html_to_text(page_of(page), boilerplate=True))
+        markup = page_of(page)
+        chapters.append(html_to_text(markup, boilerplate=True))
+        n_pictures += not chapters[-1].strip() and _PICTURE.search(markup) is not None
+    if n_pictures > _MOST_PICTURES * (n_chapters := len(order)) and any(map(str.strip, chapters)):
+        raise UnreadableError(f"has {counted(n_pictures, 'chapter')} of pictures, of {n_chapters}, which are not read")
     return archive.checked("\f".join(chapters))
 
 

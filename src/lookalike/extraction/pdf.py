@@ -15,6 +15,10 @@ _COVER = 30  # words that a portfolio has on its own page, at most: its document
 _BUTTON, _CHECK_BOX, _RADIO_BUTTON, _COMBO_BOX, _LIST_BOX, _SIGNATURE = 1, 2, 3, 4, 5, 7  # kinds of fields
 _LONG = 20  # characters of a value that no other text of the page has by chance
 _LINK, _POPUP, _WIDGET = 2, 16, 20  # kinds of annotations
+_FEW = 10  # words, fewer than a page that was read has, but what a scanner stamps on each
+_PICTURED, _FULL, _MOST_UNREAD = 1 / 3, 0.8, 1 / 8  # of a page, that pictures cover; of the pages
+_WORD = re.compile(r"\w")
+_NAMELESS = re.compile("[\0\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")  # of fonts that do not tell which they are
 _HIDDEN = 1 << 1
 _XFA_DATA = "{http://www.xfa.org/schema/xfa-data/1.0/}data"
 _HYPHEN = re.compile("[\x02\ufffe]")  # which ended a line, by version of PDFium
@@ -42,14 +46,55 @@ def text_of(content: bytes) -> str:
         except pdfium.PdfiumError as error:
             raise UnreadableError(f"page {number + 1} cannot be read: {str(error).rstrip('.')}") from None
     text = "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages).replace("\r\n", "\n")
-    if not text.strip():
-        raise UnreadableError(f"has no text ({counted(len(pages), 'page')}): if it is scanned, OCR adds it, as ocrmypdf does")
+    if what := _not_read(document, pages):
+        raise UnreadableError(f"{what}: if it is scanned, OCR adds it, as ocrmypdf does")
     values = [f"{name}: {value}" for name, value in filled_in if not _is_drawn(value, text, text)]
     text = "\n".join([text, *values])
     n_files = pdfium.raw.FPDFDoc_GetAttachmentCount(document)
     if n_files and len(text.split()) < _COVER:
         raise UnreadableError(f"has hardly any text but that of {counted(n_files, 'attached file')}: save and read these")
     return text
+
+
+def _not_read(document: Any, pages: list[str]) -> str:
+    """Say what of a document is pictures in place of text: all, or more pages than those of its cover and plates.
+
+    Where other pages of pictures have text, OCR has read all of them, and found none on these.
+    """
+    n_words = [len(page.split()) if _WORD.search(page) else 0 for page in pages]
+    if not any(n_words):
+        return f"has no text ({counted(len(pages), 'page')})"
+    unread = []
+    for i, n in enumerate(n_words):
+        if n < _FEW and _covered(document[i], pages[i]) > (_FULL if n else _PICTURED) and not _is_invisible(document[i]):
+            unread.append(i + 1)
+    if len(unread) <= _MOST_UNREAD * len(pages) or any(
+        n >= _FEW and _covered(document[i], pages[i]) > _FULL for i, n in enumerate(n_words)
+    ):
+        return ""
+    where = f"{counted(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
+    return f"has hardly any text beside pictures on {where}"
+
+
+def _is_invisible(page: Any) -> bool:
+    """Tell whether text of a page is not drawn, as that of OCR is not."""
+    import pypdfium2.raw as raw
+
+    texts = page.get_objects([raw.FPDF_PAGEOBJ_TEXT])
+    return any(raw.FPDFTextObj_GetTextRenderMode(one) == raw.FPDF_TEXTRENDERMODE_INVISIBLE for one in texts)
+
+
+def _covered(page: Any, text: str) -> float:
+    """Return how much of a page pictures, or drawings that are all it has, cover; all, if its text is of unknown characters."""
+    import pypdfium2.raw as raw
+
+    has_words = _WORD.search(text)
+    if not has_words and _NAMELESS.search(text):
+        return 1.0
+    kinds = [raw.FPDF_PAGEOBJ_IMAGE] if has_words else [raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM]
+    width, height = page.get_size()
+    bounds = [one.get_bounds() for one in page.get_objects(kinds, max_depth=1)]
+    return float(sum((right - left) * (top - bottom) for left, bottom, right, top in bounds) / (width * height))
 
 
 def _text_of_page(document: Any, number: int) -> str:
@@ -96,10 +141,10 @@ def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[int, str, s
             (left, right), (bottom, top) = sorted((rect.left, rect.right)), sorted((rect.bottom, rect.top))
             if kind == _WIDGET and document.formenv:
                 name, value, is_drawn = _said_by_field(document.formenv, one)
-                yield place, name, value, (left, bottom, right, top) if is_drawn else ()
+                yield place, name, value or _rich(one, b"RV"), (left, bottom, right, top) if is_drawn else ()
             else:
                 said = _string(raw.FPDFAnnot_GetStringValue, one, b"V" if kind == _WIDGET else b"Contents")
-                yield place, "", said, (left, bottom, right, top)
+                yield place, "", said or _rich(one, b"RC"), (left, bottom, right, top)
         raw.FPDFPage_CloseAnnot(one)
 
 
@@ -115,6 +160,8 @@ def _said_by_field(form: Any, one: Any) -> tuple[str, str, bool]:
         state = _string(raw.FPDFAnnot_GetStringValue, one, b"AS")
         if raw.FPDFAnnot_IsChecked(form, one):
             state = _string(raw.FPDFAnnot_GetFormFieldExportValue, form, one) or state
+        elif kind == _CHECK_BOX:  # which programs check without a state
+            state = _string(raw.FPDFAnnot_GetStringValue, one, b"V") or state
         return name, "" if state == "Off" else state, False
     value = _string(raw.FPDFAnnot_GetFormFieldValue, form, one)
     if kind in (_COMBO_BOX, _LIST_BOX):
@@ -122,6 +169,15 @@ def _said_by_field(form: Any, one: Any) -> tuple[str, str, bool]:
         chosen = [entry for entry in entries if raw.FPDFAnnot_IsOptionSelected(form, one, entry)]
         value = ", ".join(_string(raw.FPDFAnnot_GetOptionLabel, form, one, entry) for entry in chosen) or value
     return name, value, kind != _LIST_BOX
+
+
+def _rich(one: Any, key: bytes) -> str:
+    """Return a text that is given with its looks alone, as XHTML."""
+    import pypdfium2.raw as raw
+
+    from ..text.html import html_to_text
+
+    return html_to_text(_string(raw.FPDFAnnot_GetStringValue, one, key), boilerplate=True)
 
 
 def _string(ask: Any, *about: Any) -> str:

@@ -193,8 +193,12 @@ def _on_web(url: Url) -> Place:
 
 
 def _refuse_empty(
-    folder: Path | Url, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, kind: str = "folder"
+    folder: Path | Url, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, before: int,
+    kind: str = "folder",
 ) -> list[Place]:  # fmt: skip
+    """Refuse a folder of which no file is read, unless more files are excluded than before it."""
+    if skipped.counts["excluded"] > before:
+        return []
     wanted = patterns.wanted
     what = f"that matches {' or '.join(map(repr, wanted))}" if wanted else f"with a known suffix ({listed(formats)})"
     left = skipped.to_dict()
@@ -238,9 +242,10 @@ def find_places(
         from .archives import unpack  # here, for what is not needed to start
 
         with skipped.passing(passing):
+            before = skipped.counts["excluded"]
             inside = unpack(place, patterns, readable, skipped, kinds)
             if not inside and not place.found:
-                _refuse_empty(place.path, patterns, formats, skipped, "archive")
+                _refuse_empty(place.path, patterns, formats, skipped, before, "archive")
             found += inside if format is not None else without_accounts(inside, skipped)
     return found
 
@@ -254,28 +259,35 @@ def _places_of(
     if not isinstance(name, str) or not name:
         raise InputDataError(f"a path must be a text that is not empty; got {name!r}")
 
-    def named(found: Sequence[Place], name: str | Url) -> list[Place]:
-        """Return those of the files that a path or a glob names that are not excluded; count the others."""
-        apart: tuple[list[Place], list[Place]] = [], []
-        for place in found:
-            apart[place.root is None and not patterns.named(place.path, name)].append(place)
-        for place in apart[1]:
-            skipped.add("excluded", place.name)
-        return apart[0]
-
     if name == "-":
         return [_copied(spool(name, format, formats))]
-    if (url := as_url(name)) is not None:
-        if url.scheme in WEB:
-            return [_on_web(url)]
-        return named(_on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped), url)
-    if is_glob(name) and not os.path.lexists(name):
-        return named(_by_glob(name, skipped), name)
-    status, path = _status(name), Path(name)
+    url, before = as_url(name), skipped.counts["excluded"]
+    path = Path(name) if url is None else url
+    globbed = is_glob(name) and not os.path.lexists(name) if url is None else is_glob(url.key)
+    if not globbed and path.name and not patterns.reads(path):
+        skipped.add("excluded", str(path))
+        return []
+
+    def wanted(found: Sequence[Place], glob: str | Url) -> list[Place]:
+        """Return those of the files that a glob names that are not excluded; count the others."""
+        excluded = [place for place in found if place.root is None and not patterns.reads(place.path, glob)]
+        for place in excluded:
+            skipped.add("excluded", place.name)
+        return [place for place in found if place not in excluded]
+
+    if url is not None and url.scheme in WEB:
+        return [_on_web(url)]
+    if url is not None:
+        found = _on_store(url, patterns, suffixes, skipped, kinds) or _refuse_empty(url, patterns, formats, skipped, before)
+        return wanted(found, url) if globbed else found
+    if globbed:
+        return wanted(_by_glob(name, skipped), name)
+    status = _status(name)
     if stat.S_ISDIR(status.st_mode):
-        return _in_folder(path, patterns, suffixes, skipped, kinds) or _refuse_empty(path, patterns, formats, skipped)
+        found = _in_folder(Path(name), patterns, suffixes, skipped, kinds)
+        return found or _refuse_empty(path, patterns, formats, skipped, before)
     if stat.S_ISREG(status.st_mode):
-        return named([_place(path, path.name, status)], name)
+        return [_place(Path(name), path.name, status)]
     return [_copied(spool(name, format, formats, status))]
 
 

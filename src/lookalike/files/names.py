@@ -99,12 +99,10 @@ class Patterns(NamedTuple):
         """Return the same for what is inside a folder."""
         return self._replace(above=_whole(folder))
 
-    def named(self, path: str | os.PathLike[str], name: str | os.PathLike[str]) -> bool:
-        """Tell whether a file is read that a path or a glob names."""
-        if not self.unwanted:
-            return True
-        given, parts = _whole(name), _whole(path)
-        fixed = next((number for number, part in enumerate(given) if has_magic(part) or "{" in part), len(given) - 1)
+    def reads(self, path: str | os.PathLike[str], glob: str | os.PathLike[str] = "") -> bool:
+        """Tell whether a file or folder is read that is named itself, or by a glob."""
+        parts, given = _whole(path), _whole(glob) if glob else ()
+        fixed = next((number for number, part in enumerate(given) if has_magic(part) or "{" in part), len(parts) - 1)
         return not self._replace(above=parts[:fixed]).excludes(parts[fixed:])
 
     def excludes(self, parts: Sequence[str]) -> bool:
@@ -148,7 +146,7 @@ def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
         return matches(parts, pattern[1:]) or (bool(parts) and parts[0][:1] != "." and matches(parts[1:], pattern))
     if not parts or (parts[0][:1] == "." and pattern[0][:1] != "."):
         return False
-    return fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])
+    return (parts[0] == pattern[0] or fnmatchcase(parts[0], pattern[0])) and matches(parts[1:], pattern[1:])
 
 
 def says_hidden(patterns: Sequence[str]) -> bool:

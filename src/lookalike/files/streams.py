@@ -192,9 +192,10 @@ def _decompressed(raw: Any, packing: str | None, gaps: bool) -> Any:
     return _Unpacked(raw, {"gzip": _Gzip, "bz2": _bz2, "xz": _xz}[packing], packing)
 
 
-def gunzipped(content: bytes) -> Any:
-    """Return what reads the content of some bytes, which are one or more members of gzip."""
-    return _Unpacked(io.BytesIO(content), _Gzip, "gzip")
+def inflated(content: bytes) -> Any:
+    """Return what reads the content of some bytes: members of gzip, or data of zlib, or such without a header."""
+    bits = zlib.MAX_WBITS * (1 if content[:1] in (b"\x1f", b"x") else -1)
+    return _Unpacked(io.BytesIO(content), partial(_Gzip, bits + 32 * (bits > 0)), "gzip")
 
 
 def _bz2() -> Any:
@@ -212,8 +213,8 @@ def _xz() -> Any:
 class _Gzip:
     """What decompresses one member of gzip, as ``BZ2Decompressor`` does a stream."""
 
-    def __init__(self) -> None:
-        self._one = zlib.decompressobj(zlib.MAX_WBITS + 16)
+    def __init__(self, bits: int = zlib.MAX_WBITS + 16) -> None:
+        self._one = zlib.decompressobj(bits)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._one, name)  # eof, unused_data

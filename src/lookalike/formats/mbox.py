@@ -15,8 +15,8 @@ from .format import EXPANSION, Selection
 from .parsed import ParsedRecords
 from .split import FinalError, Record, Split
 
-_BEGIN = re.compile(rb"From [^\n]{0,999}\n(?:>From [^\n]{0,999}\n)?[!-9;-~]{1,99}[ \t]*:")
-_POSTMARKS = re.compile(rb"\A[^\n]*(?:\n|\Z)(?:>From [^\n]*\n)?")
+_BEGIN = re.compile(rb"From [^\n]{0,999}\n(?:>From [^\n]{0,199}\n){0,5}[!-9;-~]{1,99}[ \t]*:")
+_POSTMARKS = re.compile(rb"\A[^\n]*(?:\n|\Z)(?:>From [^\n]*\n)*")
 _BEFORE = b"\xef\xbb\xbf\r\n\t "  # that a mailbox may begin with
 _SEPARATOR = re.compile(rb"\n" + _BEGIN.pattern)
 _AFTER_EMPTY = (b"\n", b"\n\r")

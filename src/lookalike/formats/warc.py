@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,15 +14,16 @@ from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
-from ..files.signatures import LOOKED_AT, is_texty, kind_of
-from ..files.streams import BLOCK, DamagedError, Gap, compressed, compression_of, gunzipped, read_blocks
+from ..files.signatures import LOOKED_AT, described, is_texty, kind_of, packing_of
+from ..files.streams import BLOCK, DamagedError, Gap, compressed, compression_of, inflated, read_blocks
 from .format import EXPANSION, Format, Selection
 from .parsed import ParsedRecords
 from .split import Record, Split
 
 _COLUMNS = {"uri": "warc-target-uri", "date": "warc-date", "record_id": "warc-record-id",
             "language": "warc-identified-content-language"}  # fmt: skip
-_PAGES = ("text/html", "application/xhtml+xml")
+_PAGES = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
+_XML = ("text/xml", "application/xml")
 _UNTOLD = ("", "*/*", "unknown/unknown", "application/unknown")  # what servers say of what they do not know
 _MOST_HEADERS = 1 << 17  # bytes
 _WINDOW = 4 << 20  # bytes of a record of whatever size in which the next one is looked for
@@ -45,7 +45,10 @@ _MARKUP = re.compile(
 _ONLY_FIELDS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\n]*\n)+\r?\n")
 _FIRST_LINE = re.compile(rb"(?:HTTP|WARC)/", re.I)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"';,\s]+)", re.I)
-_CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "brotli", "zstd": "zstd"}
+_CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "gzip", "br": "brotli", "zstd": "zstd"}
+_FEW = 64  # bytes that are read at a time of damaged data, so that as many are lost at most
+_CHUNK = re.compile(rb"\s*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class Warc(ParsedRecords):
@@ -101,7 +104,10 @@ class Warc(ParsedRecords):
             row["uri"] = row["uri"] and row["uri"].strip("<>")
             name = f"{row['uri']} {row['date']}" if row["uri"] else f"the record at byte {record.begin} of the content"
             row |= {"id": name, "content_type": record.content_type or None}
-            yield row, UnreadableError(record.damage) if record.damage else _document(record, row, split, number)
+            try:
+                yield row, UnreadableError(record.damage) if record.damage else _document(record, row, split, number)
+            except UnreadableError as error:
+                yield row, error
 
 
 def _document(record: _Record, row: Record, split: Split, number: int) -> bytes | None:
@@ -114,8 +120,15 @@ def _document(record: _Record, row: Record, split: Split, number: int) -> bytes 
         return None
     if record.is_untold:
         row["content_type"] = "text/html" if _MARKUP.match(content) else "text/plain"
-    is_page = row["content_type"] in _PAGES and record.kind != "conversion"
+    if (kind := kind_of(content[:LOOKED_AT])) is not None:
+        raise UnreadableError(described(kind).partition(":")[0])
+    is_page = record.kind != "conversion" and _is_page(row["content_type"], content)
     return (b"h" if is_page else b"t") + _as_utf8(content, record.charset)
+
+
+def _is_page(kind: str, content: bytes) -> bool:
+    """Tell whether content is a page by its type, or, if it is XML, by how it begins."""
+    return kind in _PAGES or (kind in _XML and _MARKUP.match(content) is not None)
 
 
 @dataclass(slots=True)
@@ -161,10 +174,14 @@ class _Record:
             return True
         if self.kind not in ("response", "resource"):
             return False
-        if self.is_untold:
+        if not self.is_untold and self.content_type not in _XML:
+            return self.content_type in _PAGES or (self.content_type.startswith("text/") and self.content_type != "text/dns")
+        try:
             head = _content_of(self, LOOKED_AT)
-            return bool(head.strip() and not kind_of(head) and (_MARKUP.match(head) or is_texty(head)))
-        return self.content_type in _PAGES or (self.content_type.startswith("text/") and self.content_type != "text/dns")
+        except UnreadableError:  # said when it is read
+            return True
+        is_text = self.content_type == "text/xml" or (self.is_untold and is_texty(head) and bool(head.strip()))
+        return not kind_of(head) and (is_text or _MARKUP.match(head) is not None)
 
 
 class _Bytes:
@@ -365,49 +382,53 @@ def _content_of(record: _Record, most: int) -> bytes:
         name = _CODINGS.get(coding.strip())
         if name is not None:
             content = _unpacked(content, name, most)
-    return content[:most]
+        elif coding.strip() not in ("", "identity", "none") and _CONTROL.search(content, 0, LOOKED_AT):
+            raise UnreadableError(f"is packed as {coding.strip()!r}, which is not read")
+    return _unpacked(content, "gzip", most) if packing_of(content) == "gzip" else content[:most]
 
 
-def _pieces(read: Callable[[int], bytes], most: int) -> Iterator[bytes]:
+def _pieces(read: Callable[[int], bytes], most: int, size: int) -> Iterator[bytes]:
     """Read up to so many bytes, not all at once."""
-    while most > 0 and (block := read(min(most, BLOCK))):
+    while most > 0 and (block := read(min(most, size))):
         most -= len(block)
         yield block
 
 
 def _whole(content: bytes) -> bytes:
-    """Put chunks together; what is not in chunks is returned as it is."""
-    found, at = [], 0
-    while head := re.compile(rb"([0-9a-fA-F]{1,15})[^\r\n]*\r?\n").match(content, at):
-        size = int(head[1], 16)
-        found.append(content[head.end() : head.end() + size])
-        at = head.end() + size
-        at += 2 if content[at : at + 2] == b"\r\n" else 1
-        if size == 0:
+    """Put chunks together; what is in none is taken as it is, as all that comes after one of another size than it says."""
+    found: list[bytes] = []
+    at = 0
+    while (head := _CHUNK.match(content, at)) is not None:
+        end = head.end() + int(head[1], 16)
+        if end == head.end() and (found or not content[end:].strip()):
+            return b"".join(found)
+        is_cut = end > len(content) and (found or head[0].endswith(b"\r\n"))
+        if end == head.end() or not (is_cut or end == len(content) or content[end : end + 1] in (b"\r", b"\n")):
             break
-    return b"".join(found) if at else content
+        found.append(content[head.end() : end])
+        at = end
+    return b"".join(found) + content[at:]
 
 
 def _unpacked(content: bytes, name: str, most: int) -> bytes:
     """Decompress up to so many bytes: those before damage, or all as they are if none are packed and they look like text."""
     found: list[bytes] = []
-    try:
-        if name == "deflate":  # with a header of zlib, or, as some servers send it, without
-            one = zlib.decompressobj(zlib.MAX_WBITS * (1 if content[:1] == b"x" else -1))
-            found.append(one.decompress(content, most))
-        elif name == "gzip":
-            found.extend(_pieces(gunzipped(content).read, most))
-        else:
-            with pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
-                found.extend(_pieces(stream.read, most))
-    except (EOFError, OSError, zlib.error):
-        return b"".join(found) or (b"" if b"\0" in content[:BLOCK] else content)
-    return b"".join(found)
+    for size in (BLOCK, _FEW):
+        found.clear()
+        try:
+            with inflated(content) if name == "gzip" else pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
+                found.extend(_pieces(stream.read, most, size))
+            return b"".join(found)
+        except (EOFError, OSError):
+            continue
+    if not found and _CONTROL.search(content, 0, LOOKED_AT):
+        raise UnreadableError(f"is damaged: its {name} data cannot be read")
+    return b"".join(found) or content
 
 
 def _as_utf8(content: bytes, charset: str | None) -> bytes:
     """Return bytes in UTF-8, if they are of the charset that the server named."""
-    if charset is None:
+    if charset is None or _is_utf8(content):
         return content
     # Browsers read Latin-1 as the code page of Windows, whose quotation marks many pages have.
     latin = charset.lower().replace("_", "-") in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
@@ -415,6 +436,13 @@ def _as_utf8(content: bytes, charset: str | None) -> bytes:
         with suppress(LookupError, ValueError):
             return content.decode(name).encode()
     return content
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Tell whether bytes are UTF-8, as text of another charset hardly ever is, whatever a server says of it."""
+    with suppress(UnicodeDecodeError):
+        return b"\x1b" not in content and not content.isascii() and bool(content.decode())
+    return False
 
 
 FORMAT = Warc("warc", *packed(".warc", ".wet"))

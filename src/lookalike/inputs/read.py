@@ -202,11 +202,13 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
 
 
 def tell_unreadable(source: Split, batch: Batch) -> None:
-    """Say which documents are left out because they cannot be read."""
-    if batch.unreadable:
+    """Say which documents are left out because they cannot be read, or are too large."""
+    large = () if batch.skipped is None else np.flatnonzero(batch.skipped).tolist()
+    left = dict.fromkeys(large, "is larger than --max-document (max_document)") | batch.unreadable
+    if left:
         import logging  # here, for what is not needed to start
 
-        for place, why in batch.unreadable.items():
+        for place, why in left.items():
             logging.getLogger("lookalike").warning(
                 printable(spoken(f"left out: {source.label(int(batch.numbers[place]))} {why}"))
             )

@@ -21,7 +21,7 @@ from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
 from ..settings.settings import PairSettings, Settings
 from ..steps.exact import Sets, ends, hollow
-from ..steps.totals import BYTES, EMPTY, N
+from ..steps.totals import BYTES, EMPTY, SKIPPED, N
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
@@ -122,9 +122,9 @@ class PairsResult(Brief):
     Attributes
     ----------
     summary : dict
-        documents (without reference documents), reference documents, pairs, candidate pairs (those that were compared; their
-        number depends on chance where buckets are large), whether ``max_pairs`` cut the list, text bytes, seconds, peak memory,
-        plan.
+        documents (without reference documents), reference documents, documents left out, pairs, candidate pairs (those
+        that were compared; their number depends on chance where buckets are large), whether ``max_pairs`` cut the list,
+        text bytes, seconds, peak memory, plan.
     """
 
     def __init__(
@@ -178,7 +178,10 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
         ("pairs compared", f"{s['candidate_pairs']:,}"),
         ("recall planned", f"{s['recall_planned']:.4f}"),
     ]  # fmt: skip
-    left_out = [("without any token", s["empty"], "they match nothing")]
+    left_out = [
+        ("without any token", s["empty"], "they match nothing"),
+        ("left out", s["documents_skipped"], "too large or unreadable: not compared"),
+    ]
     warnings = [spoken("The list was cut by --max-pairs (max_pairs=): there are more pairs.")] if s["cut_by_max_pairs"] else []
     if job.verify != "exact":
         warnings.append("Scores are estimates: some pairs below the threshold are listed, and some above it are not.")
@@ -250,6 +253,7 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "documents": n_documents,
         "reference": found.boundary,
         "empty": int(found.totals[EMPTY]),
+        "documents_skipped": int(found.totals[SKIPPED]),
         "pairs": n_pairs,
         "candidate_pairs": n_candidates,
         "cut_by_max_pairs": cut or left_out,

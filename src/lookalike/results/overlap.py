@@ -219,7 +219,7 @@ class OverlapResult(Brief):
     @property
     def summary(self) -> dict[str, int]:
         """Counts: documents, references, empty_references, short_references, common_references, contaminated_references,
-        overlapping, matches, skipped (too large)."""
+        overlapping, matches, skipped (too large or unreadable)."""
         names = {"empty_references": "empty", "short_references": "short", "common_references": "common",
                  "contaminated_references": "contaminated"}  # fmt: skip
         return {

@@ -190,6 +190,7 @@ def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Ca
 
     def decorate(function: Callable[[Any, S], R]) -> Callable[Concatenate[Any, P], R]:
         known = entries(options)
+        needed = {name for name, entry in known.items() if entry.default is MISSING}
 
         @from_caller
         @wraps(function)
@@ -199,6 +200,8 @@ def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Ca
                 raise TypeError(f"{function.__name__}() takes 1 positional argument but {1 + len(args)} were given")
             if data is MISSING:
                 raise TypeError(f"{function.__name__}() missing 1 required positional argument: 'data'")
+            for name in needed - given.keys():
+                raise TypeError(f"{function.__name__}() missing 1 required keyword-only argument: {name!r}")
             return function(data, settings(**given))  # type: ignore[call-arg]
 
         own = inspect.signature(function)

@@ -31,6 +31,12 @@ _NO_CODE = re.compile(r"\s*</?[a-z]|.*?</?(?:head|body)\b", re.I | re.S)
 _NEXT_TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>|<!--", re.I)
 
 _DECLARED = re.compile(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)", re.ASCII)  # of XHTML
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.ASCII | re.I)
+_TWO_BYTES = (  # without a mark of the order of bytes
+    (re.compile(rb"(?:\s\0)*(?:<\0|[^\0]\0[^\0]\0[^\0]\0)"), "utf-16-le"),
+    (re.compile(rb"(?:\0\s)*(?:\0<|\0[^\0]\0[^\0]\0[^\0])"), "utf-16-be"),
+)
+_MOSTLY = 4  # characters that are whole for one that is not
 
 _SPACE = " \t\n\f\r"
 _SPACES = re.compile(r"[ \t\n\f\r]+")
@@ -279,16 +285,33 @@ def _put(ranges: list[tuple[int, int]], begin: int, end: int) -> None:
 def page_of(content: bytes) -> str:
     """Return a page whose encoding is not given: UTF-8 if it can be that, else what it says itself, or looks like.
 
-    Text of another encoding is hardly ever valid UTF-8, but for encodings of escapes, and of two bytes a character.
+    Text of another encoding is hardly ever valid UTF-8, but for encodings of escapes, and of two bytes a character; nor mostly
+    valid, as what was cut within a character is.
     """
     if b"\x1b" not in content and b"\0" not in content:
         with suppress(UnicodeDecodeError):
             return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig", "replace")
+        n_faults = text.count("\ufffd")
+        if len(text) - len(text.encode("ascii", "ignore")) > (_MOSTLY + 1) * n_faults:
+            return text
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
 
-    declared = _DECLARED.match(content)
-    name = declared and map_encoding_to_html5(declared[1].decode(), fallback_utf8=False)
-    if name:
-        with suppress(LookupError, UnicodeDecodeError):
-            return content.decode(name)
-    return str(bytes_to_str(content, detect_encoding(content, from_html_meta=True) or "utf-8"))
+    name = next((name for pattern, name in _TWO_BYTES if pattern.match(content)), None)
+    if name is None:
+        declared = _declared(content)
+        name = declared and map_encoding_to_html5(declared, fallback_utf8=False)
+    if name is None or (name.startswith("utf-") and b"\0" not in content):  # which it is not
+        name = detect_encoding(content, from_html_meta=False) or "utf-8"
+    with suppress(LookupError, UnicodeDecodeError):
+        return content.decode(name).removeprefix("\ufeff")
+    return str(bytes_to_str(content, name, "replace"))
+
+
+def _declared(content: bytes) -> str | None:
+    """Return the encoding that a page says, wherever it does, or as XML."""
+    if found := _DECLARED.match(content):
+        return found[1].decode()
+    tags = _tokens(content.decode("latin-1"))
+    metas = (_CHARSET.search(attributes) for _, _, name, attributes in tags if name == "meta")
+    return next((found[1] for found in metas if found), None)
