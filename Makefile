@@ -40,6 +40,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/check_layers.py
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs src tools examples benchmarks reproduction
 
 # Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors.
 docs: install
