@@ -20,6 +20,7 @@ from types import FrameType
 
 import uvicorn
 import uvloop
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import shown
@@ -188,7 +189,7 @@ def _run(sockets: list[socket.socket], guard: Guard, store: Store | None) -> Non
     sys.setswitchinterval(SWITCH_SECONDS)
 
     config = uvicorn.Config(
-        guard, http="httptools", ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
+        guard, http=HttpToolsProtocol, ws="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         proxy_headers=False, server_header=False, backlog=BACKLOG, timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=1,
         limit_concurrency=guard.limits.connections,
     )  # fmt: skip
