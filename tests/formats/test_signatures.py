@@ -119,12 +119,19 @@ def test_documents_of_another_kind_are_left_out_and_named(tmp_path, caplog, name
     ]
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.orc", "a.arrow", "a.db", "a.txt", "a.zip", "a.tar"])
+@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.orc", "a.arrow", "a.db", "a.txt"])
 def test_a_parquet_file_of_another_name(tmp_path, name):
     parquet(tmp_path / name)
     with pytest.raises(la.InputDataError, match=rf"{name}: is a Parquet file, .*: name it \.parquet, or pass format='parquet'"):
         la.dedup(tmp_path / name)
     assert la.dedup(tmp_path / name, format="parquet").keep.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tgz"])
+def test_what_is_no_archive_is_named(tmp_path, name):
+    parquet(tmp_path / name)
+    with pytest.raises(la.InputDataError, match=rf"{name}: is a Parquet file, by its first bytes: name it \.parquet$"):
+        la.dedup(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.orc"])
