@@ -407,11 +407,13 @@ def _whole(content: bytes) -> bytes:
 def _unpacked(content: bytes, name: str, most: int) -> bytes:
     """Decompress up to so many bytes: those before damage, or all as they are if none are packed."""
     found: list[bytes] = []
-    for size in (BLOCK, _FEW):
+    for size in (BLOCK, BLOCK >> 8, _FEW):  # what a piece would have had before the damage comes in smaller ones
+        known = sum(map(len, found))
         found.clear()
         try:
             with inflated(content) if name == "gzip" else pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
-                found.extend(_pieces(stream.read, most, size))
+                found.extend(_pieces(stream.read, known, BLOCK))
+                found.extend(_pieces(stream.read, most - known, size))
             return b"".join(found)
         except (EOFError, OSError):
             continue
