@@ -110,3 +110,13 @@ def test_what_a_page_says_of_its_encoding_late_or_wrongly(tmp_path, text, head, 
     (tmp_path / "a.html").write_text(page(f"<p>{text}</p>"), encoding="utf-8")
     (tmp_path / "b.html").write_bytes(page(f"<p>{text}</p>", head).encode(encoding) + end)
     assert la.dedup(tmp_path, threshold=1.0).decisions["reason"].to_pylist()[1] in ("exact", "near")
+
+
+@pytest.mark.parametrize(
+    "content", [bytes(range(256)) * 4, b"\0" * 99, b"\x1f\x9d\x90\1\2\3", b"\xff" * 4 + b"\xa8\0\0\0\x10\0\0\0\1"]
+)
+def test_what_is_no_page_is_left_out_and_named(tmp_path, caplog, content):
+    (tmp_path / "a.html").write_bytes(page(f"<p>{POLISH}</p>", "\x0c\x1b").encode())
+    (tmp_path / "b.html").write_bytes(content)
+    assert la.dedup(tmp_path).decisions["reason"].to_pylist() == ["kept", "skipped"]
+    assert caplog.records[0].getMessage().startswith(f"left out: {tmp_path}/b.html is ")

@@ -81,6 +81,24 @@ def test_kept_messages_are_whole_whatever_is_in_them_and_whatever_the_blocks_are
             assert (tmp_path / "out/a.mbox").read_bytes() == b"".join(raw)
 
 
+@pytest.mark.parametrize(("more", "expected"), [(0, 3), (-1, 3), (1, 3), (7, 5), (-40, 5), (20_000, 5), (10**9, 5)])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_length_that_is_right_tells_where_a_message_ends(tmp_path, monkeypatch, end, more, expected):
+    """Whatever begins like a message before; a wrong one is not believed."""
+    quoted = message(2, STORY).decode()
+    body = f"I got this:\n\n{quoted}What do you say?\n".replace("\n", end)
+    line = "From anna@example.org Mon Nov  2 10:00:00 2026"
+    first = f"{line}{end}Content-Length: {len(body) + more}{end}Subject: s{end}{end}{body}{end}".encode()
+    whole = first + message(3, OTHER) + first
+    for size in (13, 1 << 22):
+        monkeypatch.setattr(streams, "BLOCK", size)
+        (tmp_path / "a.mbox").write_bytes(whole)
+        result = la.dedup(tmp_path / "a.mbox", threshold=1.0, max_document=30_000)
+        assert result.decisions.num_rows == expected
+        result.write(tmp_path / "out/", force=True)
+        assert (tmp_path / "out/a.mbox").read_bytes() == first + message(3, OTHER)
+
+
 @pytest.mark.parametrize(
     "first", [b"From nobody\n\nFrom the start no header\n\n", b"\n\r\n", b"\xef\xbb\xbf", b"From a\n no header\n"]
 )

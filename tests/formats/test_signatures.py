@@ -94,6 +94,7 @@ OTHERS = {
     "a PNG image": b"\x89PNG\r\n\x1a\n\0\0", "a PDF document": b"%PDF-1.4\n1 0 obj <</Type/Catalog>> endobj", "a ZIP archive": b"PK\x03\x04\x14",
     "a JPEG image": b"\xff\xd8\xff\xe0", "an RTF document": b"{\\rtf1\\ansi Some words.}", "an ARC file": b"filedesc://a.arc 0.0.0.0 1 text/plain 9",
     "a SQLite database": b"SQLite format 3\0\x10", "an old, or encrypted, Office document": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    "an Arrow file": b"\xff\xff\xff\xff\xa8\0\0\0\x10\0\0\0", "compressed data of a kind": b"\x04\x22\x4d\x18" * 9,
     "gzip data twice over": gzip.compress(ROWS),
 }  # fmt: skip
 
@@ -124,6 +125,13 @@ def test_a_parquet_file_of_another_name(tmp_path, name):
     with pytest.raises(la.InputDataError, match=rf"{name}: is a Parquet file, .*: name it \.parquet, or pass format='parquet'"):
         la.dedup(tmp_path / name)
     assert la.dedup(tmp_path / name, format="parquet").keep.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tgz"])
+def test_what_is_no_archive_is_named(tmp_path, name):
+    parquet(tmp_path / name)
+    with pytest.raises(la.InputDataError, match=rf"{name}: is a Parquet file, by its first bytes: name it \.parquet$"):
+        la.dedup(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.orc"])

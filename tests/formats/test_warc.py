@@ -198,9 +198,10 @@ def test_text_that_begins_as_a_chunk_does_is_whole(tmp_path, begin):
 @pytest.mark.parametrize(
     ("content", "coding", "why"),
     [
-        (b"\x1f\x8b\x08\0" * 9, "gzip", "is damaged: its gzip data cannot be read"),
-        (b"\x28\xb5\x2f\xfd\0\1" * 9, "zstd", "is damaged: its zstd data cannot be read"),
-        (b"\x1f\x9d\x90" + bytes(99), "compress", "is packed as 'compress', which is not read"),
+        (b"\x1f\x8b\x08\0" * 9, "gzip", "is gzip data"),
+        (b"\x28\xb5\x2f\xfd\0\1" * 9, "zstd", "is zstd data"),
+        (b"\x1f\x9d\x90" + bytes(99), "compress", "is compressed data of a kind that is not read, by its first bytes"),
+        (bytes(range(256)), "own", "is no text, but data of another kind"),
         (b"\x89PNG\r\n\x1a\n\0", "none", "is a PNG image, by its first bytes"),
         (b"%PDF-1.7\n\0", "identity", "is a PDF document, by its first bytes"),
     ],
@@ -209,7 +210,7 @@ def test_content_that_is_no_text_is_left_out_and_named(tmp_path, caplog, content
     path, told = tmp_path / "a.warc", response("http://a/3", content, coding=f"Content-Encoding: {coding}\r\n")
     path.write_bytes(around([told, response("http://a/4", content, "", coding=f"Content-Encoding: {coding}\r\n")]))
     assert la.dedup(path).clean()["text"].to_pylist() == [STORY, OTHER]
-    assert f"left out: {path}:2 {why}" in [one.getMessage() for one in caplog.records]
+    assert caplog.records[0].getMessage().startswith(f"left out: {path}:2 {why}")
 
 
 @pytest.mark.parametrize("kind", ["application/xml", "text/xml; charset=utf-8", "application/vnd.wap.xhtml+xml"])

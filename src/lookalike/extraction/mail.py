@@ -11,7 +11,7 @@ from . import UnreadableError
 
 _PAGES = ("text/html", "application/xhtml+xml", "text/enriched", "text/richtext", "text/x-amp-html")
 _LITTLE, _MUCH = 5, 300  # times as much text as a plain alternative, and characters, that tell that this stands for it only
-_ADDRESS = re.compile(r"\S+://\S+")
+_ADDRESS = re.compile(r"[a-z]{1,20}://\S+")
 _FLOWED = re.compile(r"(?<!\n--) \r?\n(?![> \r\n])")  # where a program has parted a line, which goes on
 _FILES = ("text/x-", "application/", "image/", "audio/", "video/", "font/", "model/")  # of programs, though some can be read
 

@@ -7,6 +7,7 @@ the job starts another.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import struct
@@ -24,6 +25,7 @@ PAGE_SECONDS, PAGE_RATE = 5, 1e-6
 """Of processor time that a web page may take, and for each of its bytes: fifty times what it usually takes."""
 MEMORY = 1 << 30
 """Bytes of memory that a process may have."""
+_CONTROL, _FEW, _HEAD = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]"), 20, 1 << 12  # one in so many first characters is no text
 ASKED = struct.Struct("<8sqq")  # the kind, the bytes of the document, the most bytes of its text
 ANSWERED = struct.Struct("<cq")  # what comes, and its bytes
 TEXT, ALL_TEXT, UNREADABLE, MISSING = b"t", b"a", b"u", b"m"
@@ -59,10 +61,18 @@ def _eml(content: bytes) -> str:
     return text_of(content)
 
 
-def _html(content: bytes, boilerplate: bool = False) -> bytes:
+def _text_in(content: bytes) -> str:
+    """Return the text of bytes of any encoding; refuse what is none."""
     from ..text.html import page_of
 
-    return page_text(page_of(content), boilerplate)
+    text = page_of(content)
+    if len(_CONTROL.findall(text, 0, _HEAD)) * _FEW > len(text[:_HEAD]):
+        raise UnreadableError("is no text, but data of another kind")
+    return text
+
+
+def _html(content: bytes, boilerplate: bool = False) -> bytes:
+    return page_text(_text_in(content), boilerplate)
 
 
 def _page(content: bytes, boilerplate: bool = False) -> bytes:
@@ -71,9 +81,7 @@ def _page(content: bytes, boilerplate: bool = False) -> bytes:
 
 def _record(content: bytes, boilerplate: bool = False) -> str | bytes:
     """Return the text of a record of WARC, whose first byte says whether it is a page."""
-    from ..text.html import page_of
-
-    text = page_of(content[1:])
+    text = _text_in(content[1:])
     return page_text(text, boilerplate) if content[:1] == b"h" else text
 
 

@@ -12,7 +12,7 @@ from typing import IO, cast
 from ..errors import InputDataError, OutputError
 from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
 from .places import Place, Unpacked
-from .signatures import BEGINS, LOOKED_AT, kind_of
+from .signatures import BEGINS, LOOKED_AT, described, kind_of
 from .streams import BLOCK, open_anywhere, read_blocks, why
 from .tables import TITLES, tables_in
 
@@ -38,6 +38,7 @@ def unpack(
     unpacked = Unpacked(archive.name, archive.size, archive.modified_ns)
     patterns = patterns._replace(wanted=() if archive.found else patterns.wanted).below(archive.path)
     found: dict[str, Place] = {}
+    kind = None
     try:
         with open_anywhere(archive.path) as raw:
             kind = kind_of(raw.read(LOOKED_AT))  # something may precede a zip file
@@ -66,6 +67,8 @@ def unpack(
     except (InputDataError, OutputError, MemoryError):
         raise
     except Exception as error:  # of decompressors and what reads headers, which damaged ones make raise many kinds
+        if kind not in (None, "zip", "tar", *BEGINS):
+            raise InputDataError(f"{archive.name}: {described(str(kind)).partition(', or pass')[0]}") from None
         reason = why(error) if isinstance(error, OSError) else str(error) or type(error).__name__
         raise InputDataError(
             f"{archive.name}: the archive is damaged, cut short or of an unknown kind ({reason}); repair or remove it, "

@@ -15,7 +15,7 @@ BEGINS = {
 # How each begins, and what it is called. Some begin with letters, as a text can: those are followed by what no text has.
 _KINDS = {
     "parquet": (rb"PAR[1E]\x15", "a Parquet file"),
-    "arrow": (rb"ARROW1\0\0", "an Arrow file"),
+    "arrow": (rb"ARROW1\0\0|\xff\xff\xff\xff[\s\S]{2}\0\0\x10\0\0\0", "an Arrow file"),
     "orc": (rb"ORC[^\n]{0,24}?[\0-\x08\x0e-\x1f]|ORC\n[^\n]{0,24}?[\0-\x08\x0e-\x1f]", "an ORC file"),
     "sqlite": (rb"SQLite format 3\0", "a SQLite database"),
     "duckdb": (rb"[\s\S]{8}DUCK[\s\S]{2}\0\0", "a DuckDB database"),
@@ -25,6 +25,7 @@ _KINDS = {
     "rtf": (rb"\{\\rtf1", "an RTF document"),
     "zip": (rb"PK(?:\x03\x04|\x05\x06)", "a ZIP archive, or an office file"),
     "ole": (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old, or encrypted, Office document"),
+    "packed": (rb"\x04\x22\x4d\x18|\x1f\x9d\x90|LZIP\x01", "compressed data of a kind that is not read"),
     "tar": (rb"[\s\S]{257}ustar", "a tar archive"),
     "rar": (rb"Rar!\x1a\x07", "a RAR archive"),
     "7z": (rb"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -85,6 +86,7 @@ def described(kind: str) -> str:
             one: f"name it .{one}, or pass --format {one} (format={one!r})"
             for one in ("parquet", "arrow", "orc", "sqlite", "duckdb", "pdf")
         },
+        "packed": "decompress it first",
         "tar": "name it .tar",
         "zip": "name it .zip, .docx, .odt or .epub, as what it is",
         "arc": "convert it first: warcio recompress FILE FILE.warc.gz",

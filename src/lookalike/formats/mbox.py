@@ -19,6 +19,8 @@ _BEGIN = re.compile(rb"From [^\n]{0,999}\n(?:>From [^\n]{0,199}\n){0,5}[!-9;-~]{
 _POSTMARKS = re.compile(rb"\A[^\n]*(?:\n|\Z)(?:>From [^\n]*\n)*")
 _BEFORE = b"\xef\xbb\xbf\r\n\t "  # that a mailbox may begin with
 _SEPARATOR = re.compile(rb"\n" + _BEGIN.pattern)
+_HEAD_END, _LENGTH = re.compile(rb"\n\r?\n"), re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?\n", re.I)
+_ENDS = re.compile(rb"[\r\n]{0,4}(?:\Z|" + _BEGIN.pattern + rb")")  # of a message, if its length is right
 _AFTER_EMPTY = (b"\n", b"\n\r")
 _DATE = re.compile(rb"(?=.*\d:\d\d)(?:.*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\b(?:19|20)\d\d\b|.*\b(?:19|20)\d\d-\d\d-\d\d)")
 _EDGE = 2200  # bytes, more than a separator has
@@ -30,8 +32,8 @@ class Mbox(ParsedRecords):
     """E-mails, each after a line that begins with "From "; the id column is the message's own.
 
     Such a line is followed by a header, and has the date and time of arrival in it, if the first of the mailbox has; if not, it
-    follows an empty line. Any other is a part of the message that it is in. What the mailbox begins with, and is no message, is
-    always written.
+    follows an empty line. Any other is a part of the message that it is in; so are all before the end that its length says,
+    if a message, or nothing, follows there. What the mailbox begins with, and is no message, is always written.
     """
 
     name, kind = "mbox", "eml"
@@ -95,22 +97,35 @@ def _messages(split: Split) -> Iterator[bytes | None]:
             sought = len(held) - len(first)
             dated = _DATE.match(first.partition(b"\n")[0]) is not None
         end = len(held) - (_EDGE if block else 0)
-        begin = 0
+        begin, waits = 0, False
         for place in [found.start() + 1 for found in _SEPARATOR.finditer(held, sought)]:
             after_empty = not dated and held[max(begin, place - 3) : place - 1].endswith(_AFTER_EMPTY)
             if place <= end and (after_empty or _DATE.match(held, place)):
+                said = 0 if large else _said_end(held, begin, place)
+                if place < said <= begin + split.limit.most and said > end and block:  # whether it is right is seen there
+                    end, waits = place - 1, True
+                    break
+                if place < said <= len(held) and _ENDS.match(held, said):
+                    continue
                 yield None if large or place - begin > split.limit.most else bytes(held[begin:place])
                 begin, large = place, False
         sought = max(end, begin, sought)
         if begin:
             del held[:begin]
             sought = max(0, sought - begin)
-        if len(held) > split.limit.most and len(held) > _EDGE:
+        if len(held) > split.limit.most and len(held) > _EDGE and not waits:
             large = True
             sought = max(0, sought - len(held) + _EDGE)
             del held[:-_EDGE]
     if held:
         yield None if large else bytes(held)
+
+
+def _said_end(held: bytearray, begin: int, stop: int) -> int:
+    """Return where the message that begins at a place ends as its length says, if it says one before another place; else 0."""
+    head = _HEAD_END.search(held, begin, stop)
+    said = None if head is None else _LENGTH.search(held, begin, head.end())
+    return 0 if head is None or said is None else head.end() + int(said[1])
 
 
 def _headers_of(content: bytes) -> Record:

@@ -48,7 +48,6 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"';,\s]+)", re.I)
 _CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "gzip", "br": "brotli", "zstd": "zstd"}
 _FEW = 64  # bytes that are read at a time of damaged data, so that as many are lost at most
 _CHUNK = re.compile(rb"\s*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
-_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class Warc(ParsedRecords):
@@ -176,10 +175,7 @@ class _Record:
             return False
         if not self.is_untold and self.content_type not in _XML:
             return self.content_type in _PAGES or (self.content_type.startswith("text/") and self.content_type != "text/dns")
-        try:
-            head = _content_of(self, LOOKED_AT)
-        except UnreadableError:  # said when it is read
-            return True
+        head = _content_of(self, LOOKED_AT)
         is_text = self.content_type == "text/xml" or (self.is_untold and is_texty(head) and bool(head.strip()))
         return not kind_of(head) and (is_text or _MARKUP.match(head) is not None)
 
@@ -382,8 +378,6 @@ def _content_of(record: _Record, most: int) -> bytes:
         name = _CODINGS.get(coding.strip())
         if name is not None:
             content = _unpacked(content, name, most)
-        elif coding.strip() not in ("", "identity", "none") and _CONTROL.search(content, 0, LOOKED_AT):
-            raise UnreadableError(f"is packed as {coding.strip()!r}, which is not read")
     return _unpacked(content, "gzip", most) if packing_of(content) == "gzip" else content[:most]
 
 
@@ -411,18 +405,18 @@ def _whole(content: bytes) -> bytes:
 
 
 def _unpacked(content: bytes, name: str, most: int) -> bytes:
-    """Decompress up to so many bytes: those before damage, or all as they are if none are packed and they look like text."""
+    """Decompress up to so many bytes: those before damage, or all as they are if none are packed."""
     found: list[bytes] = []
-    for size in (BLOCK, _FEW):
+    for size in (BLOCK, BLOCK >> 8, _FEW):  # what a piece would have had before the damage comes in smaller ones
+        known = sum(map(len, found))
         found.clear()
         try:
             with inflated(content) if name == "gzip" else pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
-                found.extend(_pieces(stream.read, most, size))
+                found.extend(_pieces(stream.read, known, BLOCK))
+                found.extend(_pieces(stream.read, most - known, size))
             return b"".join(found)
         except (EOFError, OSError):
             continue
-    if not found and _CONTROL.search(content, 0, LOOKED_AT):
-        raise UnreadableError(f"is damaged: its {name} data cannot be read")
     return b"".join(found) or content
 
 

@@ -36,6 +36,7 @@ _TWO_BYTES = (  # without a mark of the order of bytes
     (re.compile(rb"(?:\s\0)*(?:<\0|[^\0]\0[^\0]\0[^\0]\0)"), "utf-16-le"),
     (re.compile(rb"(?:\0\s)*(?:\0<|\0[^\0]\0[^\0]\0[^\0])"), "utf-16-be"),
 )
+_HEAD = 1 << 20  # bytes in which a page says its encoding
 _MOSTLY = 4  # characters that are whole for one that is not
 
 _SPACE = " \t\n\f\r"
@@ -312,6 +313,6 @@ def _declared(content: bytes) -> str | None:
     """Return the encoding that a page says, wherever it does, or as XML."""
     if found := _DECLARED.match(content):
         return found[1].decode()
-    tags = _tokens(content.decode("latin-1"))
+    tags = _tokens(content[:_HEAD].decode("latin-1"))
     metas = (_CHARSET.search(attributes) for _, _, name, attributes in tags if name == "meta")
     return next((found[1] for found in metas if found), None)
