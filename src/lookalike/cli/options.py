@@ -89,12 +89,12 @@ class Share(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
         """Return the column, "" for none, and the share."""
-        column, _, share = str(value).rpartition(":")
+        column, colon, share = str(value).rpartition(":")
         try:
             number = float(share)
         except ValueError:
             number = -1.0
-        if not 0.0 <= number <= 1.0:  # nor nan
+        if not 0.0 <= number <= 1.0 or bool(colon) > bool(column):  # nor nan
             self.fail(f"{value!r} is no share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang", param, ctx)
         return column, number
 
