@@ -59,7 +59,8 @@ def test_a_source_that_is_gone(corpus, tmp_path, capsys):
     assert run(capsys, "dedup", "a.jsonl", "empty.jsonl", "--fail-if-removed", "0")[0] == 0, (
         "nothing is lost of what has nothing"
     )
-    assert run(capsys, "dedup", *corpus, "--fail-if-removed", "1.5")[0] == 2
+    for share in ("1.5", ":0.5", "lang:"):
+        assert run(capsys, "dedup", *corpus, "--fail-if-removed", share)[0] == 2
 
 
 def test_what_was_found_can_be_written_later(corpus, tmp_path, capsys):

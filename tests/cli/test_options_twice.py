@@ -1,4 +1,4 @@
-"""Options that are given twice: the last would count, and the first be lost."""
+"""Options that are given twice, of which the first would be lost, and empty names, which would mean the current folder."""
 
 import pytest
 
@@ -33,3 +33,21 @@ def test_flags_and_options_of_several_values_can_be_repeated(capsys, tmp_path):
     path = lines(tmp_path / "x.jsonl", [{"a": "1", "b": "2", "text": "one two"}])
     assert run(capsys, "dedup", path, "--json", "--json", "--key", "a", "--key", "b", "--text", "text")[0] == 0
     assert run(capsys, "dedup", tmp_path, "--glob", "*.jsonl", "--glob", "*.md")[0] == 0
+
+
+EMPTY = [
+    ("dedup", ["x.jsonl", "-o", ""], "--output"),
+    ("dedup", ["x.jsonl", "-o", "y.jsonl", "--seen", ""], "--seen"),
+    ("dedup", ["x.jsonl", "--against", "y", "--against="], "--against"),
+    ("dedup", ["x.jsonl", ""], "INPUT"),
+    ("lines", ["x.jsonl", "--list", ""], "--list"),
+    ("index", ["create", ""], "INDEX"),
+    ("seen", ["compact", ""], "SEEN"),
+]
+
+
+@pytest.mark.parametrize(("command", "words", "name"), EMPTY)
+def test_an_empty_name_is_no_current_folder(capsys, tmp_path, monkeypatch, command, words, name):
+    monkeypatch.chdir(tmp_path)
+    code, _, error = run(capsys, command, *words)
+    assert code == 2 and f"{name} is empty: give it a value" in error and not list(tmp_path.iterdir())

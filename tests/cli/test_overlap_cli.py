@@ -148,7 +148,7 @@ def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path
     for annotate, kept in (([], ["u2"]), (["--annotate"], ["u1", "u2"])):
         skipping = ("--max-document", "2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
         code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)
-        assert code == 0 and "  skipped                 1   (larger than --max-document: not compared, not written)" in out
+        assert code == 0 and "  skipped                 1   (too large or unreadable: not compared, not written)" in out
         assert [json.loads(line)["url"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == kept
 
 

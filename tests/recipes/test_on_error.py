@@ -229,4 +229,4 @@ def test_what_is_too_large_is_named_once_and_counted(tmp_path, command, capsys):
     more = ["--against", tmp_path / "other.jsonl"] if command == "overlap" else []
     code, out, err = run(capsys, command, source, *more, "--on-error", "skip", "--max-document", "1KB")
     assert code == 0 and re.search(r"(left out|skipped) +2 ", out), out
-    assert err.count("in.jsonl:3 is larger than --max-document") == err.count("in.jsonl:4 cannot be read") == 1
+    assert err.count("in.jsonl:3 is larger than the 1,000 bytes") == err.count("in.jsonl:4 cannot be read") == 1

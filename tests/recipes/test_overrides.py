@@ -196,7 +196,7 @@ def test_a_job_that_is_resumed_has_the_same_overrides(tmp_path):
     assert first.keep.all() and digest
     del first
     for other in (None, remove("b")):
-        with pytest.raises(la.ParameterError, match="other parameters or inputs: parameters.overrides"):
+        with pytest.raises(la.ParameterError, match="other parameters or inputs: overrides"):
             la.dedup(tmp_path / "in.jsonl", overrides=other, resume=True, **given)
     with closing(la.dedup(tmp_path / "in.jsonl", overrides=str(tmp_path / "o.jsonl"), resume=True, **given)) as again:
         assert again.keep.all()

@@ -57,7 +57,7 @@ def test_a_resumed_job_keeps_its_seed(path, tmp_path):
     del first
     with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
         la.dedup(path, work=work, seed="random")
-    with pytest.raises(la.ParameterError, match=f"parameters.seed was {seed}, is 1"):
+    with pytest.raises(la.ParameterError, match=f"inputs: seed was {seed}, is 1"):
         la.dedup(path, work=work, resume=True)
     again = la.dedup(path, work=work, seed="random", resume=True)
     assert again.settings.seed == seed

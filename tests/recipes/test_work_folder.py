@@ -24,7 +24,7 @@ def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     la.dedup(inputs, work=work)
     with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
         la.dedup(inputs, work=work)
-    with pytest.raises(la.ParameterError, match=r"parameters.threshold was 0.8, is 0.9"):
+    with pytest.raises(la.ParameterError, match=r"inputs: threshold was 0.8, is 0.9"):
         la.dedup(inputs, work=work, resume=True, threshold=0.9)
     with pytest.raises(la.ParameterError, match="inputs was"):
         la.dedup(inputs[:1], work=work, resume=True)

@@ -89,18 +89,19 @@ class Share(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
         """Return the column, "" for none, and the share."""
-        column, _, share = str(value).rpartition(":")
+        column, colon, share = str(value).rpartition(":")
         try:
             number = float(share)
         except ValueError:
             number = -1.0
-        if not 0.0 <= number <= 1.0:  # nor nan
+        if not 0.0 <= number <= 1.0 or bool(colon) > bool(column):  # nor nan
             self.fail(f"{value!r} is no share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang", param, ctx)
         return column, number
 
 
 FIRST = "What matters most"
 TEN = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
+_PATHS = ("PATH", "DIR", "FILE", "FILE.jsonl", "PAGE.html")  # what help calls files and folders
 _TYPES = {"format": _FormatName(), "seed": _Seed()}
 
 
@@ -116,9 +117,17 @@ class Plain(click.Command):
     """A command whose options can be given once, but for those that take several values."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice, or as both of what it can be: the last would count, and the first be lost."""
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        """Refuse an option that is given twice, or as both of what it can be: the last would count, and the first be lost.
+
+        And an empty name of a file or folder, such as that of a variable of the shell that is not set: it is no current folder.
+        """
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for option in order:
+            given = values.get(option.name)
+            is_path = isinstance(option, click.Argument) or option.metavar in _PATHS
+            if is_path and "" in (given if isinstance(given, list | tuple) else [given]) and not ctx.resilient_parsing:
+                name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name.rstrip(".")
+                raise click.UsageError(f"{name} is empty: give it a value", ctx)
             if not isinstance(option, click.Option) or option.multiple or (option.is_flag and not option.secondary_opts):
                 continue
             if order.count(option) > 1 and not ctx.resilient_parsing:

@@ -20,6 +20,7 @@ from .urls import Url, check_writable
 
 JOB, FINISHED = "job.json", "finished.json"
 TABLES = "tables"
+_UNNAMED = ("", "parameters", "shingling")  # what a user knows by the names inside
 _UNUSABLE = "cannot be used as work folder"
 
 
@@ -28,7 +29,8 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         keys = dict.fromkeys([*old, *new])
         said = {k: str(k) if str(k).isprintable() else repr(k) for k in keys}
-        return [d for k in keys for d in differences(old.get(k), new.get(k), f"{name}.{said[k]}" if name else said[k])]
+        inside = "" if name in _UNNAMED else f"{name}."
+        return [d for k in keys for d in differences(old.get(k), new.get(k), inside + said[k])]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in differences(a, b, f"{name}[{i}]")]
     return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]

@@ -204,7 +204,7 @@ def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Re
 def tell_unreadable(source: Split, batch: Batch) -> None:
     """Say which documents are left out because they cannot be read, or are too large."""
     large = () if batch.skipped is None else np.flatnonzero(batch.skipped).tolist()
-    left = dict.fromkeys(large, "is larger than --max-document (max_document)") | batch.unreadable
+    left = dict.fromkeys(large, f"is larger than the {source.limit.most:,} bytes that one may have") | batch.unreadable
     if left:
         import logging  # here, for what is not needed to start
 
