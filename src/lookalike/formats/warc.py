@@ -15,7 +15,7 @@ from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
-from ..files.signatures import LOOKED_AT, is_texty, kind_of
+from ..files.signatures import BEGINS, LOOKED_AT, is_texty, kind_of
 from ..files.streams import BLOCK, DamagedError, Gap, compressed, compression_of, gunzipped, read_blocks
 from .format import EXPANSION, Format, Selection
 from .parsed import ParsedRecords
@@ -43,6 +43,8 @@ _MARKUP = re.compile(
     re.I | re.S,
 )
 _ONLY_FIELDS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\n]*\n)+\r?\n")
+_CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\r\n]*\r?\n")
+_NO_TEXT = re.compile(rb"[\0-\x08\x10-\x1a\x1c-\x1f]")  # in any charset but those of UTF-16 and UTF-32
 _FIRST_LINE = re.compile(rb"(?:HTTP|WARC)/", re.I)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"';,\s]+)", re.I)
 _CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "brotli", "zstd": "zstd"}
@@ -104,9 +106,12 @@ class Warc(ParsedRecords):
             yield row, UnreadableError(record.damage) if record.damage else _document(record, row, split, number)
 
 
-def _document(record: _Record, row: Record, split: Split, number: int) -> bytes | None:
-    """Return what a document holds, after a letter that says whether it is a page; the record holds it no more."""
-    content = _content_of(record, split.limit.most + 1)
+def _document(record: _Record, row: Record, split: Split, number: int) -> bytes | UnreadableError | None:
+    """Return what a document holds, after a letter that says whether it is a page, or why it cannot be read."""
+    try:
+        content = _content_of(record, split.limit.most + 1)
+    except UnreadableError as error:
+        return error
     record.whole = b""
     if record.is_cut or len(content) > split.limit.most:
         if not split.limit.skip:
@@ -162,7 +167,10 @@ class _Record:
         if self.kind not in ("response", "resource"):
             return False
         if self.is_untold:
-            head = _content_of(self, LOOKED_AT)
+            try:
+                head = _content_of(self, LOOKED_AT)
+            except UnreadableError:
+                return kind_of(self.whole[self.first : self.last]) in (None, *BEGINS)
             return bool(head.strip() and not kind_of(head) and (_MARKUP.match(head) or is_texty(head)))
         return self.content_type in _PAGES or (self.content_type.startswith("text/") and self.content_type != "text/dns")
 
@@ -354,7 +362,7 @@ def _headers(data: bytes, begin: int) -> tuple[dict[str, str], int]:
 def _content_of(record: _Record, most: int) -> bytes:
     """Return the content of a record, up to so many bytes, as it was before servers packed it.
 
-    Crawlers unpack it, too, and leave what servers said of it: what is not packed as it says is taken as it is.
+    Crawlers unpack it, too, and leave what servers said of it: text that is not packed as it says is taken as it is.
     """
     content = record.whole[record.first : record.last]
     if record.http is None or len(content) >= most > LOOKED_AT:
@@ -376,32 +384,36 @@ def _pieces(read: Callable[[int], bytes], most: int) -> Iterator[bytes]:
 
 
 def _whole(content: bytes) -> bytes:
-    """Put chunks together; what is not in chunks is returned as it is."""
-    found, at = [], 0
-    while head := re.compile(rb"([0-9a-fA-F]{1,15})[^\r\n]*\r?\n").match(content, at):
-        size = int(head[1], 16)
+    """Put chunks together; what is not in chunks is returned as it is; damage is an UnreadableError."""
+    found, at, size = [], 0, 1
+    while size and (head := _CHUNK.match(content, at)) and head.end() + (size := int(head[1], 16)) <= len(content):
         found.append(content[head.end() : head.end() + size])
         at = head.end() + size
         at += 2 if content[at : at + 2] == b"\r\n" else 1
-        if size == 0:
-            break
+    if size and 0 < at < len(content):
+        raise UnreadableError("is damaged: the chunks that its server sent are not whole")
     return b"".join(found) if at else content
 
 
 def _unpacked(content: bytes, name: str, most: int) -> bytes:
-    """Decompress up to so many bytes: those before damage, or all as they are if none are packed and they look like text."""
+    """Decompress up to so many bytes; a text that is not packed is returned as it is, and damage an UnreadableError."""
     found: list[bytes] = []
     try:
         if name == "deflate":  # with a header of zlib, or, as some servers send it, without
             one = zlib.decompressobj(zlib.MAX_WBITS * (1 if content[:1] == b"x" else -1))
             found.append(one.decompress(content, most))
+            if not one.eof and len(found[0]) < most:
+                raise EOFError
         elif name == "gzip":
             found.extend(_pieces(gunzipped(content).read, most))
         else:
             with pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
                 found.extend(_pieces(stream.read, most))
     except (EOFError, OSError, zlib.error):
-        return b"".join(found) or (b"" if b"\0" in content[:BLOCK] else content)
+        head = content[:LOOKED_AT]
+        if is_texty(head) or not (kind_of(head) or _NO_TEXT.search(head)):
+            return content
+        raise UnreadableError(f"is damaged: what its server compressed ({name}) cannot be read to its end") from None
     return b"".join(found)
 
 

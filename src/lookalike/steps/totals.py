@@ -18,7 +18,7 @@ from ..values.tables import SOURCE_BITS
 from .batches import DIGEST_BYTES, as_words
 from .groups import REASONS
 
-N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE, SHORT, LONGER = range(8)
+N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE, SHORT, LONGER, LEFT, LEFT_REFERENCES = range(10)
 LARGEST = np.iinfo(np.int64).max
 LEAST_ALIKE = 3
 OUTCOME = np.dtype([("reasons", np.int64, len(REASONS)), ("score", np.float64, LEAST_ALIKE), ("place", np.int64, LEAST_ALIKE)])
@@ -46,7 +46,10 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
     reference = to_numpy(batch["position"]) < boundary
     empty = to_numpy(batch["empty"])
     if "skipped" in batch.schema.names:
-        empty = empty & ~to_numpy(batch["skipped"])
+        skipped = to_numpy(batch["skipped"])
+        empty = empty & ~skipped
+        total[LEFT] += int((skipped & ~reference).sum())
+        total[LEFT_REFERENCES] += int((skipped & reference).sum())
     if "override" in batch.schema.names:  # one that is removed by hand counts as that
         empty = empty & (to_numpy(batch["override"]) >= 0)
     total[N] += len(batch)
@@ -64,12 +67,12 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
 
 
 def documents(boundary: int) -> Total:
-    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages, and texts
-    of no more than one shingle, and of more, but for references: see ``N`` and others.
+    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages, texts of
+    no more than one shingle, and of more, but for references, and documents and references left out: see ``N`` and others.
 
     Positions below ``boundary`` are references.
     """
-    return Total(partial(_add_documents, boundary=boundary), 8)
+    return Total(partial(_add_documents, boundary=boundary), 10)
 
 
 def _add_rows(total: NDArray[Any], batch: pa.RecordBatch) -> None:
