@@ -40,7 +40,7 @@ def open_sources(
                 opened = form.splits(together)
                 if passing and isinstance(form, ColumnarFormat):
                     for split in opened:  # what is no such file is known at once
-                        form.schema(split)
+                        split.form.schema(split)
                 splits += _matched(opened, patterns_of(glob, exclude), skipped) if places[0].table else opened
     if query is not None:
         refuse_unused(query, splits)

@@ -18,7 +18,7 @@ from ...errors import InputDataError, ParameterError
 from ...files.folder import put
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
-from ...formats.memory import as_sources
+from ...formats.memory import as_sources, refuse_for_files
 from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
@@ -122,22 +122,23 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
         check_apart(inputs, references)
         splits = _files([*references, *inputs], limit)
         return splits, (references, inputs), None
+    refuse_for_files({name: getattr(settings, name) for name in OPENING if name != "on_error"}, "a data frame")
     if settings.id is None:
         raise ParameterError(
             "a data frame needs id, a column of unique strings or integers: its rows have no names of their own"
         )
-    given: list[Any] = []
+    before: list[Any] = []
     if is_frame(against):
-        given = [FrameInput("the references", against, limit)]
+        before = [FrameInput("the references", against, limit)]
     elif against is not None:
         if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
             raise ParameterError(_KINDS)
-        given = _files(as_references(against, trust=settings.trust), limit)
-    frames = Frames([*given, FrameInput("the data frame", data, limit)])
+        before = _files(as_references(against, trust=settings.trust), limit)
+    frames = Frames([*before, FrameInput("the data frame", data, limit)])
     for frame in frames:
         if isinstance(frame, FrameInput):
             _check_columns(frame, settings)
-    return frames, (given, frames[len(given) :]), _id_type(frames, settings.id)
+    return frames, (before, frames[len(before) :]), _id_type(frames, settings.id)
 
 
 def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
