@@ -3,6 +3,7 @@
 import os
 import pickle
 import sqlite3
+from contextlib import closing
 
 import duckdb
 import pyarrow.parquet as pq
@@ -273,6 +274,53 @@ def test_databases_that_were_cut(tmp_path):
         la.dedup(path, id="id")
     path.write_bytes(whole + bytes(100))
     assert len(la.dedup(path, id="id")) == 200
+
+
+PAGE = 4096
+
+
+def damaged(path, *pages, rows=400, table="create table t (id integer primary key, text)", key=lambda i: i):
+    """A database of which some pages, by their numbers from the end, are zeros."""
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(table)
+        texts = (" ".join(f"w{i}x{j}" for j in range(40)) for i in range(rows))
+        database.executemany("insert into t values (?, ?)", [(key(i), text) for i, text in enumerate(texts, 1)])
+        database.commit()
+    with path.open("r+b") as stream:
+        for number in pages:
+            stream.seek(-PAGE * number, os.SEEK_END)
+            stream.write(bytes(PAGE))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pages", "gaps", "how"),
+    [
+        ((12,), 1, {}), ((1,), 1, {}), ((5, 6, 14), 2, {}), ((12,), 1, {"key": lambda i: i * 10**15}),
+        ((12,), 1, {"table": "create table t (rowid, text)"}),
+    ],
+)  # fmt: skip
+def test_a_damaged_page_costs_no_other(tmp_path, pages, gaps, how, caplog):
+    path = damaged(tmp_path / "a.db", *pages, **how)
+    with pytest.raises(la.InputDataError, match=r"a.db, after row [1-9]\d*: damaged data: .*malformed.*on_error='skip'"):
+        la.dedup(path)
+    result = la.dedup(path, on_error="skip")
+    lost = 400 - result.summary.kept
+    assert result.summary.documents_skipped == gaps and 3 * len(pages) < lost < 20 * len(pages)
+    said = [one.getMessage() for one in caplog.records if "left out" in one.getMessage()]
+    assert len(said) == gaps and all("damaged data" in one and "from rowid" in one for one in said)
+    result.write(tmp_path / "out.jsonl")
+    rows = (tmp_path / "out.jsonl").read_bytes().splitlines()
+    assert len(rows) == 400 - lost == len(set(rows)) and (b"w399x0 " in rows[-1]) == (1 not in pages)
+
+
+@pytest.mark.parametrize(
+    "how", [{"query": "select * from t"}, {"table": "create table t (id primary key, text) without rowid"}]
+)
+def test_without_keys_rows_are_read_up_to_the_damage(tmp_path, how):
+    query = how.pop("query", None)
+    result = la.dedup(damaged(tmp_path / "a.db", 6, **how), on_error="skip", query=query)
+    assert 100 < result.summary.kept < 399 and result.summary.documents_skipped == 1
 
 
 def test_pages_in_a_journal_do_not_count_as_lost(tmp_path):

@@ -63,6 +63,14 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     )  # fmt: skip
 
 
+def test_counts_of_rows_are_of_those_that_are_deleted_too(tmp_path):
+    kept = la.dedup(mapped_table(tmp_path / "t", [2, 3, 4, 9], claims=10), id="id").kept
+    assert kept["id"].to_pylist() == [0, 1, 5, 6, 7, 8]
+    for claims, said in ((6, "says 6"), (11, "says 11")):
+        with pytest.raises(la.InputDataError, match=f"has 10 rows, and the Delta table {said}"):
+            la.dedup(mapped_table(tmp_path / str(claims), [2, 3, 4], claims=claims), id="id")
+
+
 def test_hostile_delta_tables(tmp_path):
     rows, fields = pa.table({"text": ["a", "b"]}), [column("text", "string")]
     secret = tmp_path / "secret.parquet"

@@ -45,6 +45,25 @@ def test_deleted_rows_stay_deleted(tables, tmp_path):
     assert pickle.loads(pickle.dumps(split.form)).name == split.form.name
 
 
+@pytest.mark.parametrize("n", [2, 6])
+def test_a_file_with_other_rows_than_the_table_says(tables, tmp_path, n):
+    """It was restored from another backup, say; the other file is read."""
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    (path,) = table.rglob("*.parquet")
+    tables.append(table, pa.table({"id": [7], "text": ["one more"], "lang": ["fr"]}))
+    whole = pq.read_table(path)
+    pq.write_table(pa.concat_tables([whole, whole]).slice(0, n), path)
+    with pytest.raises(la.InputDataError, match=f"{path.name}: the file has {n} rows, and the .* table says 4: restore"):
+        la.dedup(table)
+    result = la.dedup(table, id="id", on_error="skip")
+    assert [str(id) for id in result.kept["id"].to_pylist()] == ["7"] and result.summary.documents_skipped == 1
+    result.write(tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl").read_bytes())["id"] == 7
+    result.write(tmp_path / "out")
+    assert pq.read_table(tmp_path / "out")["id"].to_pylist() == [7]
+
+
 def test_other_versions(tables, tmp_path, capsys):
     table = tmp_path / "t"
     tables.append(table, ROWS)

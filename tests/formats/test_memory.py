@@ -162,3 +162,18 @@ def test_options_for_files_may_be_for_references(tmp_path):
     assert la.dedup(both, delimiter=";").keep.tolist() == [True, True, True, False]
     with pytest.raises(la.ParameterError, match="glob is for files"):
         la.dedup(TEXTS, against=["b"], glob="*.csv")
+
+
+@pytest.mark.parametrize("given", [{"delimiter": ";"}, {"query": "select 1"}, {"format": "jsonl"}, {"glob": "*"}], ids=str)
+def test_options_for_files_are_not_for_data_frames_of_spark(given):
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    frame = type("DataFrame", (), {"mapInArrow": None})()
+    with pytest.raises(la.ParameterError, match=f"{next(iter(given))} is for files, and the input is a data frame"):
+        la.dedup(frame, id="id", **given)
+
+
+def test_a_delimiter_is_for_files_that_have_some(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "b"}\n')
+    for job in (la.dedup, la.pairs, la.lines):
+        with pytest.raises(la.ParameterError, match="delimiter is for CSV and TSV files, and there is none"):
+            job(tmp_path, delimiter=";")

@@ -165,25 +165,60 @@ def chunked(content):
         (pa.compress(page(STORY).encode(), "zstd", asbytes=True), "Content-Encoding: zstd"),
         (page(STORY).encode(), "Content-Encoding: none"),
         (page(STORY).encode(), "Content-Encoding: UTF-8"),
-        (gzip.compress(page(STORY).encode())[:-9], "Content-Encoding: gzip"),
-        (gzip.compress(page(STORY).encode())[:-8] + b"checksum", "Content-Encoding: gzip"),
-        (zlib.compress(page(STORY).encode())[:-4] + b"sums", "Content-Encoding: deflate"),
         (gzip.compress(page(STORY).encode()), "Content-Encoding: deflate"),
         (gzip.compress(page(STORY).encode()), "Vary: *"),
         (gzip.compress(gzip.compress(page(STORY).encode())), "Content-Encoding: gzip\r\nContent-Encoding: gzip"),
-        (pa.compress(page(STORY).encode(), "brotli", asbytes=True)[:-9], "Content-Encoding: br"),
         (b"\r\n" + chunked(page(STORY).encode()).replace(b"\r\n0", b"\r\n 0 ; end"), "Transfer-Encoding: chunked"),
-        (chunked(page(STORY).encode()).replace(b"\r\n0", b"\r\nf0f0"), "Transfer-Encoding: chunked"),
+        (page(STORY.replace("river", "Fluß")).encode("latin-1"), "Content-Encoding: br"),
+        (b"fade\r\n" + page(STORY).encode(), "Transfer-Encoding: chunked"),
     ],
     ids=lambda value: value if isinstance(value, str) else len(value),
 )
 def test_what_servers_say_and_send(tmp_path, content, coding):
-    """The page is read, or what there is of it, and those after it."""
-    broken = response("http://a/0", b"\x1f\x8b\0\0", coding="Content-Encoding: br\r\n")
-    told = response("http://a/1", content, coding=f"{coding}\r\n")
-    (tmp_path / "a.warc").write_bytes(b"".join([INFO, broken, told, response("http://a/2", page(OTHER))]))
-    texts = la.dedup(tmp_path / "a.warc").clean()["text"].to_pylist()
-    assert len(texts) == 2 and texts[1] == OTHER and texts[0].startswith(STORY if content[-9:-8] == b">" else STORY[:1000])
+    """The page is read, and the one after it."""
+    told = response("http://a/1", content, coding=f"{coding}\r\n", kind="text/html")
+    (tmp_path / "a.warc").write_bytes(b"".join([INFO, told, response("http://a/2", page(OTHER))]))
+    result = la.dedup(tmp_path / "a.warc")
+    texts = result.clean()["text"].to_pylist()
+    assert len(texts) == 2 and texts[0].replace("Fluß", "river").endswith(STORY) and texts[1] == OTHER
+    assert result.summary.documents_skipped == 0
+
+
+def cut(data):
+    return data[: len(data) // 2]
+
+
+def spoiled(data):
+    return data[: len(data) // 2] + bytes(range(100, 140)) + data[len(data) // 2 + 40 :]
+
+
+@pytest.mark.parametrize(
+    ("coding", "make"),
+    [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", lambda data: pa.compress(data, "brotli", asbytes=True)),
+     ("zstd", zstandard.ZstdCompressor(write_checksum=True).compress), ("gzip, br", lambda data: b"\x03no" + gzip.compress(data))],
+)  # fmt: skip
+def test_what_servers_compressed_and_is_damaged(tmp_path, caplog, coding, make):
+    """It is named, and neither equal to nothing nor to what begins alike; the record after it is read."""
+    packed, coding = make(page(STORY).encode()), f"Content-Encoding: {coding}\r\n"
+    damages = [(cut(packed), "text/html"), (spoiled(packed), ""), (b"\0\1\2" + packed[3:], "text/plain"), (cut(packed), "")]
+    bad = [response(f"http://a/{number}", data, kind, coding) for number, (data, kind) in enumerate(damages)]
+    (tmp_path / "a.warc").write_bytes(b"".join([INFO, *bad, response("http://a/9", page(OTHER))]))
+    result = la.dedup(tmp_path / "a.warc")
+    assert result.clean()["text"].to_pylist() == [OTHER] and result.summary.documents_skipped == len(bad)
+    assert all(f"a.warc:{number} is damaged: what its server compressed" in caplog.text for number in (1, 2, 3, 4))
+    result.write(tmp_path / "out")
+    assert (tmp_path / "out/a.warc").read_bytes() == INFO + response("http://a/9", page(OTHER))
+    with pytest.raises(la.InputDataError, match="is damaged: what its server compressed"):
+        la.dedup(tmp_path / "a.warc", on_error="stop")
+
+
+def test_chunks_that_are_not_whole(tmp_path, caplog):
+    lost = chunked(page(STORY).encode()).replace(b"\r\n<", b"\r\n-", 1)[:400]
+    bad = response("http://a/0", lost, coding="Transfer-Encoding: chunked\r\n")
+    odd = response("http://a/1", b"7\r\n<p>word\r\nnone\r\n", coding="Transfer-Encoding: chunked\r\n")
+    (tmp_path / "a.warc").write_bytes(b"".join([INFO, bad, odd, response("http://a/2", page(OTHER))]))
+    assert la.dedup(tmp_path / "a.warc").clean()["text"].to_pylist() == [OTHER]
+    assert caplog.text.count("the chunks that its server sent are not whole") == 2
 
 
 @pytest.mark.parametrize("begin", ["Dear reader,", "Add", "2026", "0", "a;b"])
@@ -198,8 +233,8 @@ def test_text_that_begins_as_a_chunk_does_is_whole(tmp_path, begin):
 @pytest.mark.parametrize(
     ("content", "coding", "why"),
     [
-        (b"\x1f\x8b\x08\0" * 9, "gzip", "is gzip data"),
-        (b"\x28\xb5\x2f\xfd\0\1" * 9, "zstd", "is zstd data"),
+        (b"\x1f\x8b\x08\0" * 9, "gzip", "is damaged: what its server compressed (gzip)"),
+        (b"\x28\xb5\x2f\xfd\0\1" * 9, "zstd", "is damaged: what its server compressed (zstd)"),
         (b"\x1f\x9d\x90" + bytes(99), "compress", "is compressed data of a kind that is not read, by its first bytes"),
         (bytes(range(256)), "own", "is no text, but data of another kind"),
         (b"\x89PNG\r\n\x1a\n\0", "none", "is a PNG image, by its first bytes"),

@@ -109,22 +109,102 @@ def folder(tmp_path, name, data):
     return made
 
 
-@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("suffix", READERS)
-def test_a_bad_file_ends_no_job(tmp_path, suffix, fault):
-    """The good file is treated as if it were alone, whatever is beside it; what is kept is what is written."""
-    data = folder(tmp_path, f"odd{suffix}", FAULTS[fault](READERS[suffix](ROWS)))
+def test_a_bad_file_ends_no_job(tmp_path, suffix):
+    """The good file is treated as if it were alone, whatever is beside it; what is kept is what is written.
+
+    Each kind of file has each fault, and meets each command with some; so does each fault.
+    """
     named = {} if suffix in FILES_ALONE else {"id": "id"}
-    for name, command in COMMANDS.items():
-        command(data, on_error="skip", **(named if name != "overlap against" else {}))
-    result = la.dedup(data, on_error="skip", **named)
-    assert result.summary.exact_duplicates == 1
-    result.write(tmp_path / "out.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
-    assert len(rows) == result.summary.kept and GOOD[0]["text"] in [row["text"] for row in rows]
-    result.write(tmp_path / "annotated.jsonl", annotate=True)
-    if not named:
-        result.write(tmp_path / "out")
+    others = list(COMMANDS)[1:]
+    for place, (fault, spoil) in enumerate(FAULTS.items()):
+        (place_of := tmp_path / fault).mkdir()
+        data = folder(place_of, f"odd{suffix}", spoil(READERS[suffix](ROWS)))
+        name = others[(place + list(READERS).index(suffix)) % len(others)]
+        COMMANDS[name](data, on_error="skip", **(named if name != "overlap against" else {}))
+        result = la.dedup(data, on_error="skip", **named)
+        assert result.summary.exact_duplicates == 1
+        result.write(place_of / "out.jsonl", annotate=place % 2 == 1)
+        rows = [json.loads(line) for line in (place_of / "out.jsonl").read_bytes().splitlines()]
+        assert GOOD[0]["text"] in [row["text"] for row in rows]
+        assert len(rows) == (result.summary.documents - result.summary.documents_skipped if place % 2 else result.summary.kept)
+        if not named:
+            result.write(place_of / "out")
+
+
+ALL_BAD = {
+    "a.jsonl": b'{oops\n{"x": 1}\n', "a.csv": b"a,b\n1,2\n", "a.txt": b"\xff\xfe\xff", "a.txt.gz": b"\x1f\x8b\x08 no",
+    "a.json": b'[{"text": 7}, 1]', "a.parquet": b"PAR1", "b.parquet": columnar(pq.write_table)([{"id": "x", "body": "a b"}]),
+    "a.arrow": columnar(feather.write_feather)([{"text": 1}]), "a.orc": columnar(orc.write_table)(ROWS)[:-9],
+    "a.db": sqlite([{"id": "x", "body": "a b"}]), "a.html.gz": b"\x1f\x8b\x08 no", "a.mbox": b"no mailbox", "a.warc": b"no records",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALL_BAD)
+def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path, capsys, name):
+    """Whatever its format, and the job, which then writes nothing; it is no error beside what can be read."""
+    path, good = tmp_path / name, tmp_path / "good.jsonl"
+    path.write_bytes(ALL_BAD[name])
+    good.write_bytes(jsonl(GOOD))
+    others = [
+        ["dedup", good, "--against", path],
+        ["pairs", path],
+        ["overlap", good, "--against", path],
+        ["overlap", path, "--against", good],
+    ]
+    if name not in ("a.html.gz", "a.mbox", "a.warc"):
+        others += [["lines", path], ["passages", path]]
+    for words in (["dedup", path], others[list(ALL_BAD).index(name) % len(others)]):
+        code, _, error = run(capsys, *words, "--on-error", "skip", "-o", tmp_path / "out.jsonl")
+        assert code == 1 and " left out; the first: " in error and str(path) in error, (words, error)
+        assert "can be read: " in error and "--on-error" not in error and not (tmp_path / "out.jsonl").exists()
+    code, out, _ = run(capsys, "dedup", path, good, "--on-error", "skip", "--json")
+    said = json.loads(out)
+    assert code == 0 and said["documents"] - said["documents_skipped"] == 2
+
+
+def test_an_index_of_which_nothing_can_be_read_stays_as_it_is(tmp_path, capsys):
+    (tmp_path / "bad.jsonl").write_bytes(ALL_BAD["a.jsonl"])
+    run(capsys, "index", "create", tmp_path / "x.idx")
+    for command in ("add", "query"):
+        code, _, error = run(capsys, "index", command, tmp_path / "x.idx", tmp_path / "bad.jsonl", "--on-error", "skip")
+        assert code == 1 and "no file or document can be read: 2 left out; the first: " in error
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.jsonl", b""), ("a.csv", b"id,text\n"), ("a.txt", b""), ("a.parquet", columnar(pq.write_table)([{"text": ""}]))],
+)
+def test_an_empty_input_is_none(tmp_path, capsys, name, content):
+    (tmp_path / name).write_bytes(content)
+    assert run(capsys, "dedup", tmp_path / name, "--on-error", "skip", "-o", tmp_path / "out.jsonl")[0] == 0
+    assert (tmp_path / "out.jsonl").exists()
+
+
+def test_a_bad_file_that_is_opened_beside_an_empty_one(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "b.jsonl").write_bytes(b"")
+    with pytest.raises(la.InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
+        la.dedup(tmp_path, on_error="skip")
+
+
+@pytest.mark.parametrize("option", ["text", "id"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet", ".orc", ".sqlite"])
+def test_a_wrong_column_is_not_to_be_left_out(tmp_path, capsys, suffix, option):
+    """Where all rows lack it, that would leave nothing."""
+    path = tmp_path / f"in{suffix}"
+    path.write_bytes(READERS[suffix](ROWS))
+    code, _, error = run(capsys, "dedup", path, f"--{option}", "body")
+    assert code == 1 and f"name another with --{option}" in error and "--on-error" not in error
+
+
+def test_a_row_that_alone_lacks_the_column_can_be_left_out(tmp_path, capsys):
+    (tmp_path / "in.jsonl").write_bytes(jsonl(ROWS) + b'{"id": "x"}\n')
+    code, _, error = run(capsys, "dedup", tmp_path / "in.jsonl")
+    assert code == 1 and "row 7: field 'text' is missing" in error and "--on-error skip" in error
+    (tmp_path / "in.jsonl").write_bytes(jsonl([row | {"n": 1} for row in ROWS]))
+    code, _, error = run(capsys, "dedup", tmp_path / "in.jsonl", "--text", "n")
+    assert code == 1 and "must be a string" in error and "--on-error" not in error
 
 
 ROW_FAULTS = {
@@ -187,7 +267,7 @@ def test_files_that_are_named_and_not_there_are_counted(tmp_path, capsys):
     assert code == 0 and said["documents"] == 2 and said["skipped"]["by_reason"] == {"unreadable": 3}
     assert "gone.csv: no file of that name" in " ".join(said["skipped"]["names"])
     code, _, error = run(capsys, "dedup", *names[1:], "--on-error", "skip")
-    assert code == 1 and "no file can be read; the first:" in error
+    assert code == 1 and "no file can be read: 3 left out; the first:" in error
 
 
 def test_the_default_is_an_error_that_names_the_option(tmp_path, capsys):
@@ -196,9 +276,8 @@ def test_the_default_is_an_error_that_names_the_option(tmp_path, capsys):
         path = tmp_path / name
         path.write_bytes(data)
         code, _, error = run(capsys, "dedup", path)
-        assert (
-            code == 1 and str(path) in error and ("--on-error skip" in error or "no file" in error or name == "odd.parquet")
-        ), error
+        advised = "--on-error skip" in error or (name in ("odd.jsonl", "odd.csv") and "name another with --text" in error)
+        assert code == 1 and str(path) in error and (advised or "no file" in error or name == "odd.parquet"), error
 
 
 def test_indexes_leave_out_what_cannot_be_read(tmp_path, capsys):

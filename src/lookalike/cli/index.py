@@ -97,8 +97,6 @@ def _documents(
     ``columns``: text, id, and what invalid UTF-8 is; ``how``: what ``open_sources`` is told; ``limits``: how large a
     document may be, and the bytes of a batch.
     """
-    from dataclasses import replace
-
     from ..formats.sources import open_sources
     from ..formats.split import Columns, Limit
     from ..formats.writers import check_before
@@ -111,8 +109,7 @@ def _documents(
         check_before(output, sources)
     text, id, encoding_errors = columns
     limit, n_bytes = limits or (Limit(leave=how["on_error"] != "stop", faults=how["on_error"] == "skip"), BATCH_BYTES)
-    limited = [replace(source, limit=limit) for source in sources]
-    return read_with_ids(limited, Columns(text, id, (), (), encoding_errors), n_bytes, n_bytes // ROW_BYTES)
+    return read_with_ids(sources, Columns(text, id, (), (), encoding_errors), n_bytes, n_bytes // ROW_BYTES, limit=limit)
 
 
 def _threads(wanted: int | None) -> int:

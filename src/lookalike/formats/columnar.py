@@ -15,7 +15,7 @@ from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from .format import Format, Selection
 from .rows import Unread, dots, plain_rows, refuse_twice
-from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
+from .split import Batch, ColumnError, Columns, Record, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
 _LISTS = (
@@ -191,7 +191,7 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
     try:
         texts = from_arrow_array(column_of(batch, columns.text))
     except InputDataError as error:
-        raise InputDataError(f"{name}, column {columns.text!r}: {error}") from None
+        raise ColumnError(f"{name}, column {columns.text!r}: {error}") from None
     return Batch(
         texts,
         numbers_from(first, len(batch)),

@@ -53,17 +53,19 @@ def serve(asked: Asked, out: int) -> None:
     form: Any = format_named(asked.form)
     some: list[msgspec.Raw] = []
     size = 0
-    for row in form.selected(asked):
-        data = encode(row)
-        if len(data) > asked.most:
-            raise MemoryError
-        some.append(msgspec.Raw(data))
-        size += len(data)
-        if size > _BLOCK:
-            _send(out, ROWS, encode(some))
-            some, size = [], 0
-        del row, data
-    _send(out, ROWS, encode(some))
+    try:
+        for row in form.selected(asked):
+            data = encode(row)
+            if len(data) > asked.most:
+                raise MemoryError
+            some.append(msgspec.Raw(data))
+            size += len(data)
+            if size > _BLOCK:
+                _send(out, ROWS, encode(some))
+                some, size = [], 0
+            del row, data
+    finally:  # what came before an error was read
+        _send(out, ROWS, encode(some))
 
 
 def main() -> None:

@@ -78,7 +78,11 @@ class Delta(Lake):
         constants = adds.column("partition").to_pylist() if partitions else [{}] * len(names)
         if stray := set(deleted) - set(names):
             raise InputDataError(f"{shown(root)}: the Delta table deletes rows of files that are not there: {some_of(stray)}")
-        files = {name: DataFile(deleted.get(name, NONE), known or {}) for name, known in zip(names, constants, strict=True)}
+        counts = adds.column("num_records").to_pylist() if "num_records" in adds.column_names else [None] * len(names)
+        files = {
+            name: DataFile(deleted.get(name, NONE), known or {}, n)
+            for name, known, n in zip(names, constants, counts, strict=True)
+        }
         return Snapshot(pa.schema([own.remove_metadata() for own in schema]), list(schema), files)
 
     def key(self, own: pa.Field, of_file: bool) -> str:

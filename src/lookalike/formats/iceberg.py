@@ -78,7 +78,7 @@ class Iceberg(Lake):
                 path = task.file.file_path
                 some = [there[path] for one in task.delete_files if path in (there := deleted[one.file_path])]
                 files[_inside(path, location, root)] = DataFile(
-                    np.unique(np.concatenate([np.empty(0, np.int64), *some])), _constants(table, task.file)
+                    np.unique(np.concatenate([np.empty(0, np.int64), *some])), _constants(table, task.file), rows[path]
                 )
             mapping = table.metadata.name_mapping()
             names = {} if mapping is None else {name: str(one.field_id) for one in mapping.root for name in one.names}

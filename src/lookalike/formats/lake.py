@@ -45,6 +45,7 @@ class DataFile:
 
     deleted: Int64Array  # rows, from 0, ascending
     constants: Mapping[str, Any]  # values of columns that the file may lack
+    n_rows: int | None  # deleted ones too; None: the table does not say
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +142,14 @@ class Lake(Parquet):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         snapshot, known = self._known(split)
         check_columns(split, snapshot.schema, columns)
-        fields, sources = self.sources(snapshot, schema := super().schema(split), split.name)
+        with self._open(split) as file:
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        if known.n_rows not in (None, n_rows) or (known.deleted >= n_rows).any():
+            said = f"deletes row {int(known.deleted[-1]) + 1:,}" if known.n_rows in (None, n_rows) else f"says {known.n_rows:,}"
+            raise InputDataError(
+                f"{split.name}: the file has {n_rows:,} rows, and the {TITLES[self._kind]} table {said}: restore the file"
+            )
+        fields, sources = self.sources(snapshot, schema, split.name)
         wanted = outer(snapshot.schema, columns.wanted)
         fields = [own for own in fields if own.name in wanted]
         if not len(known.deleted) and all(_same(self, sources.get(own.name), own) for own in fields):

@@ -300,10 +300,18 @@ def as_sources(
     """
     how: dict[str, Any] = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
     splits = _sources(data, how | {"on_error": on_error})
-    given = [name for name, value in how.items() if value is not None]
-    if given and others is not None and not any(split.places for split in (*splits, *others)):
-        raise ParameterError(f"{given[0]} is for files, and the input is in memory; got {how[given[0]]!r:.80}: leave it out")
+    if others is not None and not any(split.places for split in (*splits, *others)):
+        refuse_for_files(how, "in memory")
+    if others is not None and delimiter is not None and not any(hasattr(one.form, "delimiter") for one in (*splits, *others)):
+        raise ParameterError(f"delimiter is for CSV and TSV files, and there is none; got {delimiter!r:.80}: leave it out")
     return splits
+
+
+def refuse_for_files(how: Mapping[str, Any], what: str) -> None:
+    """Refuse options that are for files where the input is something else."""
+    for name, value in how.items():
+        if value is not None:
+            raise ParameterError(f"{name} is for files, and the input is {what}; got {value!r:.80}: leave it out")
 
 
 def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
@@ -316,8 +324,7 @@ def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
     if (table := table_of_lake(data)) is not None:
-        if how["format"] is not None:
-            raise ParameterError(f"format is for files, and the input is a table; got {how['format']!r:.80}: leave it out")
+        refuse_for_files({"format": how["format"]}, "a table")
         return open_sources([table[0]], **how | {"format": table[1]})
     frame = frame_of(data)
     if frame is not None:

@@ -40,7 +40,7 @@ def open_sources(
                 opened = form.splits(together)
                 if passing and isinstance(form, ColumnarFormat):
                     for split in opened:  # what is no such file is known at once
-                        form.schema(split)
+                        split.form.schema(split)
                 splits += _matched(opened, patterns_of(glob, exclude), skipped) if places[0].table else opened
     if query is not None:
         refuse_unused(query, splits)
@@ -49,7 +49,7 @@ def open_sources(
         if "binary" in skipped.counts:
             raise InputDataError(f"no text was found: all files are binary, such as {skipped.names['binary'][0]}")
         if skipped.errors:
-            raise InputDataError(f"no file can be read; the first: {skipped.errors[0]}")
+            raise InputDataError(f"no file can be read: {len(skipped.errors):,} left out; the first: {skipped.errors[0]}")
         if skipped.counts:
             way = way_to_text(skipped.suffixes) or "--format (format=) says what they hold, such as txt"
             hint = f"; {way}" if skipped.suffixes else ""

@@ -91,6 +91,10 @@ class FinalError(InputDataError):
     """An error of a job, not of a file or row that could be left out: the memory is too small, or a file has changed."""
 
 
+class ColumnError(InputDataError):
+    """An error of a column that the first row lacks already: it can be left out, but the name of the column will be wrong."""
+
+
 def _with_way_out(error: Exception) -> Exception:
     """Return an error that says what to do where nobody wants to stop at it."""
     if type(error) in (InputDataError, DamagedError) and "on_error" not in str(error.args[0]):
@@ -243,7 +247,7 @@ class Split:
             try:
                 return from_arrow_array(values)
             except InputDataError as error:
-                raise InputDataError(f"{self.name}, column {name!r}: {error}") from None
+                raise ColumnError(f"{self.name}, column {name!r}: {error}") from None
         for row, value in enumerate(values):
             if not isinstance(value, str | None):
                 odd = no_text(f"{self.name}, row {batch.numbers[row]}", name, value)
@@ -375,13 +379,18 @@ def missing_column(
             way_out = f"; name another with --{option} ({option.replace('-', '_')}=)"
     if any(place.found for place in split.places):
         way_out += "; or leave the file out: --exclude PATTERN (exclude=)"
-    said = f"{split.name}, {row}: {kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}"
-    return InputDataError(said + way_out)
+    said = f"{kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}"
+    return _of_column(f"{split.name}, {row}", said)
 
 
 def no_text(where: str, name: str, found: object, why: object = "") -> InputDataError:
     """The error for a value that is no text."""
-    return InputDataError(f"{where}: field {name!r} must be a string or null; found {found!r:.60}{why}")
+    return _of_column(where, f"field {name!r} must be a string or null; found {found!r:.60}{why}")
+
+
+def _of_column(where: str, said: str) -> InputDataError:
+    kind = InputDataError if re.search(", row (?![01]$)[0-9]+$", where) else ColumnError
+    return kind(f"{where}: {said}")
 
 
 class Parts:
@@ -434,6 +443,11 @@ class Inputs(list[Split]):
     def __init__(self, sources: Iterable[Split] = (), skipped: Skipped | None = None) -> None:
         super().__init__(sources)
         self.skipped = skipped or Skipped()
+
+
+def unread_files(inputs: Sequence[Split]) -> Sequence[str]:
+    """Return the errors of files that could not be opened."""
+    return inputs.skipped.errors if isinstance(inputs, Inputs) else ()
 
 
 def skipped_in(*inputs: Any) -> dict[str, Any]:

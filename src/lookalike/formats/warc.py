@@ -14,7 +14,7 @@ from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
-from ..files.signatures import LOOKED_AT, described, is_texty, kind_of, packing_of
+from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
 from ..files.streams import BLOCK, DamagedError, Gap, compressed, compression_of, inflated, read_blocks
 from .format import EXPANSION, Format, Selection
 from .parsed import ParsedRecords
@@ -43,10 +43,10 @@ _MARKUP = re.compile(
     re.I | re.S,
 )
 _ONLY_FIELDS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\n]*\n)+\r?\n")
+_NO_TEXT = re.compile(rb"[\0-\x08\x10-\x1a\x1c-\x1f]")  # in any charset but those of UTF-16 and UTF-32
 _FIRST_LINE = re.compile(rb"(?:HTTP|WARC)/", re.I)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"';,\s]+)", re.I)
 _CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "gzip", "br": "brotli", "zstd": "zstd"}
-_FEW = 64  # bytes that are read at a time of damaged data, so that as many are lost at most
 _CHUNK = re.compile(rb"\s*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
 
@@ -175,7 +175,10 @@ class _Record:
             return False
         if not self.is_untold and self.content_type not in _XML:
             return self.content_type in _PAGES or (self.content_type.startswith("text/") and self.content_type != "text/dns")
-        head = _content_of(self, LOOKED_AT)
+        try:
+            head = _content_of(self, LOOKED_AT)
+        except UnreadableError:
+            return kind_of(self.whole[self.first : self.last]) in (None, *BEGINS)
         is_text = self.content_type == "text/xml" or (self.is_untold and is_texty(head) and bool(head.strip()))
         return not kind_of(head) and (is_text or _MARKUP.match(head) is not None)
 
@@ -367,7 +370,7 @@ def _headers(data: bytes, begin: int) -> tuple[dict[str, str], int]:
 def _content_of(record: _Record, most: int) -> bytes:
     """Return the content of a record, up to so many bytes, as it was before servers packed it.
 
-    Crawlers unpack it, too, and leave what servers said of it: what is not packed as it says is taken as it is.
+    Crawlers unpack it, too, and leave what servers said of it: text that is not packed as it says is taken as it is.
     """
     content = record.whole[record.first : record.last]
     if record.http is None or len(content) >= most > LOOKED_AT:
@@ -381,43 +384,40 @@ def _content_of(record: _Record, most: int) -> bytes:
     return _unpacked(content, "gzip", most) if packing_of(content) == "gzip" else content[:most]
 
 
-def _pieces(read: Callable[[int], bytes], most: int, size: int) -> Iterator[bytes]:
+def _pieces(read: Callable[[int], bytes], most: int) -> Iterator[bytes]:
     """Read up to so many bytes, not all at once."""
-    while most > 0 and (block := read(min(most, size))):
+    while most > 0 and (block := read(min(most, BLOCK))):
         most -= len(block)
         yield block
 
 
 def _whole(content: bytes) -> bytes:
-    """Put chunks together; what is in none is taken as it is, as all that comes after one of another size than it says."""
+    """Put chunks together; what is not in chunks is returned as it is; damage is an UnreadableError."""
     found: list[bytes] = []
     at = 0
     while (head := _CHUNK.match(content, at)) is not None:
         end = head.end() + int(head[1], 16)
         if end == head.end() and (found or not content[end:].strip()):
             return b"".join(found)
-        is_cut = end > len(content) and (found or head[0].endswith(b"\r\n"))
-        if end == head.end() or not (is_cut or end == len(content) or content[end : end + 1] in (b"\r", b"\n")):
+        if end in (head.end(), at) or end > len(content) or content[end : end + 1] not in (b"", b"\r", b"\n"):
             break
         found.append(content[head.end() : end])
         at = end
-    return b"".join(found) + content[at:]
+    if found and at < len(content):
+        raise UnreadableError("is damaged: the chunks that its server sent are not whole")
+    return b"".join(found) or content
 
 
 def _unpacked(content: bytes, name: str, most: int) -> bytes:
-    """Decompress up to so many bytes: those before damage, or all as they are if none are packed."""
-    found: list[bytes] = []
-    for size in (BLOCK, BLOCK >> 8, _FEW):  # what a piece would have had before the damage comes in smaller ones
-        known = sum(map(len, found))
-        found.clear()
-        try:
-            with inflated(content) if name == "gzip" else pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
-                found.extend(_pieces(stream.read, known, BLOCK))
-                found.extend(_pieces(stream.read, most - known, size))
-            return b"".join(found)
-        except (EOFError, OSError):
-            continue
-    return b"".join(found) or content
+    """Decompress up to so many bytes; a text that is not packed is returned as it is, and damage is an UnreadableError."""
+    try:
+        with inflated(content) if name == "gzip" else pa.CompressedInputStream(pa.BufferReader(content), name) as stream:
+            return b"".join(_pieces(stream.read, most))
+    except (EOFError, OSError):
+        head = content[:LOOKED_AT]
+        if is_texty(head) or not (kind_of(head) or _NO_TEXT.search(head)):
+            return content
+        raise UnreadableError(f"is damaged: what its server compressed ({name}) cannot be read to its end") from None
 
 
 def _as_utf8(content: bytes, charset: str | None) -> bytes:

@@ -16,7 +16,7 @@ from ..files.inputs import real_of
 from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.parsed import page_texts
-from ..formats.split import Batch, Columns, Names, Split
+from ..formats.split import Batch, Columns, Limit, Names, Split, unread_files
 from ..text.texts import Texts, concatenate, no_texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
@@ -27,6 +27,7 @@ from .keep_order import Priority
 from .sketch_rows import DESCRIPTION, ROWS, TEXT, SavedRows, is_saved, keys_of
 
 WITHIN = pa.binary(WITHIN_BYTES)
+UNLIMITED = Limit()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,11 @@ class Reading:
     def boundary(self) -> int:
         """The position of the first document that is no reference."""
         return self.n_references << SOURCE_BITS
+
+    def columns(self, number: int, later: bool = False) -> Columns:
+        """Return what is read of the input of a number."""
+        free = self.free if number >= self.n_references else ()
+        return Columns(self.text, self.id_of(number), self.others, free, self.encoding_errors, self.prefix, later)
 
     def id_of(self, number: int) -> str | None:
         return None if self.unnamed[number >= self.n_references] else self.id
@@ -165,9 +171,7 @@ def read_texts(
     source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
-    free = reading.free if number >= reading.n_references else ()
-    later = reading.later and not reading.pages and not row
-    columns = Columns(reading.text, reading.id_of(number), reading.others, free, reading.encoding_errors, reading.prefix, later)
+    columns = reading.columns(number, reading.later and not reading.pages and not row)
     for batch in read_batches(source, columns, reading.pages, row):
         documents, texts = documents_of(source, number, first + row, batch, reading), batch.texts
         row += len(texts)
@@ -212,6 +216,25 @@ def tell_unreadable(source: Split, batch: Batch) -> None:
             logging.getLogger("lookalike").warning(
                 printable(spoken(f"left out: {source.label(int(batch.numbers[place]))} {why}"))
             )
+
+
+def check_left(
+    splits: Sequence[Split], columns: Columns, n: int, left: int, unread: Sequence[str] = (), pages: str = ""
+) -> None:  # fmt: skip
+    """Refuse a corpus of ``n`` documents if faults are passed over, and all are left out, and files that are unread.
+
+    The first document is read again for why.
+    """
+    if n > left or not (left or unread) or not any(split.limit.faults for split in splits):
+        return
+    large = "is larger than --max-document (max_document=)"
+    why = (
+        f"{split.label(int(batch.numbers[0]))} {batch.unreadable.get(0, large)}"
+        for split in splits if isinstance(split, Split) and not is_saved(split)
+        for batch in read_batches(split, columns, pages) if len(batch.texts)
+    )  # fmt: skip
+    first = unread[0] if unread else next(why, "it has changed")
+    raise InputDataError(f"no file or document can be read: {left + len(unread):,} left out; the first: {first}")
 
 
 def with_ids(source: Split, batch: Batch) -> Batch:
@@ -265,14 +288,17 @@ BATCH_BYTES, ROW_BYTES = 64 << 20, 640  # what short documents are counted as: o
 
 
 def read_with_ids(
-    sources: list[Split], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES
-) -> Iterator[tuple[list[Any], pa.Array]]:
+    sources: Sequence[Split], columns: Columns, n_bytes: int = BATCH_BYTES, n_rows: int = BATCH_BYTES // ROW_BYTES,
+    *, limit: Limit = UNLIMITED,
+) -> Iterator[tuple[list[Any], pa.Array]]:  # fmt: skip
     """Yield (ids, texts), about ``n_bytes`` and ``n_rows`` at a time, without what is too large; default ids: ``file:row``."""
     ids: list[Any] = []
     texts: list[Texts] = []
-    size = 0
-    for source in sources:
+    size = n = left = 0
+    splits = [replace(source, limit=limit) for source in sources]
+    for source in splits:
         for batch in source.batches(columns):
+            n, left = n + len(batch.texts), left + (0 if batch.skipped is None else int(batch.skipped.sum()))
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
             tell_unreadable(source, batch)
@@ -286,6 +312,7 @@ def read_with_ids(
                     yield ids, text_column(concatenate(texts))
                     ids, texts, size = [], [], 0
             del batch, labels, some
+    check_left(splits, columns, n, left, unread_files(sources))
     if ids:
         yield ids, text_column(concatenate(texts))
 

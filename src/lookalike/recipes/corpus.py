@@ -14,7 +14,7 @@ from ..errors import InputDataError, RowError
 from ..files.workspace import Workspace
 from ..formats.split import Split
 from ..inputs.ids import Labels
-from ..inputs.read import Reading
+from ..inputs.read import Reading, check_left
 from ..results.overlap import Corpus
 from ..settings.settings import available_threads
 from ..steps.totals import of_inputs
@@ -39,8 +39,12 @@ def read_corpus(
     step: Step,
     schema_of: Callable[[pa.Schema], pa.Schema],
     name: str,
+    unread: Sequence[str],
 ) -> tuple[Table, Corpus]:
-    """Run a step on the documents of a corpus; return what it makes, stored, and what they are called."""
+    """Run a step on the documents of a corpus; return what it makes, stored, and what they are called.
+
+    ``unread``: the errors of files that could not be opened.
+    """
     documents = engine.source(splits, reading)
     try:
         made = engine.store(engine.map(documents, step, schema_of(documents.schema)), name)
@@ -48,7 +52,10 @@ def read_corpus(
         raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
     for split in splits:
         split.check_unchanged()
-    return made, corpus_of(engine, made, splits, reading)
+    corpus = corpus_of(engine, made, splits, reading)
+    left = [to_numpy(batch["skipped"]).sum() for batch in made.select(["skipped"]).batches()] if reading.skip else []
+    check_left(splits, reading.columns(0), corpus.n, int(sum(left)), unread)
+    return made, corpus
 
 
 def corpus_of(engine: Engine, rows: Table, splits: Sequence[Split], reading: Reading) -> Corpus:

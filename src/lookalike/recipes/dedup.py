@@ -83,7 +83,9 @@ class OpenJob:
 def decide(opened: Opened) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
-    found = search(opened.engine, opened.splits, opened.reading, Searching.of(settings), opened.key, opened.clock.lap)
+    found = search(
+        opened.engine, opened.splits, opened.reading, Searching.of(settings), opened.key, opened.clock.lap, opened.unread
+    )
     decider = Decider(opened.engine, found, Deciding.of(settings), opened.key)
     return OpenJob(opened, decider).result(decider, settings)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..engines.memory import FLOOR, Memory
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
-from ..formats.split import Names, Split
+from ..formats.split import Names, Split, unread_files
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
@@ -159,6 +159,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     check_documents([*sources, *others])
     cap = cap.reading(any(split.remote_bytes for split in (*sources, *others)))
     threads = settings.threads or available_threads()
+    unread = unread_files(others), unread_files(sources)
     sources = [replace(source, limit=limit, threads=threads) for source in sources]
     others = [replace(source, limit=replace(limit, skip=False, leave=limit.faults), threads=threads) for source in others]
     given = settings
@@ -172,11 +173,11 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     with shown(given.progress) as said:
         report = Following(said or no_progress, "matching", MATCHED)
         engine, workspace = job_engine(threads, cap, report)
-        references, search = _sought(others, theirs, settings, cap)
+        references, search = _sought(others, theirs, settings, cap, unread[0])
         named = corpus_of(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
         step = partial(match_documents, search=search)
-        matched, documents = read_corpus(engine, sources, ours, step, matched_schema, MATCHED)
+        matched, documents = read_corpus(engine, sources, ours, step, matched_schema, MATCHED, unread[1])
         most = settings.common or max(COMMON, documents.n // SHARE)
         counts = engine.fold(matched.select(["outside"]), outside(search.sought.passages.n_shingles))
         commonplace = (counts > most) & (settings.kind != "resemblance")
@@ -220,7 +221,9 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
         )
 
 
-def _sought(others: Sequence[Split], reading: Reading, settings: OverlapSettings, memory: Memory) -> tuple[References, Search]:
+def _sought(
+    others: Sequence[Split], reading: Reading, settings: OverlapSettings, memory: Memory, unread: Sequence[str]
+) -> tuple[References, Search]:  # fmt: skip
     """Read the reference documents; return these, and what is looked for."""
     shingling, key, least, inside = settings.shingling, os.urandom(16), settings.shortest, settings.kind != "resemblance"
     texts, more = DistinctTexts(least, least > 1), DistinctTexts(1, False)
@@ -239,7 +242,7 @@ def _sought(others: Sequence[Split], reading: Reading, settings: OverlapSettings
         reading=reading, fields=settings.fields[1:], benchmark=settings.benchmark, hashing=KeyedHashes(shingling, key),
         texts=texts, others=more, check=check,
     )  # fmt: skip
-    references, width, most = reader.read(others), int(shingling.width or 0), settings.least
+    references, width, most = reader.read(others, unread), int(shingling.width or 0), settings.least
     search = Search(
         sought=SoughtTexts.of(texts, width, settings.passage, most, inside),
         others=SoughtTexts.of(more, width, None, most) if settings.fields[1:] else None,

@@ -226,7 +226,7 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
     job = opened.settings
     most = max_pairs if job.recall < 1 else None  # which candidates recall 1 has depends on the secret: all are compared
     searching = Searching.of(job, every_pair=True, limit=None if most is None else most + 1)
-    found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap)
+    found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap, opened.unread)
     n_candidates = count_rows(opened.engine, found.pairs)
     left_out = most is not None and max(n_candidates, found.n_links) > most
     if most is not None and n_candidates > most:

@@ -19,7 +19,7 @@ from ..files.ahead import AT_ONCE, side_by_side
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
-from ..formats.split import Names, Split, skipped_in
+from ..formats.split import Names, Split, skipped_in, unread_files
 from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
@@ -77,6 +77,7 @@ class Opened:
     workspace: AnyWorkspace
     clock: Clock
     skipped: dict[str, Any]  # files that were not read: see ``Summary``
+    unread: tuple[Sequence[str], Sequence[str]]  # errors of files that could not be opened: of references, and of others
     key: bytes = field(repr=False)  # the secret of its workspace, or of the saved sketches it is run against
 
     def labels(self, totals: NDArray[Any]) -> Labels:
@@ -118,8 +119,10 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     reporting = Reporting(progress or no_progress)
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
-    skipped = skipped_in(inputs, references)
-    return Opened(settings, splits, reading, runs, workspace, clock, skipped, key or workspace.secret)
+    unread = unread_files(references), unread_files(inputs)
+    return Opened(
+        settings, splits, reading, runs, workspace, clock, skipped_in(inputs, references), unread, key or workspace.secret
+    )
 
 
 def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -> Reading:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import EncodingError, InputDataError
 from ..formats.split import Batch, Columns, Split
 from ..inputs.ids import check_surrogates
-from ..inputs.read import Reading, documents_of, not_utf8, read_batches, tell_unreadable
+from ..inputs.read import Reading, check_left, documents_of, not_utf8, read_batches, tell_unreadable
 from ..search.items import DistinctTexts, Items, Ragged
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
@@ -49,11 +49,12 @@ class ReferenceReader:
     _benchmarks: list[int] = field(default_factory=list)
     n: int = 0
 
-    def read(self, splits: Sequence[Split]) -> References:
-        """Read all items."""
+    def read(self, splits: Sequence[Split], unread: Sequence[str]) -> References:
+        """Read all items; ``unread`` are the errors of files that could not be opened."""
         more = (*self.fields, *([] if self.benchmark is None else [self.benchmark]))
         reading, self._fields = self.reading, [[] for _ in self.fields]
         columns = Columns(reading.text, reading.id, tuple(dict.fromkeys(more)), (), reading.encoding_errors, reading.prefix)
+        left = 0
         for number, source in enumerate(splits):
             row = 0
             for batch in read_batches(source, columns, ""):
@@ -62,7 +63,9 @@ class ReferenceReader:
                 self._rows.append(documents.drop_columns(["text"]))
                 self._add(source, batch)
                 row += len(batch.texts)
+                left += 0 if batch.skipped is None else int(batch.skipped.sum())
             source.check_unchanged()
+        check_left(splits, columns, self.n, left, unread)
         names = [name for name in reading.schema.names if name != "text"]
         schema = pa.schema([reading.schema.field(name) for name in names])
         rows = pa.Table.from_batches(self._rows, schema).combine_chunks()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError, RowError
 from ..formats.cuts import check_one_column
 from ..formats.memory import as_sources, own_id
-from ..formats.split import Split
+from ..formats.split import Split, unread_files
 from ..inputs.read import Reading, check_documents, leaves_out
 from ..results.overlap import Corpus
 from ..results.repeats import Repeats
@@ -61,6 +61,8 @@ class Searching:
     report: Following
     key: bytes
     """The secret that units are known by."""
+    unread: Sequence[str]
+    """The errors of files that could not be opened."""
 
     def expected(self, unit_bytes: int) -> int:
         """Return about how many units there are, of about so many bytes; of values in memory nobody knows."""
@@ -83,7 +85,7 @@ class Searching:
         self.report.name = "finding repeats"
         step = partial(steps.propose, units=units, table=table, strict=self._strict)
         reading = self.reading if named else replace(self.reading, id=None)
-        stored, corpus = read_corpus(self.engine, self.sources, reading, step, steps.proposed_schema, name)
+        stored, corpus = read_corpus(self.engine, self.sources, reading, step, steps.proposed_schema, name, self.unread)
         rows = self.engine.rank(stored, ("position",), 0)
         bounds = np.concatenate([[0], np.cumsum(by_order(rows, "n", corpus.n))])
         n = int(bounds[-1])
@@ -137,6 +139,7 @@ def find_repeats(
     how: Any = {name: getattr(settings, name) for name in OPENING}
     sources = as_sources(data, **how)
     check_documents(sources)
+    unread = unread_files(sources)
     sources = [replace(source, limit=limit, threads=settings.threads or available_threads()) for source in sources]
     id = settings.id or own_id(sources)
     reading = Reading(
@@ -146,7 +149,7 @@ def find_repeats(
         report = Following(said or no_progress, "counting", "proposed")
         report.begun = True
         engine, workspace = job_engine(settings.threads, cap, report)
-        found, repeated, bits = find(Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES)))
+        found, repeated, bits = find(Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES), unread))
     n = found.corpus.n
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
     said_of = recorded(replace(settings, id=id, progress=None))

@@ -15,7 +15,7 @@ from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
-from ..inputs.read import Reading
+from ..inputs.read import Reading, check_left
 from ..methods.all_pairs import AllPairsMethod
 from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
@@ -43,7 +43,7 @@ from ..steps.links import HEADS, NO_CROWDS, bucket, near, same_texts
 from ..steps.override import Overriding
 from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
 from ..steps.sketch import sketch, sketches_schema
-from ..steps.totals import LONGER, N_ROWS, REFERENCES, SHORT, N
+from ..steps.totals import LONGER, N_ROWS, REFERENCES, SHORT, SKIPPED, SKIPPED_REFERENCES, N
 from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
@@ -147,9 +147,10 @@ def count_rows(engine: Engine, rows: Table) -> int:
 
 
 def search(
-    engine: Engine, splits: Sequence[Split], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None]
-) -> Searched:
-    """Sketch all documents and find the pairs that are to be compared."""
+    engine: Engine, splits: Sequence[Split], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None],
+    unread: tuple[Sequence[str], Sequence[str]],
+) -> Searched:  # fmt: skip
+    """Sketch all documents and find the pairs that are to be compared; ``unread``: see ``Opened``."""
     documents = engine.source(splits, reading)
     overrides, overriding = settings.overrides, None
     if overrides is not None:
@@ -176,6 +177,9 @@ def search(
     counted = ["position", "empty", "bytes", "short", *(name for name, there in more.items() if there)]
     totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
+    n_references, n = reading.n_references, int(totals[N]) - boundary
+    check_left(splits[:n_references], reading.columns(0), boundary, int(totals[SKIPPED_REFERENCES]), unread[0], reading.pages)
+    check_left(splits[n_references:], reading.columns(n_references), n, int(totals[SKIPPED]), unread[1], reading.pages)
     of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
     rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
     if reading.across is None:

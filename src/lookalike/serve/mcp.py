@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -74,7 +73,7 @@ class Shelf:
             self._folder = TemporaryDirectory(prefix="lookalike-")
             made = Index.create(Path(self._folder.name, "index"), keep_text=True, **finding)
             limit = Limit(most=MOST_TEXT, skip=True, faults=reading["on_error"] == "skip")
-            for ids, texts in read_with_ids([replace(source, limit=limit) for source in sources], columns):
+            for ids, texts in read_with_ids(sources, columns, limit=limit):
                 made.add(ids, texts)
             self.indexes[", ".join(map(shown, files))] = made
 

@@ -18,7 +18,7 @@ from ..values.tables import SOURCE_BITS
 from .batches import DIGEST_BYTES, as_words
 from .groups import REASONS
 
-N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE, SHORT, LONGER, SKIPPED = range(9)
+N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE, SHORT, LONGER, SKIPPED, SKIPPED_REFERENCES = range(10)
 LARGEST = np.iinfo(np.int64).max
 LEAST_ALIKE = 3
 OUTCOME = np.dtype([("reasons", np.int64, len(REASONS)), ("score", np.float64, LEAST_ALIKE), ("place", np.int64, LEAST_ALIKE)])
@@ -49,6 +49,7 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
         skipped = to_numpy(batch["skipped"])
         empty = empty & ~skipped
         total[SKIPPED] += int((skipped & ~reference).sum())
+        total[SKIPPED_REFERENCES] += int((skipped & reference).sum())
     if "override" in batch.schema.names:  # one that is removed by hand counts as that
         empty = empty & (to_numpy(batch["override"]) >= 0)
     total[N] += len(batch)
@@ -66,12 +67,12 @@ def _add_documents(total: NDArray[Any], batch: pa.RecordBatch, boundary: int) ->
 
 
 def documents(boundary: int) -> Total:
-    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages, and texts
-    of no more than one shingle, of more, and documents that are left out, but for references: see ``N`` and others.
+    """Documents, references, empty documents that are none, bytes of text, ids that are no integers, whole pages, texts of
+    no more than one shingle, and of more, but for references, and documents and references left out: see ``N`` and others.
 
     Positions below ``boundary`` are references.
     """
-    return Total(partial(_add_documents, boundary=boundary), 9)
+    return Total(partial(_add_documents, boundary=boundary), 10)
 
 
 def _add_rows(total: NDArray[Any], batch: pa.RecordBatch) -> None:

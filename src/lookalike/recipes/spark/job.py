@@ -16,11 +16,10 @@ from ...engines.spark.session import check_versions, is_local, memory_lacking, s
 from ...engines.spark.tasks import NUMBERS, run_step
 from ...errors import InputDataError, ParameterError
 from ...files.folder import put
-from ...files.names import Skipped
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
-from ...formats.memory import as_sources
-from ...formats.split import Limit, Split, names_of, skipped_in
+from ...formats.memory import as_sources, refuse_for_files
+from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
 from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
@@ -74,7 +73,8 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
     frames = [frame for frame in (against, data) if is_frame(frame)]
     spark_sql()
     clock.lap("starting Spark")
-    splits, n_references, skipped, id_type = _inputs(data, against, settings)
+    splits, corpora, id_type = _inputs(data, against, settings)
+    n_references = len(corpora[0])
     settings, secret = agreed(settings, splits)
     clock.lap("opening")
     session = session_of(None if given == "spark" else given, frames, tell)
@@ -90,7 +90,10 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         check_workers(engine)
         clock.lap("starting workers")
         reading = reading_of(settings, splits, n_references)
-    return Opened(settings, splits, reading, engine, workspace, clock, skipped, secret or workspace.secret), id_type
+    unread = unread_files(corpora[0]), unread_files(corpora[1])
+    return Opened(
+        settings, splits, reading, engine, workspace, clock, skipped_in(*corpora), unread, secret or workspace.secret
+    ), id_type
 
 
 def check_workers(engine: SparkEngine) -> None:
@@ -103,11 +106,11 @@ def check_workers(engine: SparkEngine) -> None:
     engine.act(engine.run_on(numbers, trying, NUMBERS).collect)
 
 
-_Inputs = tuple[list[Any], int, dict[str, Any], str | None]
+_Inputs = tuple[list[Any], tuple[Sequence[Any], Sequence[Any]], str | None]
 
 
 def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
-    """Return (inputs, references first, number of references, files not read, Spark's type of ids, None: as they are)."""
+    """Return (inputs, references first, these and the others as they were opened, Spark's type of ids, None: as they are)."""
     limit = limit_of(settings.max_document, settings.on_error, Memory.wanted(settings.memory))
     if not is_frame(data):
         if is_frame(against):
@@ -118,23 +121,24 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
         inputs = as_sources(data, **how, others=references)
         check_apart(inputs, references)
         splits = _files([*references, *inputs], limit)
-        return splits, len(references), skipped_in(inputs, references), None
+        return splits, (references, inputs), None
+    refuse_for_files({name: getattr(settings, name) for name in OPENING if name != "on_error"}, "a data frame")
     if settings.id is None:
         raise ParameterError(
             "a data frame needs id, a column of unique strings or integers: its rows have no names of their own"
         )
-    given: list[Any] = []
+    before: list[Any] = []
     if is_frame(against):
-        given = [FrameInput("the references", against, limit)]
+        before = [FrameInput("the references", against, limit)]
     elif against is not None:
         if not all(map(saved_in, against if isinstance(against, list | tuple) else [against])):
             raise ParameterError(_KINDS)
-        given = _files(as_references(against, trust=settings.trust), limit)
-    frames = Frames([*given, FrameInput("the data frame", data, limit)])
+        before = _files(as_references(against, trust=settings.trust), limit)
+    frames = Frames([*before, FrameInput("the data frame", data, limit)])
     for frame in frames:
         if isinstance(frame, FrameInput):
             _check_columns(frame, settings)
-    return frames, len(given), Skipped().to_dict(), _id_type(frames, settings.id)
+    return frames, (before, frames[len(before) :]), _id_type(frames, settings.id)
 
 
 def _files(splits: Sequence[Split], limit: Limit) -> list[Any]:
@@ -219,7 +223,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, Searching.of(settings), key, opened.clock.lap)
+    found = search(engine, opened.splits, opened.reading, Searching.of(settings), key, opened.clock.lap, opened.unread)
     decider = Decider(engine, found, Deciding.of(settings), key)
     stored: dict[str, Any] = {}
 
