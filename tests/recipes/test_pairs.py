@@ -133,7 +133,7 @@ def _pages(script, n=70, seed=5):
 
 SCRIPTS = {
     "latin": lambda i: f"w{i}x",
-    "chinese": lambda i: chr(0x4E00 + i),
+    "chinese": lambda i: chr(0x5800 + i),
     "numbers": lambda i: str(10_000 + i),
 }
 
@@ -141,7 +141,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("more", [{}, {"against": 30}, {"within": "site"}, {"memory": "300MB", "threads": 2}], ids=str)
 def test_all_pairs_of_documents_in_large_buckets_are_found(script, more):
-    """Bands find two thirds of the pairs at the threshold; documents of large buckets need not share one."""
+    """Bands miss a 16th of the pairs at the threshold; documents of large buckets need not share one."""
     texts = _pages(SCRIPTS[script])
     how = {"threshold": 0.5, "width": 1} | more
     rows = [{"id": i, "text": text, "site": i % 2} for i, text in enumerate(texts)]
@@ -149,7 +149,7 @@ def test_all_pairs_of_documents_in_large_buckets_are_found(script, more):
         rows, how["against"] = rows[how["against"] :], rows[: how["against"]]
     how["id"] = "id"
     every = find_pairs(rows, recall=1, **how)
-    banded = {"bands": 4, "rows": 2, "verify": "exact"}
+    banded = {"bands": 4, "rows": 1}
     found = find_pairs(rows, max_bucket=4, **banded, **how)
     apart = find_pairs(rows, max_bucket=1000, **banded, **how)
     assert found.summary["crowded"] == len(rows) + len(how.get("against", [])) and apart.summary["crowded"] == 0
