@@ -14,7 +14,7 @@ from steps.made import columns, cut_at, places, rows_of
 
 from lookalike.kernels import filters
 from lookalike.steps import crowds as module
-from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, sharing, shingle_counts
+from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, shingle_counts
 from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
@@ -174,14 +174,6 @@ def test_copies_are_linked_once_and_a_template_links_nobody():
     pages = [[*range(105), *(1000 + 15 * i + j for j in range(15))] for i in range(300)]  # 105 / 135 = .78
     assert links(table(pages), 0.8) == []
     assert len(links(table(pages), 0.77)) == 300 * 299 // 2
-
-
-@pytest.mark.parametrize("kind", [pa.list_(pa.int64(), 3), pa.list_(pa.int64()), pa.large_list(pa.int64())])
-def test_links_share_a_bucket(kind):
-    left = pa.array([[1, 2, 3], [1, 2, 3], [1, 2, 3], [7, 8, 9]], kind)
-    right = pa.array([[2, 3, 1], [4, 5, 3], [1, 2, 3], [9, 8, 7]], kind)
-    batch = columns(left=[0, 1, 2, 3], right=[4, 5, 6, 7], left_keys=left, right_keys=right)
-    assert rows_of(sharing(iter([batch, batch[:0]])), LINKS) == [(1, 5), (2, 6), (3, 7)]
 
 
 def test_roundings_shorten_no_prefix():

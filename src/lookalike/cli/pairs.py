@@ -90,6 +90,9 @@ def pairs(
     if summary["cut_by_max_pairs"]:
         tell("  the list was cut by --max-pairs: there are more")
     tell(*(f"  warning: {warning}" for warning in summary["warnings"]))
+    if summary["crowded"] and summary["score"] == "resemblance":
+        crowded = counted(summary["crowded"], "document")
+        tell(f"  {crowded} in large buckets, usually of boilerplate: all pairs of them are found, as with recall 1")
     above = ", higher above it" if summary["recall_planned"] < 1 else ""
     tell(
         f"recall at the threshold: {summary['recall_planned']:.4f}{above}; "

@@ -123,8 +123,8 @@ class PairsResult(Brief):
     ----------
     summary : dict
         documents (without reference documents), reference documents, documents left out, pairs, candidate pairs (those
-        that were compared; their number depends on chance where buckets are large), whether ``max_pairs`` cut the list,
-        text bytes, seconds, peak memory, plan.
+        that were compared; their number depends on chance where buckets are large), crowded documents (those of large
+        buckets), whether ``max_pairs`` cut the list, text bytes, seconds, peak memory, plan.
     """
 
     def __init__(
@@ -256,6 +256,7 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "documents_skipped": int(found.totals[SKIPPED]),
         "pairs": n_pairs,
         "candidate_pairs": n_candidates,
+        "crowded": count_rows(opened.engine, found.crowded),
         "cut_by_max_pairs": cut or left_out,
         "verified_by": job.verify,
         "threshold": job.threshold,
@@ -307,10 +308,10 @@ def pairs(data: Any, settings: PairSettings) -> pa.Table:
     Notes
     -----
     Memory: 24 bytes per candidate pair; a corpus of n equal documents has n (n - 1) / 2 pairs, all of which are listed
-    unless ``max_pairs`` is given. Pairs of buckets of more than ``max_bucket`` documents are left out before they are compared
-    if they cannot reach the threshold; this needs exact resemblances, and no ``max_pairs``. No more than ``max_pairs``
-    candidates are looked for in each band, and compared, so that a shorter list can be cut, too; with recall 1 all are
-    compared, and the first ``max_pairs`` of all pairs are listed.
+    unless ``max_pairs`` is given. All matches among the documents of large buckets, those of more than a quarter of
+    ``max_bucket``, are found as with recall 1, where resemblances are exact and there is no ``max_pairs``. No more than
+    ``max_pairs`` candidates are looked for in each band, and compared, so that a shorter list can be cut, too; with recall 1
+    all are compared, and the first ``max_pairs`` of all pairs are listed.
 
     Examples
     --------

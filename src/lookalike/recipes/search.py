@@ -35,7 +35,6 @@ from ..steps.crowds import (
     prefix_links,
     prefixes_schema,
     rare,
-    sharing,
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, keyless, led, not_by_key
@@ -63,6 +62,7 @@ from ..wording import counted, spoken
 from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
+LARGE = 4  # a bucket of more than this part of max_bucket is large where all pairs are wanted: see docs/theory/all-pairs.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Searching:
     by: tuple[str, ...]  # columns that keep order follows, as ``Engine.rank`` takes them
     max_bucket: int | None  # larger ones are crowds; None: none is
     least: int  # codes in which a pair must agree; 0: candidates are not cut
-    reaching: float | None = None  # all pairs of a crowd that can have this resemblance; None: crowds have their own rule
+    reaching: float | None = None  # all pairs of crowded documents that can have it; None: crowds have their own rule
     apart: bool = False  # equal texts of references and of others form sets of their own
     firsts: bool = False  # pairs that decide nothing, as an equal set of shingles came before the earlier one, may be left out
     limit: int | None = None  # how many pairs are wanted
@@ -87,17 +87,18 @@ class Searching:
     def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
         """Return how candidates are found.
 
-        ``every_pair``: all matches among the pairs of all buckets, with copies of references apart; pairs of a crowd that
-        cannot match are left out if the exact resemblance decides and no limit is set.
+        ``every_pair``: all matches among the pairs of all buckets, with copies of references apart; if the exact resemblance
+        decides and no limit is set, also all others among the documents of large buckets, which meet by rare shingles.
         """
         finder = settings.finder
         reaching = (
             every_pair and limit is None and finder.exact and finder.score == "resemblance" and settings.verify == "exact"
         )
+        most = max(1, settings.max_bucket // LARGE) if reaching else settings.max_bucket
         return cls(
             method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
             by=settings.keep_order.by,
-            max_bucket=settings.max_bucket if reaching or not every_pair or finder.meets == "samples" else None,
+            max_bucket=most if reaching or not every_pair or finder.meets == "samples" else None,
             reaching=settings.threshold if reaching else None,
             least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
             firsts=not every_pair and settings.evidence != "all" and settings.across is None,
@@ -233,7 +234,7 @@ def _candidates(
     met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
-    coded = ["order", *(["code"] if codes and reaching is None else []), *(["keys", *grouped] if reaching is not None else [])]
+    coded = ["order", *(["code"] if codes and reaching is None else []), *(grouped if reaching is not None else [])]
     crowds = settings.max_bucket is not None
     marked = engine.map(links, marks, MARKS) if crowds else engine.rows(no_rows(MARKS))
     crowded = engine.join(live.select(coded), marked, "order", "semi")
@@ -241,7 +242,7 @@ def _candidates(
     found: Table = links
     if crowds and (codes or reaching is not None) and count_rows(engine, crowded.select(["order"])):
         if reaching is not None:
-            found = engine.union(links, _reaching(engine, crowded, documents, settings, key, boundary))
+            found = engine.union(links, _prefixed(engine, crowded, documents, settings, key, boundary, reaching))
         else:
             found, counts = _rarely(engine, links, crowded, settings, boundary)
     found = _with_same_texts(engine, live, found, settings)
@@ -327,17 +328,6 @@ def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, b
     couples = engine.map(crowded, partial(couple, counts=counts), COUPLES)
     twice = partial(bucket, max_bucket=settings.max_bucket, boundary=boundary, heads=CODE_HEADS)
     return engine.union(found, engine.map(engine.meet(couples, "key", "order"), twice, LINKS)), counts
-
-
-def _reaching(
-    engine: Engine, crowded: Table, documents: Table, settings: Searching, key: bytes, boundary: int
-) -> Table:  # fmt: skip
-    """Link the crowded documents that share a bucket and can match."""
-    assert settings.reaching is not None
-    keys = crowded.select(["order", "keys"])
-    rest = crowded.select([name for name in crowded.schema.names if name != "keys"])
-    links = _prefixed(engine, rest, documents, settings, key, boundary, settings.reaching)
-    return engine.map(engine.join(engine.join(links, keys, "left", "inner"), keys, "right", "inner"), sharing, LINKS)
 
 
 def _prefixed(

@@ -235,7 +235,7 @@ class SearchOptions(TextOptions):
     max_bucket: Annotated[Whole, Option(
         doc="A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with "
         "documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and states "
-        "the recall. ``pairs`` has no crowds: there, pairs of larger buckets that cannot match are left out.",
+        "the recall. ``pairs`` has no crowds: all matches among documents of buckets a quarter as large are found there.",
         help="Largest bucket in which all documents are compared with each other. In larger ones some near-duplicates can be "
         "missed; a higher limit takes more time.", least=2,
     )] = MAX_BUCKET  # fmt: skip

@@ -262,11 +262,3 @@ def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = 
             left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
             count = filters.prefix_links(members, bounds, ends, boundary, threshold, at, left, right)
             yield batch_of(LINKS, left[:count], right[:count])
-
-
-def sharing(rows: Batches) -> Batches:
-    """Keep the links of documents that share a bucket."""
-    for batch in rows:
-        left, right = (to_numpy(batch[f"{side}_keys"].flatten()) for side in ("left", "right"))
-        together = (left == right).reshape(len(batch), -1).any(1) if len(batch) else np.empty(0, np.bool_)
-        yield batch.select(LINKS.names).filter(to_arrow(together))
