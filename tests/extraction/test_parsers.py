@@ -30,7 +30,7 @@ def alone(kind, content, **limits):
     """Ask a process of its own; return why the document cannot be read."""
     one = parsers._Worker(**limits)
     try:
-        what, payload = one.text_of(kind, content, MOST)
+        what, payload = one.text_of(kind, [content], MOST)
         return f"{what!r} {payload.decode()}"
     except UnreadableError as error:
         return str(error)
@@ -92,19 +92,19 @@ def test_deep_nesting():
 
 def test_text_larger_than_a_document_may_be():
     with pytest.raises(UnreadableError, match="has 2,097,152 bytes of text, more than the 1,048,576"):
-        parsers.text_of("docx", docx("a" * (2 << 20)), MOST)
+        parsers.text_of("docx", [docx("a" * (2 << 20))], MOST)
 
 
 def test_a_crash_takes_one_document():
     """A process that died is not used again, whether it died before the document or with it."""
-    assert parsers.text_of("docx", docx("one"), MOST) == b"one"
+    assert parsers.text_of("docx", [docx("one")], MOST) == b"one"
     taken = parsers._idle[-1]
     os.kill(taken._process.pid, signal.SIGSEGV)
     taken._process.wait()
     with pytest.raises(UnreadableError, match=r"the parser crashed \(SIGSEGV\)"):
-        parsers.text_of("docx", docx("two"), MOST)
+        parsers.text_of("docx", [docx("two")], MOST)
     assert taken not in parsers._idle
-    assert parsers.text_of("docx", docx("three"), MOST) == b"three"
+    assert parsers.text_of("docx", [docx("three")], MOST) == b"three"
 
 
 def test_prints_do_not_disturb(monkeypatch, tmp_path):
@@ -115,15 +115,15 @@ def test_prints_do_not_disturb(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(parsers, "_idle", [])
     with pytest.raises(la.MissingExtraError, match=r"y is not installed: pip install 'lookalike\[pdf\]'"):
-        parsers.text_of("pdf", pdf("x"), MOST, "pdf")
+        parsers.text_of("pdf", [pdf("x")], MOST, "pdf")
     parsers.close_idle()
 
 
 def test_processes_of_a_parent_are_left_alone(monkeypatch):
-    parsers.text_of("docx", docx("one"), MOST)
+    parsers.text_of("docx", [docx("one")], MOST)
     before = parsers._idle[-1]
     monkeypatch.setattr(before, "owner", before.owner + 1)
-    assert parsers.text_of("docx", docx("two"), MOST) == b"two"
+    assert parsers.text_of("docx", [docx("two")], MOST) == b"two"
     assert before not in parsers._idle
     before.close()
 

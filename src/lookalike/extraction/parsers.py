@@ -11,16 +11,17 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputDataError, MissingExtraError
+from ..values.arrow import give_back
 from . import AllText, UnreadableError
 from .worker import ALL_TEXT, ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them
+AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them; no more than the largest may have
 WAITS = 1 << 20  # bytes of a text that may wait for the texts before it
 Key = TypeVar("Key")
 _idle: list[_Worker] = []
@@ -41,19 +42,23 @@ class _Worker:
         )  # fmt: skip
         self.owner, self._seconds = os.getpid(), seconds
 
-    def text_of(self, kind: str, content: bytes, most: int, turn: threading.Event = _now) -> tuple[bytes, bytes]:
-        """Return what a document is answered with; what is large stays with the process until it is its turn."""
-        asking, answering = self._process.stdin, self._process.stdout
+    def text_of(self, kind: str, held: list[bytes], most: int, turn: threading.Event = _now) -> tuple[bytes, bytes]:
+        """Return what the document that is held is answered with; what is large stays with the process until it is its turn."""
+        asking, answering, content = self._process.stdin, self._process.stdout, held.pop()
         assert asking is not None and answering is not None
+        n_bytes = len(content)
         try:
-            asking.write(ASKED.pack(kind.encode(), len(content), most))
+            asking.write(ASKED.pack(kind.encode(), n_bytes, most))
             asking.write(content)
             asking.flush()
         except BrokenPipeError:
-            raise UnreadableError(self._ended(kind, len(content))) from None
+            raise UnreadableError(self._ended(kind, n_bytes)) from None
+        del content  # the process has it
+        if n_bytes > WAITS:
+            give_back()
         head = answering.read(ANSWERED.size)
         if len(head) < ANSWERED.size:
-            raise UnreadableError(self._ended(kind, len(content)))
+            raise UnreadableError(self._ended(kind, n_bytes))
         what, size = ANSWERED.unpack(head)
         if size > WAITS:
             turn.wait()
@@ -95,8 +100,8 @@ def _taken() -> _Worker:
     return _Worker()
 
 
-def text_of(kind: str, content: bytes, most: int, extra: str = "", turn: threading.Event = _now) -> bytes:
-    """Return the text of a document, in UTF-8; a large one only when it is its turn.
+def text_of(kind: str, held: list[bytes], most: int, extra: str = "", turn: threading.Event = _now) -> bytes:
+    """Return the text of the document in a list, which is taken out, in UTF-8; a large one only when it is its turn.
 
     Raises
     ------
@@ -105,14 +110,17 @@ def text_of(kind: str, content: bytes, most: int, extra: str = "", turn: threadi
     MissingExtraError
         If the package that parses it is not installed.
     """
-    worker = _taken()
+    worker, is_large = _taken(), len(held[0]) > WAITS
     try:
-        what, payload = worker.text_of(kind, content, most, turn)
+        what, payload = worker.text_of(kind, held, most, turn)
     except BaseException:
         worker.close()
         raise
-    with _lock:
-        _idle.append(worker)
+    if is_large:  # it keeps the memory that this took
+        worker.close()
+    else:
+        with _lock:
+            _idle.append(worker)
     if what == MISSING:
         raise MissingExtraError(f"{payload.decode()} is not installed: pip install 'lookalike[{extra or 'html'}]'")
     if what not in (TEXT, ALL_TEXT):
@@ -126,9 +134,9 @@ def texts_of(
     """Yield what comes of each document, in their order, some parsed at the same time; what is no document stays as it is."""
     from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-    def parsed(content: bytes | UnreadableError | None, turn: threading.Event) -> bytes | UnreadableError | None:
+    def parsed(given: list[Any], turn: threading.Event) -> bytes | UnreadableError | None:
         try:
-            return text_of(kind, content, most, extra, turn) if isinstance(content, bytes) else content
+            return text_of(kind, given, most, extra, turn) if isinstance(given[0], bytes) else given[0]
         except UnreadableError as error:
             return error
 
@@ -138,11 +146,11 @@ def texts_of(
         try:
             for key, content in documents:
                 size = len(content) if isinstance(content, bytes) else 0
-                while waiting and (held + size > AHEAD or len(waiting) >= 4 * threads):
+                while waiting and (held + size > min(AHEAD, most) or len(waiting) >= 4 * threads):
                     held -= waiting[0][1]
                     yield _first(waiting)
                 turn = threading.Event()
-                waiting.append((key, size, turn, pool.submit(parsed, content, turn)))
+                waiting.append((key, size, turn, pool.submit(parsed, [content], turn)))
                 held += size
                 del content
             while waiting:

@@ -128,8 +128,10 @@ def serve(asking: BinaryIO, answering: BinaryIO, seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, allowed)  # its signal, which nothing handles, ends the process
         what, payload = answer(name, content, most)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        answering.write(ANSWERED.pack(what, len(payload)) + payload)
+        answering.write(ANSWERED.pack(what, len(payload)))
+        answering.write(payload)
         answering.flush()
+        del content, payload
 
 
 def main(seconds: float, memory: int) -> None:

@@ -6,7 +6,7 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, starmap, zip_longest
 from typing import BinaryIO
 
 from ..errors import InputDataError, OutputError, ParameterError
@@ -266,8 +266,7 @@ class Csv(Format):
                 records = chain([] if first is None else [first], records)
                 names = list(first[1]) if first is not None else _schema_names(split)
                 stream.write(self._line(names).encode() if names else b"")
-            lines = (self._record(split.name, number, record, names) for number, record in records)
-            feed = write_lines(stream, lines, feed)
+            feed = write_lines(stream, starmap(partial(self._record, split.name, names=names), records), feed)
 
     def _raw_rows(self, split: Split, padded: bool) -> Iterator[bytes]:
         """Yield each record's own bytes, the header left out; ``padded`` with empty fields to the header's number."""

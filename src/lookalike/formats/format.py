@@ -105,6 +105,7 @@ class Selection:
                     raise OutputError(f"{self.split.name}: no part of a text is left out by this format; write .jsonl instead")
                 line = cut(line, self.cuts, ranges)
             yield line if self.added is None else annotate(line, added)
+            del line  # not held while the next is read
 
     def added_rows(self) -> Iterator[Record]:
         """Yield what is added to each of the selected rows, which are not read."""
@@ -122,17 +123,20 @@ class Selection:
             if self.cuts is not None and ranges:
                 record = self.cuts.record(record, ranges)
             yield number, {**record, **added}
+            del record  # not held while the next is read
 
     def _selected(self, rows: Iterable[T]) -> Iterator[tuple[T, Record, list[int] | None]]:
         """Yield the selected ones of all rows, each with what is added to it, and the ranges to cut."""
         additions = repeat(Record()) if self.added is None else self._additions(self.added)
         cuts = repeat(None) if self.cuts is None else self.cuts.of_rows(len(self.mask))
         count = 0
-        for count, row in enumerate(self.within(rows), 1):
+        for row in self.within(rows):  # ``enumerate`` would hold it while the next is made
+            count += 1
             self.check_count(count) if count > len(self.mask) else None
             added, ranges = next(additions), next(cuts)
             if self.mask[count - 1]:
                 yield row, added, ranges
+            del row
         self.check_count(count)
         self.split.check_unchanged()
 
@@ -144,6 +148,7 @@ def write_lines(stream: BinaryIO, lines: Iterable[bytes], feed: bool = False) ->
             stream.write(b"\n")
         stream.write(line)
         feed = not line.endswith(b"\n")
+        del line  # not held while the next is made
     return feed
 
 

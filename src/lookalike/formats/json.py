@@ -180,6 +180,7 @@ class Json(JsonLines):
                 stream.write(b",\n" if begun else b"\n")
                 stream.write(line.removeprefix(BOM).strip())
                 begun = True
+                del line  # not held while the next is made
         stream.write(b"\n]\n" if begun else b"]\n")
 
 

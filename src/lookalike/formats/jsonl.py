@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice, starmap
+from operator import itemgetter, methodcaller
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
@@ -176,6 +178,8 @@ class JsonLines(Format):
                 elif (line.removeprefix(BOM) if number == 1 else line).strip():
                     yield number, offset, line
                 offset += len(line)
+            line = b""  # a long one is not held while the next is read
+            lines.clear()
 
     def _decode(
         self, split: Split, decode: Callable[[bytes], Any], number: int, offset: int, line: bytes, columns: Columns | None,
@@ -340,14 +344,14 @@ class JsonLines(Format):
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write lines: those of JSON lines as they are, other rows converted."""
-        write_lines(stream, _unmarked(line for selection in selections for line in self._lines_of(selection)))
+        write_lines(stream, _unmarked(chain.from_iterable(map(self._lines_of, selections))))
 
     def _lines_of(self, selection: Selection) -> Iterator[bytes]:
         """Yield the rows that are written: each is a line or, of JSON, the bytes of an object."""
         split = selection.split
         if split.form is self:
             return self._lines_as_they_are(selection, self.lines(split))
-        return (_json_line(split.name, number, record) for number, record in selection.records())
+        return starmap(partial(_json_line, split.name), selection.records())
 
     def _lines_as_they_are(self, selection: Selection, lines: Iterable[tuple[int, int, bytes]]) -> Iterator[bytes]:
         """Yield the selected lines, their own bytes where no text is cut."""
@@ -356,7 +360,7 @@ class JsonLines(Format):
             row = self._decode(selection.split, _row, 0, 0, line.removeprefix(BOM), None, selection.encoding_errors)
             return _json_line(selection.split.name, 0, cuts.record(row, ranges))
 
-        return selection.lines((line for _, _, line in lines), self._annotate, cut)
+        return selection.lines(map(itemgetter(2), lines), self._annotate, cut)
 
     @staticmethod
     def _annotate(line: bytes, values: Record) -> bytes:
@@ -370,8 +374,9 @@ class JsonLines(Format):
 
 def _unmarked(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines of JSON, a byte order mark before the first of all alone."""
-    for number, line in enumerate(lines):
-        yield line.removeprefix(BOM) if number else line
+    lines = iter(lines)
+    yield from islice(lines, 1)
+    yield from map(methodcaller("removeprefix", BOM), lines)  # which holds none
 
 
 def _json_line(source: str, row: int, record: Record) -> bytes:

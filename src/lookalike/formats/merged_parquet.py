@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
@@ -148,21 +149,33 @@ def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[
     size = 0
     for number, row in rows:
         some.append((number, row))
-        for name, value in row.items():
-            needed = _size(value)
-            size += needed // COPIES
-            if needed > split.limit.room / ROOM:
-                left = split.limit.room / ROOM
-                raise InputDataError(
-                    f"{split.name}, row {number}, field {name!r}: converting its value for Parquet takes about "
-                    f"{needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that the memory cap leaves: write .jsonl, "
-                    f"or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB"
-                )
+        size += _checked_size(split, number, row)
+        del row  # not held while the next is read
         if len(some) >= ROW_GROUP or size >= BATCH_BYTES:
             yield some
             some, size = [], 0
     if some:
         yield some
+
+
+def _checked_size(split: Split, number: int, row: Record) -> int:
+    """Return about how many bytes a row has; raise InputDataError if a value takes more memory than there is."""
+    left = split.limit.room / ROOM
+    for name, value in row.items():
+        if (needed := _size(value) + _wide(value)) > left:
+            raise InputDataError(
+                f"{split.name}, row {number}, field {name!r}: converting its value for Parquet takes about "
+                f"{needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that the memory cap leaves: write .jsonl, "
+                f"or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB"
+            )
+    return sum(_size(value) // COPIES for value in row.values())
+
+
+def _wide(value: Any) -> int:
+    """Return how many bytes more a text takes, of which not all characters are one byte."""
+    if not isinstance(value, str) or value.isascii():
+        return 0
+    return sys.getsizeof(value) + (COPIES - 1) * len(value.encode("utf-8", "replace")) - COPIES * len(value)
 
 
 def _size(value: Any) -> int:
@@ -192,6 +205,7 @@ def common_schema(selections: Sequence[Selection]) -> pa.Schema:
         for rows in _batched(selection.records(), selection.split):
             for name in dict.fromkeys(name for _, row in rows for name in row):
                 columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
+            rows.clear()  # not held while the next are read
     return pa.schema([(name, column.kind()) for name, column in columns.items()])
 
 
@@ -222,7 +236,10 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
                 else:
                     where = f"{name}, rows {rows[0][0]} to {rows[-1][0]}, column {field.name!r}"
                     raise InputDataError(f"{where}: not all values fit into {field.type}; write .jsonl instead")
+            del values
+            rows.clear()  # not held beside what is made of them
             yield pa.Table.from_arrays(arrays, schema=schema)
+            del arrays
 
 
 def together(selections: Sequence[Selection]) -> tuple[pa.Schema, Iterator[pa.Table], bool]:

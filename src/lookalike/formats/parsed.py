@@ -145,7 +145,10 @@ class ParsedFiles(TextFiles):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number; what was left out has none."""
         for number, text in self._texts(split):
-            yield number, {"id": split.place_of(number).name, "text": _written(text)}
+            row = {"id": split.place_of(number).name, "text": _written(text)}
+            del text  # not held beside what it is written as, nor this while the next is read
+            yield number, row
+            del row
 
     def _texts(self, split: Split) -> Iterator[tuple[int, Text]]:
         """Yield the number of each file and its text."""
@@ -189,7 +192,10 @@ class ParsedRecords(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all records as dictionaries, each with its number."""
         for number, (row, text) in enumerate(self._found(split), 1):
-            yield number, row | {"text": _written(text)}
+            row = row | {"text": _written(text)}
+            del text
+            yield number, row
+            del row
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         check_free(split.name, "records", "field", self.fields, names)

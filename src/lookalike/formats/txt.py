@@ -112,7 +112,10 @@ class TextFiles(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all files as dictionaries of id and text, each with its number."""
         for number, place, content in contents_of(split, partial(_text_of, strict=False)):
-            yield number, {"id": place.name, "text": content.decode("utf-8", "replace") if isinstance(content, bytes) else None}
+            text = content.decode("utf-8", "replace") if isinstance(content, bytes) else None
+            del content  # not held beside the text, nor this while the next is read
+            yield number, {"id": place.name, "text": text}
+            del text
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
@@ -139,7 +142,7 @@ def contents_of(split: Split, read: Callable[[Place, Split], Content]) -> Iterat
 
     def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Place, Content]]]]:
         number, place = numbered
-        return (place.size + 1) * isinstance(place.path, Url), lambda: iter([(number, place, read(place, split))])
+        return (place.size + 1) * isinstance(place.path, Url), lambda: ((number, one, read(one, split)) for one in (place,))
 
     for one in begun(map(reads, split.numbered)):
         yield next(one)
