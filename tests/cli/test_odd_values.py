@@ -178,7 +178,7 @@ def test_compare_reads_pipes_once(capfd, folders):
         "index create s3://lake/x",
         "index info s3://lake/x",
         "index remove x --from s3://lake/x",
-        "groups s3://lake/x",
+        "show s3://lake/x",
         "show s3://lake/x ID",
         "serve s3://lake/x",
     ],

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
              help="For --seen: do not keep texts in its folder; later jobs then read them from the inputs, which must stay "
              "where they are, unchanged.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
-             help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
+             help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
              help="If more than this share of the documents would be removed, or of those with any one value of COLUMN, or all "
              "documents of an input, exit with status 1 and write neither documents nor sketches; --report, --save and "

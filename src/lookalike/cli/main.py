@@ -20,9 +20,7 @@ from ..errors import LookalikeError, ParameterError
 from ..wording import for_command_line, printable
 from .compare import compare
 from .dedup import dedup
-from .diff import diff
 from .formats import formats
-from .groups import groups
 from .index import index
 from .lines import lines
 from .mcp import mcp
@@ -52,7 +50,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, groups, show, diff, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
+    dedup, show, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
 ):  # fmt: skip
     program.add_command(command)
 

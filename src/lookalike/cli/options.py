@@ -127,6 +127,31 @@ class Plain(click.Command):
         return super().parse_args(ctx, args)
 
 
+class Modes(Plain):
+    """A command that does one of several things: help lists the options of each apart."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by group, those that belong to none last."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if record is not None:
+                found.setdefault(getattr(option, "group", RUN), []).append(record)
+        found["Options"] = found.pop(RUN)
+        for group, records in found.items():
+            with formatter.section(group):
+                formatter.write_dl(records)
+
+
+def refuse(reason: str, *which: str) -> None:
+    """Refuse an option that was given, by its name or its group."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and {option.name, getattr(option, "group", RUN)} & {*which}:
+            raise ParameterError(f"{option.opts[-1]} {reason}")
+
+
 class Group(click.Group):
     """A group of such commands."""
 
