@@ -1,8 +1,9 @@
-"""What other packages add, by entry points."""
+"""What other packages add by entry points, and which extras are installed."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -48,3 +49,29 @@ def _entry_points(folder: str) -> bytes:
             return file.read()
     except OSError:
         return b""
+
+
+def extras() -> dict[str, bool]:
+    """Return whether all packages of each extra for users, one that is part of "all", are installed."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    def installed(package: str, least: str) -> bool:
+        try:
+            return _numbers(version(package)) >= _numbers(least)
+        except PackageNotFoundError:
+            return False
+
+    try:
+        lines = requires("lookalike") or []
+    except PackageNotFoundError:  # a folder of sources
+        return {}
+    needs: dict[str, set[tuple[str, str]]] = {}
+    for line in lines:
+        if found := re.match(r"([\w.-]+).*>=([\d.]+).*extra == ['\"](\w+)", line):
+            needs.setdefault(found[3], set()).add((found[1], found[2]))
+    every = needs.pop("all", set())
+    return {extra: all(installed(*one) for one in some) for extra, some in needs.items() if some <= every}
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]

@@ -20,8 +20,8 @@ from ..errors import LookalikeError, ParameterError
 from ..wording import for_command_line, printable
 from .compare import compare
 from .dedup import dedup
-from .formats import formats
 from .index import index
+from .info import info
 from .lines import lines
 from .mcp import mcp
 from .messages import say, say_all
@@ -33,7 +33,6 @@ from .seen import seen
 from .serve import serve
 from .show import show
 from .tune import tune
-from .warmup import warmup
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -50,7 +49,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, show, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
+    dedup, show, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, info,
 ):  # fmt: skip
     program.add_command(command)
 

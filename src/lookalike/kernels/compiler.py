@@ -99,15 +99,23 @@ inlined = compiled
 references, with atomic instructions: not for the innermost loops."""
 
 
-def warm_up() -> str:
-    """Compile all kernels that are not compiled yet, and return in one line what they are now; MissingExtraError where nothing
-    can."""
+def described() -> str:
+    """Return in one line what kernels are."""
     if MODE == "library":
-        return f"kernels were compiled when this package was built; here they are those for {levels[best]}"
-    if MODE == "python":
-        return "kernels are plain Python, as the environment asks: there is nothing to compile"
-    if MODE != "jit":
+        return f"compiled when this package was built; in use: those for {levels[best]}"
+    return {
+        "python": "not compiled: plain Python, as the environment asks",
+        "jit": "compiled by Numba on their first use; to compile all now: lookalike info --compile",
+        "": "none: there is no compiler for them: pip install 'lookalike[jit]'",
+    }[MODE]
+
+
+def compile_all() -> str:
+    """Compile all kernels that are not compiled yet, and return in one line what they are now."""
+    if not MODE:
         raise MissingExtraError("there is no compiler for kernels: pip install 'lookalike[jit]'")
+    if MODE != "jit":
+        return described()
     names = sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if not module.name.startswith("_"))
     held = [value for name in names for value in vars(import_module(f"{__package__}.{name}")).values()]
     found = {id(value): value for value in held if isinstance(value, _made.Kernel)}
@@ -117,4 +125,4 @@ def warm_up() -> str:
     kept = (
         f"kept in {folder}" if folder else "lost when this process ends: no folder for them can be written to (NUMBA_CACHE_DIR)"
     )
-    return f"{len(found)} kernels are compiled, and {kept}"
+    return f"{len(found)} compiled by Numba, and {kept}"
