@@ -51,7 +51,7 @@ ASKED = """
 import asyncio, sys
 from mcp import ClientSession, StdioServerParameters, stdio_client
 async def ask():
-    async with stdio_client(StdioServerParameters(command=sys.executable, args=["-m", "lookalike", "mcp", "in.jsonl"])) as both:
+    async with stdio_client(StdioServerParameters(command=sys.executable, args=["-m", "lookalike", "serve", "--mcp", "in.jsonl"])) as both:
         async with ClientSession(*both) as session:
             await session.initialize()
             answer = await session.call_tool("find_near_duplicates", {"text": "A b c d e f"})

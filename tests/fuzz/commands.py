@@ -109,7 +109,7 @@ def commands():
     for name, command in program.commands.items():
         for below, one in getattr(command, "commands", {}).items():
             yield [name, below], one
-        if not hasattr(command, "commands") and name not in ("info", "serve", "mcp"):  # these take long
+        if not hasattr(command, "commands") and name not in ("info", "serve"):  # these take long
             yield [name], command
 
 

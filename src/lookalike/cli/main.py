@@ -23,7 +23,6 @@ from .dedup import dedup
 from .index import index
 from .info import info
 from .lines import lines
-from .mcp import mcp
 from .messages import say, say_all
 from .overlap import overlap
 from .pairs import pairs
@@ -49,7 +48,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, show, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, info,
+    dedup, show, pairs, overlap, lines, passages, seen, index, serve, compare, plan, tune, info,
 ):  # fmt: skip
     program.add_command(command)
 

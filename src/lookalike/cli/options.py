@@ -221,6 +221,19 @@ def apply(*decorators: Any) -> Decorator:
     return decorate
 
 
+def under(group: str, *decorators: Any) -> Decorator:
+    """Combine options that help shows under one heading."""
+
+    def decorate(function: Any) -> Any:
+        before = len(getattr(function, "__click_params__", ()))
+        made: Any = apply(*decorators)(function)
+        for option in made.__click_params__[before:]:
+            option.group = group
+        return made
+
+    return decorate
+
+
 def _option(entry: Entry, help: str) -> Decorator:
     """Return an option of the command line, as an option of a job says it is."""
     option, name = entry.option, entry.name

@@ -44,7 +44,7 @@ _SAID = {
 @options.own("--matrix", group=_GROUPS, is_flag=True,
              help="Count removals by source instead: removed from, kept in (dedup --source).")  # fmt: skip
 @options.own("--no-texts", group=_DOCUMENT, is_flag=True, help="Read no texts and show no differences; inputs can be gone.")
-@options.trust
+@options.under(_DOCUMENT, options.trust)
 @options.own("--against", group=_CHANGES, metavar="OLDER", type=click.Path(), default=None,
              help="Compare with an older saved result, by the ids of documents.")  # fmt: skip
 @options.own("-o", "--output", group=_CHANGES, metavar="FILE", default=None,
@@ -84,7 +84,7 @@ def show(
     if id is not None:
         options.refuse("is not for one document: leave out the ID", _GROUPS, _CHANGES)
     else:
-        options.refuse("needs the ID of a document", _DOCUMENT, "trust")
+        options.refuse("needs the ID of a document", _DOCUMENT)
     if against is None:
         options.refuse("needs --against", _CHANGES)
     else:
