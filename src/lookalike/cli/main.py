@@ -31,7 +31,6 @@ from .plan import plan
 from .seen import seen
 from .serve import serve
 from .show import show
-from .tune import tune
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -48,7 +47,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, show, pairs, overlap, lines, passages, seen, index, serve, compare, plan, tune, info,
+    dedup, show, pairs, overlap, lines, passages, seen, index, serve, compare, plan, info,
 ):  # fmt: skip
     program.add_command(command)
 

@@ -13,7 +13,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.option import FIND, GROUPS, RUN, WRITE, Entry, entries
-from ..settings.options import OPENING, SearchOptions
+from ..settings.options import OPENING, DedupOptions, SearchOptions
 from ..wording import meant
 
 if TYPE_CHECKING:
@@ -258,8 +258,8 @@ def _option(entry: Entry, help: str) -> Decorator:
 
 
 def of_jobs(*names: str, help: str | None = None) -> Decorator:
-    """Return options of searches by their names; ``help`` says something else of one."""
-    known = entries(SearchOptions)
+    """Return options of jobs by their names; ``help`` says something else of one."""
+    known = entries(DedupOptions) | entries(SearchOptions)
     return apply(*(_option(known[name], help or known[name].option.help) for name in names))
 
 
@@ -308,12 +308,6 @@ preset = own(
     "--preset", group=FIND, type=Choice(list(PRESETS)), callback=_preset, is_eager=True, expose_value=False,
     help="Options that suit a kind of text, where they are not given: "
     + "; ".join(f"{name}: {_said(values)}" for name, values in PRESETS.items()) + ".",
-)  # fmt: skip
-foreseeing = apply(
-    own("--duplicates", group=RUN, type=click.FloatRange(0, 1), default=0.3, show_default=True,
-        help="To foresee what a job takes: share of documents (of the text, if lengths differ) that have a near-duplicate."),
-    own("--family", group=RUN, type=click.FloatRange(2), default=3.0, show_default=True,
-        help="To foresee what a job takes: average number of documents in a group of near-duplicates."),
 )  # fmt: skip
 as_json = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON.")
 as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one line per group or document.")
