@@ -52,26 +52,12 @@ def _entry_points(folder: str) -> bytes:
 
 
 def extras() -> dict[str, bool]:
-    """Return whether all packages of each extra for users, one that is part of "all", are installed."""
-    from importlib.metadata import PackageNotFoundError, requires, version
+    """Return whether the packages of each extra for users, one that is a part of "all", are installed."""
+    from importlib.metadata import distributions
 
-    def installed(package: str, least: str) -> bool:
-        try:
-            return _numbers(version(package)) >= _numbers(least)
-        except PackageNotFoundError:
-            return False
-
-    try:
-        lines = requires("lookalike") or []
-    except PackageNotFoundError:  # a folder of sources
-        return {}
-    needs: dict[str, set[tuple[str, str]]] = {}
-    for line in lines:
-        if found := re.match(r"([\w.-]+).*>=([\d.]+).*extra == ['\"](\w+)", line):
-            needs.setdefault(found[3], set()).add((found[1], found[2]))
+    needs: dict[str, set[str]] = {}
+    for line in (line for one in distributions(name="lookalike") for line in one.requires or ()):
+        if found := re.match(r"([\w.-]+).*extra == ['\"](\w+)", line):
+            needs.setdefault(found[2], set()).add(found[1])
     every = needs.pop("all", set())
-    return {extra: all(installed(*one) for one in some) for extra, some in needs.items() if some <= every}
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]
+    return {extra: all(any(distributions(name=one)) for one in some) for extra, some in needs.items() if some <= every}

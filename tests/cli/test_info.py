@@ -28,15 +28,7 @@ def test_version_kernels_formats_and_extras(capsys, words):
     assert {"report", "serve", "jit"} <= extras and not {"all", "test", "docs", "bench"} & extras
 
 
-@pytest.mark.parametrize("version", [None, "2.10", "3.1.2rc1"])
-def test_an_extra_that_is_missing_or_too_old_has_the_command_that_installs_it(capsys, monkeypatch, version):
-    real = importlib.metadata.version
-
-    def other(package):
-        if package == "jinja2" and version is None:
-            raise importlib.metadata.PackageNotFoundError(package)
-        return version if package == "jinja2" else real(package)
-
-    monkeypatch.setattr(importlib.metadata, "version", other)
-    said = "installed" if version == "3.1.2rc1" else "missing: pip install 'lookalike[report]'"
-    assert f"\n  report   {said}\n" in run(capsys, "info")[1]
+def test_an_extra_that_is_missing_has_the_command_that_installs_it(capsys, monkeypatch):
+    real = importlib.metadata.distributions
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda name: [] if name == "jinja2" else real(name=name))
+    assert "\n  report   missing: pip install 'lookalike[report]'\n" in run(capsys, "info")[1]

@@ -19,10 +19,10 @@ def info(compile: bool) -> None:
     from .. import __version__
     from ..files.names import ARCHIVES, PACKED
     from ..formats.registry import format_named, known_suffixes
-    from ..kernels.compiler import compile_all, described
+    from ..kernels.compiler import described
     from ..packages import extras
 
-    say(f"lookalike {__version__}", f"kernels: {compile_all() if compile else described()}")
+    say(f"lookalike {__version__}", f"kernels: {described(compile)}")
     say("", "formats")
     for name, suffixes in known_suffixes().items():
         form = format_named(name)

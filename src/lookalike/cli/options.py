@@ -115,6 +115,9 @@ class Grouped(click.Option):
 class Plain(click.Command):
     """A command whose options can be given once, but for those that take several values."""
 
+    headings: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, or as both of what it can be: the last would count, and the first be lost."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -126,21 +129,20 @@ class Plain(click.Command):
                 raise click.UsageError(f"{names} is given {order.count(option)} times, and takes one value: name it once", ctx)
         return super().parse_args(ctx, args)
 
-
-class Modes(Plain):
-    """A command that does one of several things: help lists the options of each apart."""
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options by group, those that belong to none last."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        for option in self.get_params(ctx):
-            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+        """Write the options under their headings, those that matter most first."""
+        found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in self.headings}
+        own = {option.name: option for option in self.get_params(ctx) if isinstance(option, click.Option)}
+        for name in dict.fromkeys([*(name for name in self.first if name in own), *own]):
+            record = own[name].get_help_record(ctx)
             if record is not None:
-                found.setdefault(getattr(option, "group", RUN), []).append(record)
-        found["Options"] = found.pop(RUN)
-        for group, records in found.items():
-            with formatter.section(group):
-                formatter.write_dl(records)
+                found.setdefault(FIRST if name in self.first else getattr(own[name], "group", RUN), []).append(record)
+        if not self.headings:
+            found["Options"] = found.pop(RUN)
+        for heading, records in found.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def refuse(reason: str, *which: str) -> None:
@@ -161,6 +163,8 @@ class Group(click.Group):
 class Command(Plain):
     """A command of a job: help shows its options in groups."""
 
+    headings, first = (FIRST, *GROUPS), TEN
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless a size was given in two words, of which the second is not the name of an input."""
         for name in ("memory", "max_document"):
@@ -170,19 +174,6 @@ class Command(Plain):
                     option = name.replace("_", "-")
                     raise click.UsageError(f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}", ctx)
         return super().invoke(ctx)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those that matter most first."""
-        found: dict[str, list[tuple[str, str]]] = {group: [] for group in (FIRST, *GROUPS)}
-        own = {option.name: option for option in self.get_params(ctx) if isinstance(option, click.Option)}
-        for name in dict.fromkeys([*(name for name in TEN if name in own), *own]):
-            record = own[name].get_help_record(ctx)
-            if record is not None:
-                found[FIRST if name in TEN else getattr(own[name], "group", RUN)].append(record)
-        for group, records in found.items():
-            if records:
-                with formatter.section(group):
-                    formatter.write_dl(records)
 
 
 def own(*names: str, group: str = WRITE, **more: Any) -> Decorator:
@@ -195,10 +186,10 @@ def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def checked(*, measure: str, threshold: float | None, **given: Any) -> Any:
-        if measure == "resemblance" and threshold is not None:
-            raise ParameterError("--threshold is for --measure containment: the least resemblance is that of the index")
-        if measure == "containment" and given["first"]:
-            raise ParameterError("--first ends a search by sketches, and containment is looked for in all texts: use --top 1")
+        if measure == "resemblance":
+            refuse("is for --measure containment: the least resemblance is that of the index", "threshold")
+        else:
+            refuse("ends a search by sketches, and containment is looked for in all texts: use --top 1", "first")
         inside = None if measure == "resemblance" else 0.9 if threshold is None else threshold
         return command(inside=inside, **given)
 
@@ -269,18 +260,12 @@ def of_job(options: type, *without: str) -> Decorator:
     return apply(*(_option(entry, entry.option.help) for entry in found))
 
 
-_RECALL = "Probability of finding a pair exactly at the threshold"
-plan_targets = apply(
-    of_jobs("threshold", help="Minimum resemblance of near-duplicates."),
-    of_jobs("recall", help=f"{_RECALL}; with --verify sketch it is about half of this."),
-)
 index_targets = apply(
     of_jobs("threshold", help="Resemblance from which documents are found; with simhash, minimum estimate of the cosine."),
     of_jobs("recall", help="Probability of finding a document exactly at the threshold; to keep it, estimates somewhat below "
             "the threshold match too. With simhash it follows from --radius; 'index info' states it."),
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
-planning = of_jobs("permutations", "bands", "rows")
 choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document")

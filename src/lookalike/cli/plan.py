@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,30 +15,20 @@ from .messages import say, say_all
 
 if TYPE_CHECKING:
     from ..planner import Plan
+    from ..recipes.foresight import Foresight
 
 _ESTIMATE, _CORPUS, _INPUTS = "Estimates", "Without INPUT", "With INPUT"
 _PLANNED = ("threshold", "recall", "permutations", "bands", "rows", "verify")
-_FORESEEN = (*_PLANNED, "keep", "memory", "threads")
-_STEPS = (
-    "read and sketch     in pieces, by all threads",
-    "order               keep order, by the policy {keep}",
-    "exact duplicates    documents of equal digests meet",
-    "candidates          documents meet by {keys} keys",
-    "crowds              documents in buckets of more than {most}",
-    "cut                 pairs whose codes agree too seldom go",
-    "verify              components of pairs are walked in keep order",
-    "decisions           a row for each document",
-)
-_SAMPLED = (
-    "samples             the texts are read again: who holds sampled shingles",
-    "candidates          documents that hold {least} of {keys} sampled shingles",
-    "crowds              shingles that more than {most} documents have",
-)
+_TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
 
 
-@click.command(cls=options.Modes, short_help="Plan a job: bands and rows for a threshold; time, memory and disk.")
+@click.command(cls=options.Plain, short_help="Plan a job: bands and rows for a threshold; time, memory and disk.")
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
-@options.under("Plan", options.preset, options.plan_targets, options.planning, options.of_jobs("verify"))
+@options.under("Plan", options.preset,
+               options.of_jobs("threshold", help="Minimum resemblance of near-duplicates."),
+               options.of_jobs("recall", help="Probability of finding a pair exactly at the threshold; with --verify sketch "
+                               "about half of this."),
+               options.of_jobs("permutations", "bands", "rows", "verify"))  # fmt: skip
 @options.under(
     _ESTIMATE,
     options.of_jobs("keep", "memory", "threads", "work"),
@@ -76,8 +67,8 @@ def plan(
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
-    With --documents and --bytes, also estimate what dedup will take: memory, disk space and processor time. With INPUT, say
-    which steps dedup would go through and estimate what they take; only metadata and the beginnings of files are read.
+    With --documents and --bytes, or with INPUT, also estimate what dedup will take: memory, disk space and processor time; on a
+    cluster, bytes shuffled by step, and its configuration. Of INPUT only metadata and the beginnings of files are read.
 
     Examples:
 
@@ -87,50 +78,56 @@ def plan(
         lookalike plan crawl/*.jsonl.zst --memory 8GB --work job/
         lookalike plan s3://lake/crawl/ --engine spark
     """
+    from ..planner import plan as choose
+
+    estimate: Any = None
     likely: dict[str, Any] = {"duplicates": duplicates, "family": family}
     if inputs:
         options.refuse("does not go with INPUT", _CORPUS)
-        _show_steps(inputs, engine, likely, as_json, given)
-        return
-    options.refuse("needs INPUT", _INPUTS)
-    if bytes is None:
-        options.refuse("needs INPUT, or --documents and --bytes", _ESTIMATE)
-    elif documents is None:
-        raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")
-    from ..planner import plan as choose
-
-    chosen = choose(
-        **{name: given[name] for name in _PLANNED}, documents=documents, standard_error=standard_error,
-        sketch_bytes=sketch_bytes, density=density,
-    )  # fmt: skip
-    estimate = None
-    if documents is not None and bytes is not None:
-        from ..recipes.foresight import foresee  # here, as a plan alone needs none of what a job does
-
-        estimate = foresee(
-            **{name: given[name] for name in _FORESEEN}, **likely, documents=documents, bytes=bytes,
-            work=given["work"] is not None, format=given["format"] or "parquet",
+        told, lines, estimate = _of_inputs(inputs, engine, likely, given)
+    else:
+        options.refuse("needs INPUT", _INPUTS)
+        if bytes is None:
+            options.refuse("needs INPUT, or --documents and --bytes", _ESTIMATE)
+        elif documents is None:
+            raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")
+        chosen = choose(
+            **{name: given[name] for name in _PLANNED}, documents=documents, standard_error=standard_error,
+            sketch_bytes=sketch_bytes, density=density,
         )  # fmt: skip
+        told, lines = chosen.to_dict(), _lines(chosen)
+        if documents is not None and bytes is not None:
+            likely |= {"documents": documents, "bytes": bytes, "format": given["format"] or "parquet"}
+            estimate = _estimate(given, likely)
     if as_json:
-        click.echo(json.dumps(chosen.to_dict() | ({} if estimate is None else {"foresight": estimate.to_dict()})))
+        click.echo(json.dumps(told | ({} if estimate is None else {"foresight": estimate.to_dict()})))
         return
-    _print(chosen)
+    say(*lines)
     if estimate is not None:
-        say_all(f"\ndedup of {estimate}")
+        say_all(f"\ndedup of {'about ' if inputs else ''}{estimate}")
+        say(f"assumed: --duplicates {duplicates:g}, --family {family:g}")
 
 
-def _print(chosen: Plan) -> None:
-    """Print a plan."""
-    say(f"threshold {chosen.threshold:g}, recall {chosen.recall:g}")
-    say(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
-               + (f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})"
-                  if chosen.estimation_slots else ""))  # fmt: skip
-    say(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}"
-               + (", as its estimate has to reach the threshold too" if chosen.estimation_slots else ""))  # fmt: skip
-    say("  probability of comparing a pair, by its resemblance:")
+def _estimate(values: Mapping[str, Any], likely: dict[str, Any]) -> Foresight:
+    """Return what a job on one machine takes."""
+    from ..recipes.foresight import foresee  # here, as a plan alone needs none of what a job does
+
+    return foresee(**{name: values[name] for name in _TAKES}, **likely, work=values["work"] is not None)
+
+
+def _lines(chosen: Plan) -> list[str]:
+    """Return a plan in words."""
+    estimates = ", as its estimate has to reach the threshold too" if chosen.estimation_slots else ""
+    slots = f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})" if estimates else ""
+    lines = [
+        f"threshold {chosen.threshold:g}, recall {chosen.recall:g}",
+        f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows{slots}",
+        f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}{estimates}",
+        "  probability of comparing a pair, by its resemblance:",
+    ]
     for resemblance, probability in chosen.curve.items():
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
-        say(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
+        lines.append(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
     if chosen.sketch is not None:
         kinds = [
             f"{number} bit{'s' if number > 1 else ''} of each permutation" if number >= 1
@@ -139,65 +136,43 @@ def _print(chosen: Plan) -> None:
         ]  # fmt: skip
         if len(kinds) > 1:
             kinds = [f"{kind} for {share:.1%}" for kind, (_, share) in zip(kinds, chosen.sketch.shares, strict=True)]
-        say(
+        lines.append(
             f"  archive sketch: {chosen.sketch.slots} slots, {' and '.join(kinds)}: {-(-chosen.sketch.total_bits // 8)} bytes, "
             f"standard error {chosen.sketch.standard_error:.4f} at the threshold"
         )
     if chosen.documents is not None:
-        say(f"  {chosen.documents:,} documents: about {chosen.false_candidates:,.0f} candidate pairs among unrelated documents")
+        pairs = f"about {chosen.false_candidates:,.0f} candidate pairs among unrelated documents"
+        lines.append(f"  {chosen.documents:,} documents: {pairs}")
+    return lines
 
 
-def _show_steps(
-    inputs: tuple[str, ...], engine: str, likely: dict[str, Any], as_json: bool, given: dict[str, Any]
-) -> None:  # fmt: skip
-    """Print the steps of a job in their order, and what they will take."""
+def _of_inputs(
+    inputs: tuple[str, ...], engine: str, likely: dict[str, Any], given: dict[str, Any]
+) -> tuple[dict[str, Any], list[str], Any]:  # fmt: skip
+    """Return the plan of a job as values and in words, and the estimate of what it takes."""
     from ..formats.sources import open_sources
     from ..inputs.sketch_rows import is_saved
     from ..inputs.sketches import open_references
     from ..recipes.preparation import expected_of
-    from ..recipes.saved_sketches import planned
+    from ..recipes.saved_sketches import agreed
     from ..settings.settings import Settings
 
     how = {name: given[name] for name in OPENING}
     references = open_references(given.pop("against") or (), **how, trust=given["trust"])
     splits = [*references, *open_sources(inputs, **how)]
-    settings = planned(Settings(**given), references)
-    n, size = expected_of(splits, settings.text)
+    settings, _ = agreed(Settings(**given), references, plan_only=True)
+    documents, size = expected_of(splits, settings.text)
     read = [split for split in splits if not is_saved(split)]  # of the others, few texts are
     columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)
     on_disk = sum(place.size for split in read for place in split.places)
-    corpus: dict[str, Any] = {
-        **likely, "documents": n, "bytes": size, "format": "parquet" if 2 * columnar >= on_disk else "jsonl"
-    }  # fmt: skip
+    likely |= {"documents": documents, "bytes": size, "format": "parquet" if 2 * columnar >= on_disk else "jsonl"}
     if engine == "spark":
-        options.refuse("is for one machine", "threads")
         from ..recipes.spark.foresight import foresee as foresee_cluster
 
-        found: Any = foresee_cluster(on_disk=on_disk, settings=settings, **corpus)
-        if as_json:
-            click.echo(json.dumps(found.to_dict()))
-        else:
-            say_all(f"about {found}")
-        return
-    from ..recipes.foresight import foresee
-
-    same = {name: getattr(settings, name) for name in (*_FORESEEN, "measure", "floor")}
-    found = foresee(**same, **corpus, work=settings.work is not None)
-    method = settings.finder
-    steps = (*_STEPS[:3], *_SAMPLED, *_STEPS[6:]) if method.meets == "samples" else _STEPS
-    words = {
-        "keep": settings.keep,
-        "keys": method.n_keys,
-        "most": settings.max_bucket,
-        "least": method.plan_dict().get("least"),
-    }
-    said = [step.format(**words) for step in steps]
-    if as_json:
-        click.echo(json.dumps(found.to_dict() | {"steps": said}))
-        return
-    say("the steps:", *(f"  {step}" for step in said))
-    say_all(f"about {found}")
-    say(
-        "assumed: {duplicates:.0%} of documents have a near-duplicate (--duplicates), {family:g} resemble each other on "
-        "average (--family); numbers of documents as the metadata and the beginnings of files suggest".format(**likely)
-    )
+        options.refuse("is for one machine", "threads")
+        estimate: Any = foresee_cluster(on_disk=on_disk, settings=settings, **likely)
+    else:
+        estimate = _estimate(vars(settings), likely)
+    by_samples = [f"containment {settings.threshold:g}, recall {settings.recall:g}", f"  {settings.finder.describe()}"]
+    lines = by_samples if settings.measure == "containment" else _lines(settings.plan)
+    return settings.finder.plan_dict(), lines, estimate

@@ -14,7 +14,7 @@ from .messages import say
 _HTTP, _MCP = "Over HTTP", "With --mcp, for documents in files and pairs of texts"
 
 
-@click.command(cls=options.Modes, short_help="Serve an index or the review of a saved result, over HTTP or MCP.")
+@click.command(cls=options.Plain, short_help="Serve an index or the review of a saved result, over HTTP or MCP.")
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--mcp", is_flag=True,
               help="Answer the Model Context Protocol on standard input and output, for assistants and editors.")  # fmt: skip

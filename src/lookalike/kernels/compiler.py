@@ -99,23 +99,16 @@ inlined = compiled
 references, with atomic instructions: not for the innermost loops."""
 
 
-def described() -> str:
-    """Return in one line what kernels are."""
+def described(compile: bool = False) -> str:
+    """Return in one line what kernels are; ``compile``: after all have been compiled that are not."""
     if MODE == "library":
         return f"compiled when this package was built; in use: those for {levels[best]}"
-    return {
-        "python": "not compiled: plain Python, as the environment asks",
-        "jit": "compiled by Numba on their first use; to compile all now: lookalike info --compile",
-        "": "none: there is no compiler for them: pip install 'lookalike[jit]'",
-    }[MODE]
-
-
-def compile_all() -> str:
-    """Compile all kernels that are not compiled yet, and return in one line what they are now."""
+    if MODE == "python":
+        return "not compiled: plain Python, as the environment asks"
     if not MODE:
-        raise MissingExtraError("there is no compiler for kernels: pip install 'lookalike[jit]'")
-    if MODE != "jit":
-        return described()
+        return _missing() if compile else "missing: install a wheel for this platform, or pip install 'lookalike[jit]'"
+    if not compile:
+        return "compiled by Numba on their first use; to compile all now: lookalike info --compile"
     names = sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if not module.name.startswith("_"))
     held = [value for name in names for value in vars(import_module(f"{__package__}.{name}")).values()]
     found = {id(value): value for value in held if isinstance(value, _made.Kernel)}

@@ -54,22 +54,16 @@ def sketching_of(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def planned(settings: Settings, references: Sequence[Split]) -> Settings:
-    """Return settings in which a plan that nobody chose gives way to that of saved sketches, if this finds as much."""
-    for one in _folders(references):
-        settings = _with_plan_of(settings, one)
-    return settings
+def agreed(settings: Settings, references: Sequence[Split], plan_only: bool = False) -> tuple[Settings, bytes | None]:
+    """Return the settings of a job against saved sketches, and their secret (None: there are none).
 
-
-def _folders(references: Sequence[Split]) -> list[Saved]:
-    """Return the saved sketches, each once."""
-    return list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
-
-
-def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, bytes | None]:
-    """Return the settings of a job against saved sketches, with their plan, and their secret (None: there are none)."""
-    folders, settings = _folders(references), planned(settings, references)
+    A plan that nobody chose gives way to that of the sketches, if this finds as much; ``plan_only``: nothing else is compared.
+    """
+    folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
     for one in folders:
+        settings = _with_plan_of(settings, one)
+        if plan_only:
+            continue
         theirs = {name: value for name, value in one.settings.items() if name != "key" or name in entries(type(settings))}
         changed = differences(theirs, sketching_of(settings))
         if changed:

@@ -14,6 +14,7 @@ from ..theory import hamming_costs, weak_bits
 from ..theory.blocks import combinations_within
 from ..theory.hamming_costs import DEFAULT
 from ..values import Float64Array
+from ..values.arrays import whole
 from ..wording import counted
 from .tables import layouts
 
@@ -69,9 +70,9 @@ def frontier(found: list[Choice]) -> list[Choice]:
 def choices(
     n: int, *, radius: int = 3, recall: float = 1.0, memory: float = float("inf"), sigma: float = SIGMA
 ) -> list[Choice]:
-    """List the searches of fingerprints of 64 bits that fit a memory and a recall, the fastest first, by a model of a 2.6 GHz core.
+    """List the searches of 64-bit fingerprints that fit a memory and a recall, the fastest first, by a model of a 2.6 GHz core.
 
-    Of the thesis on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s.
+    Thesis on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s.
 
     Parameters
     ----------
@@ -95,12 +96,9 @@ def choices(
     ParameterError
         If a parameter is out of its range.
     """
-    if not 1 <= n <= MOST_FINGERPRINTS:
-        raise ParameterError(f"n must be in 1..{MOST_FINGERPRINTS:,}; got {n:,}")
+    n, radius = whole("n", n, 1, MOST_FINGERPRINTS), whole("radius", radius, 0, BITS - 1)
     if not 0.0 < recall <= 1.0:
         raise ParameterError(f"recall must be in (0, 1]; got {recall}")
-    if not 0 <= radius < BITS:
-        raise ParameterError(f"radius must be in 0..{BITS - 1}; got {radius}")
     if not 0.0 < sigma < float("inf"):
         raise ParameterError(f"sigma must be a positive number; got {sigma}")
     if not memory > 0.0:
@@ -113,10 +111,9 @@ def choices(
             name = f"HammingIndex(radius={radius}{said}, memory={layout.memory:.3g})"
             tables.append(Choice(f"{name}  # {_describe(layout.shape)}", layout.recall, layout.memory, layout.cost))
     out += frontier(tables)
-    for blocks in range(radius + 1, radius + 5):
-        for lead in range(1, blocks - radius + 1):
-            if comb(blocks, lead) > 64 or blocks - lead != radius:
-                continue
+    for lead in range(1, 5):
+        blocks = radius + lead
+        if comb(blocks, lead) <= 64:
             cost = hamming_costs.manku_query(n, BITS, blocks, lead, DEFAULT)
             needed = hamming_costs.manku_memory(n, 1, blocks, lead)
             out.append(Choice(f"TableIndex(radius={radius}, blocks={blocks}, lead={lead})", 1.0, needed, cost))
