@@ -59,8 +59,8 @@ if sys.argv[1] in ("pyspark", "pandas"):  # else a session would be started
 lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
     "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
-    "groups saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
-    "serve there-is-none", *(["mcp"] if sys.argv[1] == "mcp" else []), "plan", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", *(["dedup crawl.warc.zst"] if sys.argv[1] == "zstandard" else []), "dedup in.jsonl --dry-run", "--help", "dedup --help", "serve --help", "mcp --help", "index add --help",
+    "show saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
+    "serve there-is-none", *(["serve --mcp"] if sys.argv[1] == "mcp" else []), "plan", "info", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", *(["dedup crawl.warc.zst"] if sys.argv[1] == "zstandard" else []), "plan in.jsonl", "--help", "dedup --help", "serve --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
     *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),

@@ -34,7 +34,7 @@ NO_JOB = {
     "lookalike.sketches.weighted", "lookalike.sketches.simhash", "lookalike.methods.simhash", "lookalike.theory.choose",
     "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.overlap",
     "lookalike.serve", "starlette", "uvicorn", "asyncio",
-    "lookalike.recipes.spark", "lookalike.engines.spark", "lookalike.cli.spark", "lookalike.cli.dry_run", "lookalike.recipes.foresight", "pyspark",
+    "lookalike.recipes.spark", "lookalike.engines.spark", "lookalike.cli.spark", "lookalike.recipes.foresight", "pyspark",
 }  # fmt: skip
 BY_NUMBA = {
     "numba",

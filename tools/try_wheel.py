@@ -51,7 +51,7 @@ ASKED = """
 import asyncio, sys
 from mcp import ClientSession, StdioServerParameters, stdio_client
 async def ask():
-    async with stdio_client(StdioServerParameters(command=sys.executable, args=["-m", "lookalike", "mcp", "in.jsonl"])) as both:
+    async with stdio_client(StdioServerParameters(command=sys.executable, args=["-m", "lookalike", "serve", "--mcp", "in.jsonl"])) as both:
         async with ClientSession(*both) as session:
             await session.initialize()
             answer = await session.call_tool("find_near_duplicates", {"text": "A b c d e f"})
@@ -130,8 +130,7 @@ def try_bare(fresh: Fresh, wheel: Path) -> None:
     turns = [(seconds("-m", "lookalike", *job), seconds("-c", "import numpy, pyarrow")) for _ in range(TURNS)]
     later, imports = (sorted(times)[TURNS // 2] for times in zip(*turns, strict=True))
     print(
-        f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, with all it needs {fresh.size() / 1e6:.0f} MB; {fresh.run('warmup')}",
-        end="",
+        f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, with all it needs {fresh.size() / 1e6:.0f} MB; {fresh.run('info').splitlines()[1]}"
     )
     print(f"job of two lines: first {first:.2f} s, later {later:.2f} s, which is {later / imports:.1f} times the imports of NumPy and "
           f"PyArrow ({imports:.2f} s)")  # fmt: skip

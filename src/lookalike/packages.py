@@ -1,8 +1,9 @@
-"""What other packages add, by entry points."""
+"""What other packages add by entry points, and which extras are installed."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -48,3 +49,15 @@ def _entry_points(folder: str) -> bytes:
             return file.read()
     except OSError:
         return b""
+
+
+def extras() -> dict[str, bool]:
+    """Return whether the packages of each extra for users, one that is a part of "all", are installed."""
+    from importlib.metadata import distributions
+
+    needs: dict[str, set[str]] = {}
+    for line in (line for one in distributions(name="lookalike") for line in one.requires or ()):
+        if found := re.match(r"([\w.-]+).*extra == ['\"](\w+)", line):
+            needs.setdefault(found[2], set()).add(found[1])
+    every = needs.pop("all", set())
+    return {extra: all(any(distributions(name=one)) for one in some) for extra, some in needs.items() if some <= every}

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -173,7 +172,7 @@ def test_plan_foresees_what_dedup_takes(capfd):
             "recall must be in (0, 1): it is the probability of finding a pair at the threshold, and no",
         ),
         (["index", "create", "new.idx", "--recall", "1"], 2, "dedup and pairs take 1); got 1.0"),
-        (["dedup", "IN", "--recall", "1", "--dry-run"], 2, "what recall 1 takes depends on which shingles documents share"),
+        (["plan", "IN", "--recall", "1"], 2, "what recall 1 takes depends on which shingles documents share"),
     ],
 )
 def test_errors(capfd, corpus, arguments, code, message):
@@ -248,23 +247,6 @@ def test_works_without_a_writable_cache(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout.strip() == "1.0", done.stderr
-
-
-def test_tune_lists_searches(capfd):
-    code, out, _ = run(capfd, "tune", "-n", "1000000", "--recall", "0.95", "--memory", "60MB")
-    assert code == 0 and "WeakBitIndex(radius=3" in out and "HammingIndex(radius=3" in out
-    assert re.search(r"  0\.9\d{3} ± 0\.00\d\d  +WeakBitIndex\(.*, probes=\d+\)", out)
-    assert re.search(r"  1\.0000  +HammingIndex", out), "what is exact has no error"
-    code, out, _ = run(capfd, "tune", "-n", "1e6", "--json")
-    assert {choice["error"] > 0 for choice in json.loads(out)["choices"] if "WeakBit" in choice["method"]} == {True}
-    code, out, _ = run(capfd, "tune", "-n", "1000", "--recall", "1", "--memory", "10", "--json")
-    assert code == 0 and json.loads(out)["choices"] == []
-    code, out, _ = run(capfd, "tune", "-n", "1000", "--recall", "1", "--memory", "10")
-    assert code == 0 and "none: allow more memory" in out
-    code, _, error = run(capfd, "tune", "-n", "9", "--memory", "4 elephants")
-    assert code == 2 and "such as 4GB or 500MiB" in error
-    sizes = [run(capfd, "tune", "-n", "9", "--memory", size, "--json")[1] for size in ("16KiB", "16384")]
-    assert sizes[0] == sizes[1] and json.loads(sizes[0])["choices"]
 
 
 def test_version(capfd):

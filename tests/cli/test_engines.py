@@ -1,4 +1,4 @@
-"""``--engine`` and ``--dry-run``, as far as they need no cluster: what is refused, said, and foreseen."""
+"""``--engine``, and plans for inputs, as far as they need no cluster: what is refused, said, and estimated."""
 
 import json
 import sys
@@ -31,8 +31,6 @@ def corpus(tmp_path):
         (["--master", "local[2]"], "--master and --conf are for --engine spark"),
         (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),
         (["--engine", "flink"], "engine must be one of local, spark"),
-        (["--engine", "flink", "--dry-run"], "nothing is known of flink"),
-        (["--dry-run", "--method", "simhash"], "--dry-run foresees --method minhash only"),
     ],
 )  # fmt: skip
 def test_what_is_refused(capfd, corpus, arguments, message):
@@ -74,42 +72,48 @@ def test_without_java_one_line_says_what_to_install(capfd, corpus, monkeypatch, 
     assert code == 2 and said in err and err.count("\n") == 1
 
 
-def test_a_dry_run_says_what_one_machine_does_and_takes(capfd, corpus, tmp_path):
-    code, out, err = run(
-        capfd, "dedup", corpus, "--dry-run", "--keep", "longest", "--duplicates", "0.5", "-o", tmp_path / "out"
-    )
-    assert code == 0 and err == "" and not (tmp_path / "out").exists()
-    lines = out.splitlines()
-    assert [line.split("  ")[1] for line in lines[1:9]] == [
-        "read and sketch", "order", "exact duplicates", "candidates", "crowds", "cut", "verify", "decisions"]  # fmt: skip
-    assert "by the policy longest" in lines[2] and "by 16 keys" in lines[4]
-    assert lines[9].startswith("about 6 documents") and "50% have a near-duplicate" in lines[9]
-    assert "  memory: about" in out and "assumed: 50% of documents have a near-duplicate (--duplicates), 3 resemble" in out
+def test_a_plan_says_what_one_machine_takes(capfd, corpus):
+    words = ["plan", corpus, "--duplicates", "0.5", "--work", "job", "--threads", "1"]
+    code, out, err = run(capfd, *words)
+    assert code == 0 and err == "" and "16 bands of 6 rows" in out
+    assert "\ndedup of about 6 documents, " in out and "50% have a near-duplicate" in out and "  memory: about" in out
+    assert "--duplicates 0.5, --family 3" in out
+    plan = json.loads(run(capfd, *words, "--json")[1])
+    found = plan["foresight"]
+    assert plan["bands"] == 16 and found["documents"] == 6 and found["threads"] == 1 and found["disk"] > 0
 
 
-def test_a_dry_run_of_containment_says_what_is_read_again(capfd, corpus):
-    words = ["dedup", corpus, "--dry-run", "--measure", "containment", "-t", "0.9"]
+def test_a_plan_of_containment_says_how_documents_are_found(capfd, corpus):
+    words = ["plan", corpus, "--measure", "containment", "-t", "0.9"]
     code, out, _ = run(capfd, *words)
-    assert code == 0
-    assert "documents that hold 24 of 32 sampled shingles" in out and "the texts are read again" in out and "cut " not in out
-    assert "by the policy longest" in out and "bucket" not in out
+    assert code == 0 and "24 of 32 sampled shingles" in out and "bands" not in out
     found = json.loads(run(capfd, *words, "--json")[1])
-    assert found["seconds"]["finding"] > 0 and "seconds" in json.loads(run(capfd, "dedup", corpus, "--dry-run", "--json")[1])
+    assert found["least"] == 24 and found["foresight"]["seconds"]["finding"] > 0
     code, out, _ = run(capfd, *words, "--engine", "spark")
     assert code == 0 and "share 32 sampled shingles, or enough of these" in out and "crowds" not in out
 
 
-def test_a_dry_run_for_spark_says_what_a_cluster_does_and_takes(capfd, corpus):
-    code, out, err = run(capfd, "dedup", corpus, "--engine", "spark", "--dry-run", "--memory", "2GB", "--family", "4")
+def test_a_plan_for_spark_says_what_a_cluster_does_and_takes(capfd, corpus):
+    code, out, err = run(capfd, "plan", corpus, "--engine", "spark", "--memory", "2GB", "--family", "4")
     assert code == 0 and err == ""
     assert "about 6 documents" in out and "texts " in out and "2.0 GB for Python (--memory)" in out
     assert "--conf spark.executor.memoryOverhead=1908m" in out and "4 resemble" in out
-
-
-def test_a_dry_run_prints_json(capfd, corpus):
-    found = json.loads(run(capfd, "dedup", corpus, "--engine", "spark", "--dry-run", "--json")[1])
+    found = json.loads(run(capfd, "plan", corpus, "--engine", "spark", "--json")[1])["foresight"]
     assert found["documents"] == 6 and found["duplicates"] == 0.3
     assert found["shuffled"] == sum(step["shuffled"] for step in found["steps"]) > 0
     assert found["configuration"]["spark.executor.cores"] == "1"
-    found = json.loads(run(capfd, "dedup", corpus, "--dry-run", "--json", "--work", "job", "--threads", "1")[1])
-    assert found["documents"] == 6 and found["threads"] == 1 and found["disk"] > 0 and len(found["steps"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("IN --documents 9", "--documents does not go with INPUT"),
+        ("IN --engine sparc", "did you mean 'spark'?"),
+        ("IN --engine spark --threads 2", "--threads is for one machine"),
+        ("--text body", "--text needs INPUT"),
+        ("--documents 9 --memory 1GB", "--memory needs INPUT, or --documents and --bytes"),
+    ],
+)
+def test_options_that_a_plan_has_no_use_for_are_refused(capfd, corpus, words, message):
+    code, out, err = run(capfd, "plan", *[corpus if word == "IN" else word for word in words.split()])
+    assert (code, out) == (2, "") and message in err

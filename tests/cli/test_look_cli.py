@@ -1,11 +1,11 @@
-"""``lookalike groups`` and ``lookalike show``: what a saved result decided, as lines and as JSON."""
+"""``lookalike show``: groups of a saved result, documents, and what changed, as lines and as JSON."""
 
 import json
 import subprocess
 import sys
 
 import pytest
-from cli.commands import status
+from cli.commands import lines, run, status
 
 import lookalike as la
 from lookalike.cli.messages import fitted
@@ -29,20 +29,20 @@ def job(tmp_path, monkeypatch):
 
 
 def test_groups_as_a_table(job, capsys):
-    assert status("groups", "job") == 0
+    assert status("show", "job") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 groups; 5 of 8 documents removed"
     assert lines[1].split() == ["documents", "exact", "least", "median", "kept", "least", "similar", "removals"]
     assert lines[2].split() == ["4", "1", "0.7561", "0.8645", "first", "near,", "nearer,", "copy"]
     assert lines[3].split() == ["2", "0", "0.9630", "0.9630", r"odd\x1b]0;x\x07\u202e", r"odder\x1b]0;x\x07\u202e"]
-    assert status("groups", "job", "--min-size", 3, "--top", 5) == 0
+    assert status("show", "job", "--min-size", 3, "--top", 5) == 0
     out = capsys.readouterr().out
     assert out.startswith("1 group of at least 3 documents;") and "odd" not in out
-    assert status("groups", "job", "--min-size", 9) == 0 and capsys.readouterr().out.count("\n") == 1
+    assert status("show", "job", "--min-size", 9) == 0 and capsys.readouterr().out.count("\n") == 1
 
 
 def test_groups_as_json(job, capsys):
-    assert status("groups", "job", "--json") == 0
+    assert status("show", "job", "--json") == 0
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first | {"resemblance": None, "least_alike": None} == {
         "kept": "first", "is_reference": False, "documents": 4, "exact": 1, "resemblance": None, "least_alike": None
@@ -58,7 +58,7 @@ def test_scores_are_called_as_in_the_table_of_removals(job, capsys, how, key):
     result = la.dedup("in.jsonl", id="id", threshold=0.6, method="simhash", radius=16, width=1, **how)
     assert key in result.removed.column_names
     result.save("cosines")
-    assert status("groups", "cosines", "--json") == 0
+    assert status("show", "cosines", "--json") == 0
     first = json.loads(capsys.readouterr().out.splitlines()[0])
     assert {"least", "median", "greatest"} == set(first[key]) and {"id", key} == set(first["least_alike"][0])
     assert status("show", "cosines", first["kept"], "--json", "--no-texts") == 0
@@ -67,14 +67,14 @@ def test_scores_are_called_as_in_the_table_of_removals(job, capsys, how, key):
 
 def test_containment_has_its_own_name(job, capsys):
     la.dedup("in.jsonl", id="id", threshold=0.6, measure="containment").save("inside")
-    assert status("groups", "inside", "--json") == 0
+    assert status("show", "inside", "--json") == 0
     first, _ = map(json.loads, capsys.readouterr().out.splitlines())
     assert "resemblance" not in first and first["kept"] == "nearer"
     assert first["containment"] == {"least": 31 / 36, "median": 1.0, "greatest": 1.0}
     assert first["least_alike"] == [
         {"id": id, "containment": c} for id, c in (("near", 31 / 36), ("first", 1.0), ("copy", 1.0))
     ]
-    assert status("groups", "inside") == 0 and "removals contained least" in capsys.readouterr().out
+    assert status("show", "inside") == 0 and "removals contained least" in capsys.readouterr().out
     assert status("show", "inside", "nearer", "--json") == 0
     assert json.loads(capsys.readouterr().out)["least_alike"] == first["least_alike"]
     assert status("show", "inside", "near", "--json", "--no-texts") == 0
@@ -136,7 +136,7 @@ def test_documents_removed_by_key(job, capsys):
     assert status("show", "job", "first", "--top", 7) == 0
     out = capsys.readouterr().out
     assert "6 removed because of it, 1 of them exact duplicates" in out and "\n  copy     copy\n  key      alone\n" in out
-    assert status("groups", "job", "--json") == 0
+    assert status("show", "job", "--json") == 0
     (group,) = map(json.loads, capsys.readouterr().out.splitlines())
     assert (group["documents"], group["exact"]) == (7, 1)
     assert status("dedup", "in.jsonl", "--key", "nope") == 1 and "'nope' is missing" in capsys.readouterr().err
@@ -169,7 +169,7 @@ def test_an_id_of_an_input_and_of_a_reference(job, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "estimated resemblance 0." in out and " ± 0.0" in out
     assert "\n\ndocument   near\n           old.jsonl, row 1" in out and "decision   a reference document" in out
-    assert status("groups", "two", "--json") == 0
+    assert status("show", "two", "--json") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["is_reference"] is True
 
 
@@ -178,13 +178,13 @@ def test_what_is_not_there_is_an_error(job, tmp_path, capsys):
     assert capsys.readouterr().err == "error: job: no document has the id nea; similar ids: near, nearer\n"
     assert status("show", "job", "zzzzzz") == 1
     assert capsys.readouterr().err == "error: job: no document has the id zzzzzz\n"
-    for command in (["groups"], ["show", "x"]):
-        assert status(command[0], tmp_path, *command[1:]) == 1
+    for id in ([], ["x"]):
+        assert status("show", tmp_path, *id) == 1
         assert "not a saved result" in (err := capsys.readouterr().err) and "--save" in err
     (tmp_path / "work").mkdir()
     for name in ("job.json", "finished.json"):
         (tmp_path / "work" / name).write_text("{}")
-        assert status("groups", "work") == 1
+        assert status("show", "work") == 1
         assert "a work folder is not a saved result" in capsys.readouterr().err
         (tmp_path / "work" / name).unlink()
 
@@ -200,7 +200,7 @@ def test_inputs_that_are_gone_hide_the_diff_only(job, tmp_path, capsys):
 def test_a_reader_that_stops_early_is_no_failure_worth_words(job, tmp_path):
     texts = [f"{BASE} {i // 2} {i // 2} {i // 2}" for i in range(4000)]
     la.dedup(texts, threshold=0.99).save("many")
-    command = [sys.executable, "-m", "lookalike", "groups", "many", "--top", "100000", "--json"]
+    command = [sys.executable, "-m", "lookalike", "show", "many", "--top", "100000", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert json.loads(process.stdout.readline())["documents"] >= 2
         process.stdout.close()
@@ -227,7 +227,7 @@ def test_names_are_cut_in_the_middle():
 
 def test_texts_of_somebody_elses_result_need_trust(job, capsys, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(job.parent / "state"))
-    assert status("show", "job", "near", "--no-texts") == 0 and status("groups", "job") == 0
+    assert status("show", "job", "near", "--no-texts") == 0 and status("show", "job") == 0
     capsys.readouterr()
     assert status("show", "job", "near") == 1
     err = capsys.readouterr().err
@@ -235,3 +235,48 @@ def test_texts_of_somebody_elses_result_need_trust(job, capsys, monkeypatch):
     assert status("show", "job", "near", "--trust", "in.jsonl") == 0
     assert "[-changed-]" in capsys.readouterr().out
     assert status("show", "job", "near", "--trust", "job") == 1
+
+
+def test_two_saved_results(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}"} for i in range(6)]
+    lines(tmp_path / "a.jsonl", rows)
+    lines(tmp_path / "b.jsonl", [*rows[1:], {"id": "new", "text": "something else"}])
+    for name, more in (("a", []), ("b", ["-t", "0.5"])):
+        assert run(capsys, "dedup", f"{name}.jsonl", "--id", "id", "--save", name, "--quiet", *more)[0] == 0
+    code, out, _ = run(capsys, "show", "b", "--against", "a", "-o", "changes.jsonl")
+    assert code == 0 and out.splitlines()[0].split() == ["only", "in", "b", "1"] and out.endswith("written: changes.jsonl\n")
+    changed = [json.loads(line) for line in (tmp_path / "changes.jsonl").read_text().splitlines()]
+    by_id = {row["id"]: row["change"] for row in changed}
+    assert by_id == {"d2": "removed", "d3": "moved", "d5": "moved", "new": "came", "d0": "went"} | (
+        {"d4": by_id["d4"]} if "d4" in by_id else {}
+    )
+    code, out, _ = run(capsys, "show", "b", "--against", "a", "--json")
+    counts = json.loads(out)
+    assert code == 0 and sum(n for name, n in counts.items() if name != "output") == len(changed)
+    assert run(capsys, "show", "a", "--against", "a", "--json")[1].count(": 0") == 5
+    code, out, err = run(capsys, "show", "b", "--against", "a", "-o", "-")
+    assert code == 0 and len(out.splitlines()) == len(changed) and "only in a" in err
+    code, _, err = run(capsys, "show", "b", "--against", "a", "-o", "changes.jsonl")
+    assert code == 1 and "changes.jsonl exists; pass --force" in err
+    assert run(capsys, "show", "b", "--against", "a", "-o", "changes.jsonl", "--force")[0] == 0
+    assert run(capsys, "show", "nope", "--against", "a")[0] == 1
+    assert run(capsys, "show", "b", "--against", "a", "-o", "-", "--json")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("id --matrix", "--matrix is not for one document"),
+        ("id --against job", "--against is not for one document"),
+        ("--no-texts", "--no-texts needs the ID of a document"),
+        ("--trust x", "--trust needs the ID of a document"),
+        ("-o x", "--output needs --against"),
+        ("--against job --min-size 3", "--min-size does not go with --against"),
+        ("--against job --top 3", "--top does not go with --against"),
+        ("--matrix --min-size 2", "--min-size does not go with --matrix"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(capsys, words, message):
+    code, out, err = run(capsys, "show", "job", *words.split())
+    assert (code, out) == (2, "") and message in err

@@ -1,4 +1,4 @@
-"""plan, tune and compare: every odd value has an answer or a clear error, and no traceback."""
+"""plan and compare: every odd value has an answer or a clear error, and no traceback."""
 
 import json
 import os
@@ -65,46 +65,6 @@ def test_plan_in_python_refuses_other_types(wrong, message):
         == plan.to_dict()
         == la.plan(threshold=0.75, permutations=256, documents=10).to_dict()
     )
-
-
-@pytest.mark.parametrize("size", ["nan", "-5", "1e400", "inf", "GB", "xGB", "", "-1GB"])
-def test_tune_refuses_what_is_not_a_size(capfd, size):
-    code, _, err = run(capfd, "tune", "-n", "1000", "--memory", size)
-    assert code == 2 and f"memory must be a number of bytes such as 4GB or 500MiB; got {size!r}" in err
-
-
-@pytest.mark.parametrize(("number", "message"), [("nan", "must be a whole number; got nan"), ("1.5", "whole number; got 1.5"),
-                                                 ("inf", "whole number; got inf"), ("0", "n must be in 1..")])  # fmt: skip
-def test_tune_refuses_what_is_not_a_number_of_fingerprints(capfd, number, message):
-    code, _, err = run(capfd, "tune", "-n", number)
-    assert code == 2 and message in err
-
-
-@pytest.mark.parametrize("size", ["0", "0.5"])
-def test_tune_refuses_less_than_a_byte(capfd, size):
-    code, _, err = run(capfd, "tune", "-n", "1000", "--memory", size)
-    assert code == 2 and "memory must be a positive number of bytes; got 0" in err
-
-
-@pytest.mark.parametrize("size", ["1", "0.001KB", "0.0001MiB"])
-def test_little_memory_is_a_size(capfd, size):
-    code, out, _ = run(capfd, "tune", "-n", "1000", "--memory", size)
-    assert code == 0 and out.endswith("none: allow more memory or a lower recall\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-n", "9" * 25], "n must be in 1..1,099,511,627,776"),
-        (["-n", "10", "--sigma", "nan"], "sigma must be a positive number; got nan"),
-        (["-n", "10", "--sigma", "inf"], "sigma must be a positive number; got inf"),
-        (["-n", "10", "--recall", "nan"], "recall must be in (0, 1]; got nan"),
-        (["-n", "10", "--radius", "17"], "17 is not in the range"),
-    ],
-)
-def test_tune_refuses(capfd, arguments, message):
-    code, _, err = run(capfd, "tune", *arguments)
-    assert code == 2 and message in err
 
 
 @pytest.fixture
@@ -178,7 +138,7 @@ def test_compare_reads_pipes_once(capfd, folders):
         "index create s3://lake/x",
         "index info s3://lake/x",
         "index remove x --from s3://lake/x",
-        "groups s3://lake/x",
+        "show s3://lake/x",
         "show s3://lake/x ID",
         "serve s3://lake/x",
     ],

@@ -76,7 +76,7 @@ def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
     assert not (folder / "clean").exists() and not (folder / "seen/w1").exists()
     after = contents(folder)
     assert {path.relative_to(folder).parts[0] for path in after if path not in before} == {"page.html", "job"}
-    assert run(capsys, "groups", "job")[0] == 0
+    assert run(capsys, "show", "job")[0] == 0
     code, out, err = run(capsys, *given, "--fail-if-removed", "1", "--force")
     found = json.loads(out)
     assert code == 0 and [found[name] for name in ("output", "report", "saved", "sketches")] == [
@@ -136,7 +136,7 @@ def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
 
 def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys):
     run(capsys, "dedup", "w1", *HOW, "--against", "seen", "--save", "job")
-    groups = map(json.loads, run(capsys, "groups", "job", "--json")[1].splitlines())
+    groups = map(json.loads, run(capsys, "show", "job", "--json")[1].splitlines())
     group = next(one for one in groups if one["is_reference"] and one["resemblance"])
     code, out, _ = run(capsys, "show", "job", group["least_alike"][0]["id"])
     assert code == 0 and f"kept       {group['kept']}\n" in out and "{+" in out
@@ -145,15 +145,12 @@ def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys
     assert told["texts"] == {"removed": text_of[told["id"]], "kept": text_of[group["kept"]]}
 
 
-def test_a_dry_run_has_the_plan_of_saved_sketches(folder, capsys):
-    words = ["dedup", "w1", "--id", "id", "--width", 1, "--against", "seen", "--dry-run", "--json"]
+def test_a_plan_has_the_bands_of_saved_sketches(folder, capsys):
+    words = ["plan", "w1", "--id", "id", "--against", "seen", "--json"]
     code, out, _ = run(capsys, *words, "-t", "0.7")
-    keys = [step for step in json.loads(out)["steps"] if step.startswith("candidates")]
-    assert (code, keys) == (0, [f"candidates          documents meet by {bands_of(folder)} keys"])
+    assert (code, json.loads(out)["bands"]) == (0, bands_of(folder))
     code, _, err = run(capsys, *words, "-t", "0.3")
     assert code == 2 and "less than recall 0.99" in err
-    code, _, err = run(capsys, *words, "-t", "0.6", "--seed", 3)
-    assert code == 2 and "made with other settings: seed was 1, is 3" in err
 
 
 def bands_of(folder):

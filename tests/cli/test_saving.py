@@ -33,8 +33,8 @@ def test_week_after_week(folder, capsys):
     assert found["kept"] == pq.read_metadata("seen/w2/sketches-00000.parquet").num_rows
     code, out, _ = run(capsys, "pairs", *given, "--against", "seen/w1", "-o", "p.csv")
     assert code == 0 and json.loads(out)["reference"] == found["reference"] - kept
-    code, out, _ = run(capsys, "dedup", *given[:-2], "--against", "seen/w0", "--dry-run")
-    assert code == 0 and "the steps:" in out
+    code, out, _ = run(capsys, "plan", "w2", "-t", "0.6", "--against", "seen/w0")
+    assert code == 0 and "dedup of about" in out
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,6 @@ def test_without_an_output_nothing_is_added(crawl, capsys):
     code, out, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen")
     assert code == 0 and "nothing was added to seen" in out and "nothing was written (no -o)" in err
     assert not (crawl / "seen").exists()
-    code, out, _ = run(capsys, "dedup", "w0", *HOW, "--seen", "seen", "-o", "fresh/w0", "--dry-run")
-    assert code == 0 and "the steps:" in out and not (crawl / "seen").exists()
 
 
 def test_what_people_look_at_appears_with_it(crawl, capsys):

@@ -63,7 +63,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     if parameter.param_type_name == "argument":
         if parameter.name == "path":  # of an index
             return [r.choice(["new", "notes", "a.jsonl", "", "nope"]) if odd else "ix"]
-        if parameter.name in ("job", "before", "now"):  # a saved result
+        if parameter.name == "result":  # a saved result
             return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix"]) if odd else "job"]
         if parameter.name == "folder":  # of generations
             return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix", "seen/000001"]) if odd else "seen"]
@@ -97,7 +97,8 @@ def arguments(r: Random, path: list[str], command) -> list[str]:
     for parameter in command.params:
         if parameter.name == "help":
             continue
-        needed = parameter.required or parameter.name in odd or parameter.param_type_name == "argument"
+        optional = parameter.param_type_name == "option" or (path == ["show"] and parameter.name == "id" and r.random() < 0.5)
+        needed = parameter.required or parameter.name in odd or not optional
         if needed or r.random() < likely.get(parameter.name, 0.06):
             out += given_for(r, parameter, parameter.name in odd)
     return [argument for argument in out if "\x00" not in argument]
@@ -108,7 +109,7 @@ def commands():
     for name, command in program.commands.items():
         for below, one in getattr(command, "commands", {}).items():
             yield [name, below], one
-        if not hasattr(command, "commands") and name not in ("warmup", "serve", "mcp"):  # these take long
+        if not hasattr(command, "commands") and name not in ("info", "serve"):  # these take long
             yield [name], command
 
 
@@ -169,7 +170,7 @@ class Commands:
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
         if "--json" in line and code == 0:
-            for said in out.splitlines() if words in (["groups"], ["show"], ["seen", "list"], ["seen", "counts"]) else [out]:
+            for said in out.splitlines() if words in (["show"], ["seen", "list"], ["seen", "counts"]) else [out]:
                 json.loads(said)
         outputs = {folder / word for word in line} | {folder / f"{word}_lookalike.json" for word in line}
         for path, data in sound.items():

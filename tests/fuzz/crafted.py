@@ -214,7 +214,7 @@ class Crafted:
 
         match r.randrange(6):
             case 0:
-                self._command("groups", target, *r.choice([[], ["--json"]]))
+                self._command("show", target, *r.choice([[], ["--json"]]))
             case 1:
                 name = r.choice(
                     ["d1", "d3", "nd2", str(self.folder / "in/a.jsonl:2"), str(self.folder / "notes/1.txt"), "nobody"]

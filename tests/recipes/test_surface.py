@@ -20,9 +20,10 @@ from lookalike.settings.settings import PairSettings
 from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help"}  # of the command line only
-OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
+OF_A_CLUSTER = {"master", "conf"}
 OF_READING = {"text", "id", "glob", "exclude", "format", "delimiter", "query", "encoding_errors"}
-OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}
+OF_ESTIMATES = {"inputs", "bytes", "memory", "duplicates", "family", "threads", "work", "keep", "measure", "floor", "key", "against", "trust", "engine",
+                "on_error", "within", "across", "max_bucket", *OF_READING - {"encoding_errors"}}  # fmt: skip
 FUNCTIONS = {
     "dedup": (
         la.dedup,
@@ -40,7 +41,6 @@ FUNCTIONS = {
             "removed",
             "no_seen_texts",
             *OF_A_CLUSTER,
-            *OF_A_DRY_RUN,
         },
         {"data", "progress", "tokenizer", "order_by"},
     ),
@@ -53,7 +53,7 @@ FUNCTIONS = {
     "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
     "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff", "html", "boilerplate"}, {"tokenizer"}),
-    "plan": (la.plan, OF_FORESIGHT, set()),
+    "plan": (la.plan, OF_ESTIMATES, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
         la.Index.add,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.cli.tune import tune
 from lookalike.search import tuning
 from lookalike.theory import hamming_costs
 from lookalike.theory.hamming_costs import DEFAULT
@@ -95,7 +94,6 @@ def test_prefixes_are_about_as_long_as_number_the_fingerprints(n, prefixes):
 
 def test_defaults_and_edges():
     assert inspect.signature(tuning.choices).parameters["sigma"].default == 0.2
-    assert {option.name: option.default for option in tune.params}["sigma"] == 0.2
     exact = weak_bits(tuning.choices(1 << 20, radius=1, recall=1.0))
     assert {numbers(choice) for choice in exact} == {(p, 1 + p) for p in (18, 19, 20)} and {
         choice.error for choice in exact
@@ -103,3 +101,25 @@ def test_defaults_and_edges():
     assert not weak_bits(tuning.choices(100, recall=0.5, sigma=1e-300)), "of no pair near nothing is known"
     (flipped,) = [choice.method for choice in tuning.choices(1_000_000) if "2 x 21 bits" in choice.method]
     assert flipped.endswith("2 x 21 bits, 1 flip")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n": 1e7}, "n must be an integer; got 10000000.0"),
+        ({"n": 10**24}, "n must be in 1..1099511627776"),
+        ({"sigma": float("nan")}, "sigma must be a positive number; got nan"),
+        ({"sigma": float("inf")}, "sigma must be a positive number; got inf"),
+        ({"recall": float("nan")}, "recall must be in (0, 1]; got nan"),
+        ({"memory": 0.0}, "memory must be a positive number of bytes"),
+        ({"memory": float("nan")}, "memory must be a positive number of bytes"),
+        ({"radius": 64}, "radius must be in 0..63"),
+    ],
+)
+def test_what_is_refused(wrong, message):
+    with pytest.raises(la.ParameterError, match=re.escape(message)):
+        tuning.choices(**({"n": 1000} | wrong))
+
+
+def test_what_does_not_fit_the_memory_is_not_listed():
+    assert tuning.choices(1000, recall=1.0, memory=10) == []

@@ -22,7 +22,7 @@ def ask(*paths, questions=(), errors=None):
 
     async def asked():
         command = mcp.StdioServerParameters(
-            command=sys.executable, args=["-m", "lookalike", "mcp", *map(str, paths)], env=dict(os.environ)
+            command=sys.executable, args=["-m", "lookalike", "serve", "--mcp", *map(str, paths)], env=dict(os.environ)
         )
         with open(os.devnull if errors is None else errors, "w") as log:
             async with mcp.stdio_client(command, errlog=log) as both, mcp.ClientSession(*both) as session:
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, corpus):
 def test_paths_that_are_none_are_errors(tmp_path, capfd):
     from cli.commands import run
 
-    code, out, err = run(capfd, "mcp", tmp_path / "nothing")
+    code, out, err = run(capfd, "serve", "--mcp", tmp_path / "nothing")
     assert (code, out) == (1, "") and "no file of that name" in err
 
 
@@ -161,7 +161,10 @@ def test_every_request_is_answered():
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
     ready = '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
     with subprocess.Popen(
-        [sys.executable, "-m", "lookalike", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "lookalike", "serve", "--mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     ) as process:
 
         def say(*lines):
@@ -176,3 +179,20 @@ def test_every_request_is_answered():
         process.stdin.close()
         assert process.stdout.read() == b""
     assert sorted(((one["id"], "result" in one) for one in answers), key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--mcp --port 1", "--port does not go with --mcp"),
+        ("x --id id", "--id needs --mcp"),
+        ("x --preset web", "--preset needs --mcp"),
+        ("x y", "one folder, an index or a saved result, unless --mcp is given; got 2"),
+        ("", "got 0"),
+    ],
+)
+def test_options_of_the_other_way_to_serve_are_refused(capfd, words, message):
+    from cli.commands import run
+
+    code, out, err = run(capfd, "serve", *words.split())
+    assert (code, out) == (2, "") and message in err

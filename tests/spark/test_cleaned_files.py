@@ -1,4 +1,4 @@
-"""The command line on a cluster writes the files that it writes on one machine; and ``--dry-run`` foresees what was shuffled."""
+"""The command line on a cluster writes the files that it writes on one machine; and ``plan`` foresees what was shuffled."""
 
 import gzip
 import json

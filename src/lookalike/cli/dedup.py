@@ -12,7 +12,6 @@ import click
 
 from ..errors import LookalikeError
 from ..settings.group_options import GroupOptions
-from ..settings.option import RUN
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from . import options
 from .messages import say, say_all, say_seed, whole_time
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
              help="For --seen: do not keep texts in its folder; later jobs then read them from the inputs, which must stay "
              "where they are, unchanged.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
-             help="Save the decisions and the reasons to a folder, for groups, show and serve.")  # fmt: skip
+             help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
              help="If more than this share of the documents would be removed, or of those with any one value of COLUMN, or all "
              "documents of an input, exit with status 1 and write neither documents nor sketches; --report, --save and "
@@ -54,13 +53,10 @@ if TYPE_CHECKING:
 @options.quiet
 @options.as_json
 @options.on_a_cluster
-@options.own("--dry-run", group=RUN, is_flag=True,
-             help="Read metadata and the beginnings of files only, and print the steps and what they will take.")  # fmt: skip
-@options.foreseeing
 def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, removed: str | None, save_sketches: str | None, save: str | None,
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
-    as_json: bool, master: str | None, conf: tuple[str, ...], dry_run: bool, attributes: bool, duplicates: float, family: float,
+    as_json: bool, master: str | None, conf: tuple[str, ...], attributes: bool,
     against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None,
     no_seen_texts: bool,
     **given: Any,
@@ -143,11 +139,6 @@ def dedup(
     for path in (output, removed) if engine != "spark" else ():
         if path is not None:
             check_room(path, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
-    if dry_run:
-        from .dry_run import show
-
-        show(engine, [*(references or []), *sources], given, duplicates, family, as_json)
-        return
     with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
         result = run(sources, against=references or None, engine=runs, progress=said, **given)
         leaves.noted = result.note

@@ -20,12 +20,9 @@ from ..errors import LookalikeError, ParameterError
 from ..wording import for_command_line, printable
 from .compare import compare
 from .dedup import dedup
-from .diff import diff
-from .formats import formats
-from .groups import groups
 from .index import index
+from .info import info
 from .lines import lines
-from .mcp import mcp
 from .messages import say, say_all
 from .overlap import overlap
 from .pairs import pairs
@@ -34,8 +31,6 @@ from .plan import plan
 from .seen import seen
 from .serve import serve
 from .show import show
-from .tune import tune
-from .warmup import warmup
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -52,7 +47,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, groups, show, diff, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
+    dedup, show, pairs, overlap, lines, passages, seen, index, serve, compare, plan, info,
 ):  # fmt: skip
     program.add_command(command)
 

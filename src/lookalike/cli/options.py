@@ -13,7 +13,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.option import FIND, GROUPS, RUN, WRITE, Entry, entries
-from ..settings.options import OPENING, SearchOptions
+from ..settings.options import OPENING, DedupOptions, SearchOptions
 from ..wording import meant
 
 if TYPE_CHECKING:
@@ -116,6 +116,9 @@ class Grouped(click.Option):
 class Plain(click.Command):
     """A command whose options can be given once, but for those that take several values."""
 
+    headings: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, or as both of what it can be: the last would count, and the first be lost.
 
@@ -135,6 +138,30 @@ class Plain(click.Command):
                 raise click.UsageError(f"{names} is given {order.count(option)} times, and takes one value: name it once", ctx)
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings, those that matter most first."""
+        found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in self.headings}
+        own = {option.name: option for option in self.get_params(ctx) if isinstance(option, click.Option)}
+        for name in dict.fromkeys([*(name for name in self.first if name in own), *own]):
+            record = own[name].get_help_record(ctx)
+            if record is not None:
+                found.setdefault(FIRST if name in self.first else getattr(own[name], "group", RUN), []).append(record)
+        if not self.headings:
+            found["Options"] = found.pop(RUN)
+        for heading, records in found.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+def refuse(reason: str, *which: str) -> None:
+    """Refuse an option that was given, by its name or its group."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and {option.name, getattr(option, "group", RUN)} & {*which}:
+            raise ParameterError(f"{option.opts[-1]} {reason}")
+
 
 class Group(click.Group):
     """A group of such commands."""
@@ -145,6 +172,8 @@ class Group(click.Group):
 class Command(Plain):
     """A command of a job: help shows its options in groups."""
 
+    headings, first = (FIRST, *GROUPS), TEN
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless a size was given in two words, of which the second is not the name of an input."""
         for name in ("memory", "max_document"):
@@ -154,19 +183,6 @@ class Command(Plain):
                     option = name.replace("_", "-")
                     raise click.UsageError(f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}", ctx)
         return super().invoke(ctx)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those that matter most first."""
-        found: dict[str, list[tuple[str, str]]] = {group: [] for group in (FIRST, *GROUPS)}
-        own = {option.name: option for option in self.get_params(ctx) if isinstance(option, click.Option)}
-        for name in dict.fromkeys([*(name for name in TEN if name in own), *own]):
-            record = own[name].get_help_record(ctx)
-            if record is not None:
-                found[FIRST if name in TEN else getattr(own[name], "group", RUN)].append(record)
-        for group, records in found.items():
-            if records:
-                with formatter.section(group):
-                    formatter.write_dl(records)
 
 
 def own(*names: str, group: str = WRITE, **more: Any) -> Decorator:
@@ -179,10 +195,10 @@ def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def checked(*, measure: str, threshold: float | None, **given: Any) -> Any:
-        if measure == "resemblance" and threshold is not None:
-            raise ParameterError("--threshold is for --measure containment: the least resemblance is that of the index")
-        if measure == "containment" and given["first"]:
-            raise ParameterError("--first ends a search by sketches, and containment is looked for in all texts: use --top 1")
+        if measure == "resemblance":
+            refuse("is for --measure containment: the least resemblance is that of the index", "threshold")
+        else:
+            refuse("ends a search by sketches, and containment is looked for in all texts: use --top 1", "first")
         inside = None if measure == "resemblance" else 0.9 if threshold is None else threshold
         return command(inside=inside, **given)
 
@@ -201,6 +217,19 @@ def apply(*decorators: Any) -> Decorator:
         for decorator in reversed(decorators):
             function = decorator(function)
         return function
+
+    return decorate
+
+
+def under(group: str, *decorators: Any) -> Decorator:
+    """Combine options that help shows under one heading."""
+
+    def decorate(function: Any) -> Any:
+        before = len(getattr(function, "__click_params__", ()))
+        made: Any = apply(*decorators)(function)
+        for option in made.__click_params__[before:]:
+            option.group = group
+        return made
 
     return decorate
 
@@ -229,8 +258,8 @@ def _option(entry: Entry, help: str) -> Decorator:
 
 
 def of_jobs(*names: str, help: str | None = None) -> Decorator:
-    """Return options of searches by their names; ``help`` says something else of one."""
-    known = entries(SearchOptions)
+    """Return options of jobs by their names; ``help`` says something else of one."""
+    known = entries(DedupOptions) | entries(SearchOptions)
     return apply(*(_option(known[name], help or known[name].option.help) for name in names))
 
 
@@ -240,18 +269,12 @@ def of_job(options: type, *without: str) -> Decorator:
     return apply(*(_option(entry, entry.option.help) for entry in found))
 
 
-_RECALL = "Probability of finding a pair exactly at the threshold"
-plan_targets = apply(
-    of_jobs("threshold", help="Minimum resemblance of near-duplicates."),
-    of_jobs("recall", help=f"{_RECALL}; with --verify sketch it is about half of this."),
-)
 index_targets = apply(
     of_jobs("threshold", help="Resemblance from which documents are found; with simhash, minimum estimate of the cosine."),
     of_jobs("recall", help="Probability of finding a document exactly at the threshold; to keep it, estimates somewhat below "
             "the threshold match too. With simhash it follows from --radius; 'index info' states it."),
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
-planning = of_jobs("permutations", "bands", "rows")
 choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document")
@@ -279,12 +302,6 @@ preset = own(
     "--preset", group=FIND, type=Choice(list(PRESETS)), callback=_preset, is_eager=True, expose_value=False,
     help="Options that suit a kind of text, where they are not given: "
     + "; ".join(f"{name}: {_said(values)}" for name, values in PRESETS.items()) + ".",
-)  # fmt: skip
-foreseeing = apply(
-    own("--duplicates", group=RUN, type=click.FloatRange(0, 1), default=0.3, show_default=True,
-        help="To foresee what a job takes: share of documents (of the text, if lengths differ) that have a near-duplicate."),
-    own("--family", group=RUN, type=click.FloatRange(2), default=3.0, show_default=True,
-        help="To foresee what a job takes: average number of documents in a group of near-duplicates."),
 )  # fmt: skip
 as_json = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON.")
 as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one line per group or document.")

@@ -1,77 +1,133 @@
-"""``lookalike plan``."""
+"""``lookalike plan``: bands and rows for a threshold, and what a deduplication will take, before it does anything."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import ParameterError
+from ..settings.options import OPENING
 from . import options
 from .messages import say, say_all
 
+if TYPE_CHECKING:
+    from ..planner import Plan
+    from ..recipes.foresight import Foresight
 
-@click.command(cls=options.Plain, short_help="Show the plan for a threshold and a recall.")
-@options.plan_targets
-@options.planning
-@click.option("--documents", type=float, default=None,
-              help="Size of the corpus: states its candidate pairs among unrelated documents, and weighs in the choice of "
-              "bands and rows.")  # fmt: skip
-@click.option("--bytes", type=float, default=None,
-              help="Bytes of text in all documents: also states memory, disk space and processor time of dedup.")  # fmt: skip
-@options.of_jobs("memory", help="Memory limit of dedup: bytes, 4GB or 512MiB.  [default: 60% of the free memory]")
-@options.foreseeing
-@options.of_jobs("threads", help="Threads that dedup uses.  [default: all processors]")
-@click.option("--work", is_flag=True, help="dedup has a work folder, where everything is stored.")
-@click.option("--keep", default=None, metavar="POLICY", help="Keep policy of dedup.  [default: first]")
-@click.option("--format", type=options.Choice(["parquet", "jsonl"]), default="parquet", show_default=True,
-              help="Format of the inputs.")  # fmt: skip
-@click.option("--verify", type=options.Choice(["exact", "sketch", "none"]), default="exact", show_default=True,
-              help="With sketch, 256 slots are added for estimates, and the recall is about half.")  # fmt: skip
-@click.option("--standard-error", type=float, default=None,
-              help="Also choose the smallest sketch to archive with at most this standard error at the threshold.")  # fmt: skip
-@click.option("--sketch-bytes", type=int, default=None,
-              help="Or choose the sketch of at most this many bytes with the smallest error there; with --permutations, "
-              "of as many slots.")  # fmt: skip
-@click.option("--density", type=float, default=0.0, show_default=True,
-              help="Density of the sets in their universe, for sketches by true permutations of one.")  # fmt: skip
+_ESTIMATE, _CORPUS, _INPUTS = "Estimates", "Without INPUT", "With INPUT"
+_PLANNED = ("threshold", "recall", "permutations", "bands", "rows", "verify")
+_TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
+
+
+@click.command(cls=options.Plain, short_help="Plan a job: bands and rows for a threshold; time, memory and disk.")
+@click.argument("inputs", nargs=-1, metavar="[INPUT]...")
+@options.under("Plan", options.preset,
+               options.of_jobs("threshold", help="Minimum resemblance of near-duplicates."),
+               options.of_jobs("recall", help="Probability of finding a pair exactly at the threshold; with --verify sketch "
+                               "about half of this."),
+               options.of_jobs("permutations", "bands", "rows", "verify"))  # fmt: skip
+@options.under(
+    _ESTIMATE,
+    options.of_jobs("keep", "memory", "threads", "work"),
+    options.of_jobs("format", help="Format of the inputs; without INPUT, parquet (the default) or jsonl."),
+    click.option("--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True,
+                 help="Share of documents (of the text, if lengths differ) that have a near-duplicate."),
+    click.option("--family", type=click.FloatRange(2), default=3.0, show_default=True,
+                 help="Average number of documents in a group of near-duplicates."),
+)  # fmt: skip
+@options.under(
+    _CORPUS,
+    click.option("--documents", type=float, default=None,
+                 help="Size of the corpus: states its candidate pairs among unrelated documents, and weighs in the choice of "
+                 "bands and rows."),
+    click.option("--bytes", type=float, default=None,
+                 help="Bytes of text in all documents: also estimate memory, disk space and processor time of dedup."),
+    click.option("--standard-error", type=float, default=None,
+                 help="Also choose the smallest sketch to archive with at most this standard error at the threshold."),
+    click.option("--sketch-bytes", type=int, default=None,
+                 help="Or choose the sketch of at most this many bytes with the smallest error there; with --permutations, "
+                 "of as many slots."),
+    click.option("--density", type=float, default=0.0, show_default=True,
+                 help="Density of the sets in their universe, for sketches by true permutations of one."),
+)  # fmt: skip
+@options.under(
+    _INPUTS,
+    options.of_jobs("text", "id", *(name for name in OPENING if name != "format"), "against", "trust", "within", "across",
+                    "key", "measure", "floor", "max_bucket"),
+    click.option("--engine", type=options.Choice(["local", "spark"]), default="local", show_default=True,
+                 help="What is to run the job: this machine, or a cluster."),
+)  # fmt: skip
 @options.as_json
 def plan(
-    bytes: float | None, memory: str | None, duplicates: float, family: float, threads: int | None, work: bool,
-    keep: str | None, format: str, standard_error: float | None, sketch_bytes: int | None, density: float,
-    as_json: bool, **given: Any,
+    inputs: tuple[str, ...], documents: float | None, bytes: float | None, standard_error: float | None,
+    sketch_bytes: int | None, density: float, duplicates: float, family: float, engine: str, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
-    With --documents and --bytes, also what dedup will take: memory, disk space and processor time.
+    With --documents and --bytes, or with INPUT, also estimate what dedup will take: memory, disk space and processor time; on a
+    cluster, bytes shuffled by step, and its configuration. Of INPUT only metadata and the beginnings of files are read.
+
+    Examples:
+
+    \b
+        lookalike plan --threshold 0.8 --recall 0.99
+        lookalike plan --documents 1e8 --bytes 4e11 --memory 16GB
+        lookalike plan crawl/*.jsonl.zst --memory 8GB --work job/
+        lookalike plan s3://lake/crawl/ --engine spark
     """
-    from ..errors import ParameterError
     from ..planner import plan as choose
 
-    chosen = choose(**given, standard_error=standard_error, sketch_bytes=sketch_bytes, density=density)
-    foresight = None
-    if bytes is not None:
-        from ..recipes.foresight import foresee  # here, as a plan alone needs none of what a job does
-
-        if given["documents"] is None:
+    estimate: Any = None
+    likely: dict[str, Any] = {"duplicates": duplicates, "family": family}
+    if inputs:
+        options.refuse("does not go with INPUT", _CORPUS)
+        told, lines, estimate = _of_inputs(inputs, engine, likely, given)
+    else:
+        options.refuse("needs INPUT", _INPUTS)
+        if bytes is None:
+            options.refuse("needs INPUT, or --documents and --bytes", _ESTIMATE)
+        elif documents is None:
             raise ParameterError("--bytes needs --documents, the number of documents that have this many bytes together")
-        foresight = foresee(
-            **given, bytes=bytes, memory=memory, duplicates=duplicates, family=family, threads=threads, work=work, keep=keep,
-            format=format,
+        chosen = choose(
+            **{name: given[name] for name in _PLANNED}, documents=documents, standard_error=standard_error,
+            sketch_bytes=sketch_bytes, density=density,
         )  # fmt: skip
+        told, lines = chosen.to_dict(), _lines(chosen)
+        if documents is not None and bytes is not None:
+            likely |= {"documents": documents, "bytes": bytes, "format": given["format"] or "parquet"}
+            estimate = _estimate(given, likely)
     if as_json:
-        click.echo(json.dumps(chosen.to_dict() | ({} if foresight is None else {"foresight": foresight.to_dict()})))
+        click.echo(json.dumps(told | ({} if estimate is None else {"foresight": estimate.to_dict()})))
         return
-    say(f"threshold {chosen.threshold:g}, recall {chosen.recall:g}")
-    say(f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows"
-               + (f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})"
-                  if chosen.estimation_slots else ""))  # fmt: skip
-    say(f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}"
-               + (", as its estimate has to reach the threshold too" if chosen.estimation_slots else ""))  # fmt: skip
-    say("  probability of comparing a pair, by its resemblance:")
+    say(*lines)
+    if estimate is not None:
+        say_all(f"\ndedup of {'about ' if inputs else ''}{estimate}")
+        say(f"assumed: --duplicates {duplicates:g}, --family {family:g}")
+
+
+def _estimate(values: Mapping[str, Any], likely: dict[str, Any]) -> Foresight:
+    """Return what a job on one machine takes."""
+    from ..recipes.foresight import foresee  # here, as a plan alone needs none of what a job does
+
+    return foresee(**{name: values[name] for name in _TAKES}, **likely, work=values["work"] is not None)
+
+
+def _lines(chosen: Plan) -> list[str]:
+    """Return a plan in words."""
+    estimates = ", as its estimate has to reach the threshold too" if chosen.estimation_slots else ""
+    slots = f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})" if estimates else ""
+    lines = [
+        f"threshold {chosen.threshold:g}, recall {chosen.recall:g}",
+        f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows{slots}",
+        f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}{estimates}",
+        "  probability of comparing a pair, by its resemblance:",
+    ]
     for resemblance, probability in chosen.curve.items():
         mark = "  <- threshold" if abs(resemblance - chosen.threshold) < 1e-9 else ""
-        say(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
+        lines.append(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
     if chosen.sketch is not None:
         kinds = [
             f"{number} bit{'s' if number > 1 else ''} of each permutation" if number >= 1
@@ -80,11 +136,43 @@ def plan(
         ]  # fmt: skip
         if len(kinds) > 1:
             kinds = [f"{kind} for {share:.1%}" for kind, (_, share) in zip(kinds, chosen.sketch.shares, strict=True)]
-        say(
+        lines.append(
             f"  archive sketch: {chosen.sketch.slots} slots, {' and '.join(kinds)}: {-(-chosen.sketch.total_bits // 8)} bytes, "
             f"standard error {chosen.sketch.standard_error:.4f} at the threshold"
         )
     if chosen.documents is not None:
-        say(f"  {chosen.documents:,} documents: about {chosen.false_candidates:,.0f} candidate pairs among unrelated documents")
-    if foresight is not None:
-        say_all(f"\ndedup of {foresight}")
+        pairs = f"about {chosen.false_candidates:,.0f} candidate pairs among unrelated documents"
+        lines.append(f"  {chosen.documents:,} documents: {pairs}")
+    return lines
+
+
+def _of_inputs(
+    inputs: tuple[str, ...], engine: str, likely: dict[str, Any], given: dict[str, Any]
+) -> tuple[dict[str, Any], list[str], Any]:  # fmt: skip
+    """Return the plan of a job as values and in words, and the estimate of what it takes."""
+    from ..formats.sources import open_sources
+    from ..inputs.sketch_rows import is_saved
+    from ..inputs.sketches import open_references
+    from ..recipes.preparation import expected_of
+    from ..recipes.saved_sketches import agreed
+    from ..settings.settings import Settings
+
+    how = {name: given[name] for name in OPENING}
+    references = open_references(given.pop("against") or (), **how, trust=given["trust"])
+    splits = [*references, *open_sources(inputs, **how)]
+    settings, _ = agreed(Settings(**given), references, plan_only=True)
+    documents, size = expected_of(splits, settings.text)
+    read = [split for split in splits if not is_saved(split)]  # of the others, few texts are
+    columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)
+    on_disk = sum(place.size for split in read for place in split.places)
+    likely |= {"documents": documents, "bytes": size, "format": "parquet" if 2 * columnar >= on_disk else "jsonl"}
+    if engine == "spark":
+        from ..recipes.spark.foresight import foresee as foresee_cluster
+
+        options.refuse("is for one machine", "threads")
+        estimate: Any = foresee_cluster(on_disk=on_disk, settings=settings, **likely)
+    else:
+        estimate = _estimate(vars(settings), likely)
+    by_samples = [f"containment {settings.threshold:g}, recall {settings.recall:g}", f"  {settings.finder.describe()}"]
+    lines = by_samples if settings.measure == "containment" else _lines(settings.plan)
+    return settings.finder.plan_dict(), lines, estimate

@@ -99,15 +99,16 @@ inlined = compiled
 references, with atomic instructions: not for the innermost loops."""
 
 
-def warm_up() -> str:
-    """Compile all kernels that are not compiled yet, and return in one line what they are now; MissingExtraError where nothing
-    can."""
+def described(compile: bool = False) -> str:
+    """Return in one line what kernels are; ``compile``: after all have been compiled that are not."""
     if MODE == "library":
-        return f"kernels were compiled when this package was built; here they are those for {levels[best]}"
+        return f"compiled when this package was built; in use: those for {levels[best]}"
     if MODE == "python":
-        return "kernels are plain Python, as the environment asks: there is nothing to compile"
-    if MODE != "jit":
-        raise MissingExtraError("there is no compiler for kernels: pip install 'lookalike[jit]'")
+        return "not compiled: plain Python, as the environment asks"
+    if not MODE:
+        return _missing() if compile else "missing: install a wheel for this platform, or pip install 'lookalike[jit]'"
+    if not compile:
+        return "compiled by Numba on their first use; to compile all now: lookalike info --compile"
     names = sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if not module.name.startswith("_"))
     held = [value for name in names for value in vars(import_module(f"{__package__}.{name}")).values()]
     found = {id(value): value for value in held if isinstance(value, _made.Kernel)}
@@ -117,4 +118,4 @@ def warm_up() -> str:
     kept = (
         f"kept in {folder}" if folder else "lost when this process ends: no folder for them can be written to (NUMBA_CACHE_DIR)"
     )
-    return f"{len(found)} kernels are compiled, and {kept}"
+    return f"{len(found)} compiled by Numba, and {kept}"

@@ -54,14 +54,16 @@ def sketching_of(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def agreed(settings: Settings, references: Sequence[Split]) -> tuple[Settings, bytes | None]:
+def agreed(settings: Settings, references: Sequence[Split], plan_only: bool = False) -> tuple[Settings, bytes | None]:
     """Return the settings of a job against saved sketches, and their secret (None: there are none).
 
-    A plan that nobody chose gives way to that of the sketches, if this finds as much.
+    A plan that nobody chose gives way to that of the sketches, if this finds as much; ``plan_only``: nothing else is compared.
     """
     folders: list[Saved] = list({s.data.saved.folder: s.data.saved for s in references if is_saved(s)}.values())
     for one in folders:
         settings = _with_plan_of(settings, one)
+        if plan_only:
+            continue
         theirs = {name: value for name, value in one.settings.items() if name != "key" or name in entries(type(settings))}
         changed = differences(theirs, sketching_of(settings))
         if changed:

@@ -14,6 +14,7 @@ from ..theory import hamming_costs, weak_bits
 from ..theory.blocks import combinations_within
 from ..theory.hamming_costs import DEFAULT
 from ..values import Float64Array
+from ..values.arrays import whole
 from ..wording import counted
 from .tables import layouts
 
@@ -26,13 +27,28 @@ MOST_FINGERPRINTS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way to search: the index to make, as Python, and what it finds and costs."""
+    """One way to search fingerprints.
+
+    Parameters
+    ----------
+    method : str
+        The index to make, as Python.
+    recall : float in (0, 1]
+        Share of near pairs that it finds: for weak bits by the model of margins, for tables of pairs whose differing bits fall
+        anywhere alike.
+    memory : float
+        Bytes.
+    nanoseconds : float
+        Of a query, by the cost model.
+    error : float, default 0
+        Standard error of the recall, where it is a mean over draws.
+    """
 
     method: str
-    recall: float  # for PSM by the model of margins, for tables of pairs whose differing bits fall anywhere alike
-    memory: float  # bytes
-    nanoseconds: float  # a query, by the cost model
-    error: float = 0.0  # standard error of the recall, where it is a mean over draws
+    recall: float
+    memory: float
+    nanoseconds: float
+    error: float = 0.0
 
 
 def _describe(shape: list[tuple[int, int]]) -> str:
@@ -54,14 +70,35 @@ def frontier(found: list[Choice]) -> list[Choice]:
 def choices(
     n: int, *, radius: int = 3, recall: float = 1.0, memory: float = float("inf"), sigma: float = SIGMA
 ) -> list[Choice]:
-    """List the searches of n fingerprints of 64 bits that fit the memory and find the wanted share, the fastest first (thesis
-    on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s)."""
-    if not 1 <= n <= MOST_FINGERPRINTS:
-        raise ParameterError(f"n must be in 1..{MOST_FINGERPRINTS:,}; got {n:,}")
+    """List the searches of 64-bit fingerprints that fit a memory and a recall, the fastest first, by a model of a 2.6 GHz core.
+
+    Thesis on PSM, chapter VI: z, x and the number of tables, p and k, within a memory s.
+
+    Parameters
+    ----------
+    n : int >= 1
+        How many fingerprints are searched.
+    radius : int in [0, 63], default 3
+        How many of the bits can differ.
+    recall : float in (0, 1], default 1
+        Share of pairs that must be found.
+    memory : float > 0, optional
+        Bytes that a search may take.
+    sigma : float > 0, default 0.2
+        Median difference of the sums behind the bits of near-duplicates, in standard deviations.
+
+    Returns
+    -------
+    list of Choice
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    """
+    n, radius = whole("n", n, 1, MOST_FINGERPRINTS), whole("radius", radius, 0, BITS - 1)
     if not 0.0 < recall <= 1.0:
         raise ParameterError(f"recall must be in (0, 1]; got {recall}")
-    if not 0 <= radius < BITS:
-        raise ParameterError(f"radius must be in 0..{BITS - 1}; got {radius}")
     if not 0.0 < sigma < float("inf"):
         raise ParameterError(f"sigma must be a positive number; got {sigma}")
     if not memory > 0.0:
@@ -74,10 +111,9 @@ def choices(
             name = f"HammingIndex(radius={radius}{said}, memory={layout.memory:.3g})"
             tables.append(Choice(f"{name}  # {_describe(layout.shape)}", layout.recall, layout.memory, layout.cost))
     out += frontier(tables)
-    for blocks in range(radius + 1, radius + 5):
-        for lead in range(1, blocks - radius + 1):
-            if comb(blocks, lead) > 64 or blocks - lead != radius:
-                continue
+    for lead in range(1, 5):
+        blocks = radius + lead
+        if comb(blocks, lead) <= 64:
             cost = hamming_costs.manku_query(n, BITS, blocks, lead, DEFAULT)
             needed = hamming_costs.manku_memory(n, 1, blocks, lead)
             out.append(Choice(f"TableIndex(radius={radius}, blocks={blocks}, lead={lead})", 1.0, needed, cost))
