@@ -58,6 +58,7 @@ _HOMES = {
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
     "changes": "results.changes",
+    "decontaminate": "recipes.decontaminate",
     "dedup": "recipes.dedup",
     "exact_pairs": "steps.keep",
     "foresee": "recipes.foresight",
@@ -66,7 +67,6 @@ _HOMES = {
     "lines": "recipes.lines",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
-    "overlap": "recipes.overlap",
     "pairs": "recipes.pairs",
     "pairs_above": "search.exhaustive",
     "passages": "recipes.passages",
@@ -116,10 +116,10 @@ if TYPE_CHECKING:
     )
     from .index.index import Index
     from .planner import Plan, plan
+    from .recipes.decontaminate import decontaminate
     from .recipes.dedup import dedup
     from .recipes.foresight import Foresight, foresee
     from .recipes.lines import lines
-    from .recipes.overlap import overlap
     from .recipes.pairs import pairs
     from .recipes.passages import passages
     from .recipes.seen import Seen

@@ -10,7 +10,7 @@ TWICE = [
     ("dedup", ["x.jsonl", "-o", "a.jsonl", "--id", "k", "-o", "b.jsonl"], "-o / --output"),
     ("dedup", ["x.jsonl", "--fold-case", "--keep-case"], "--fold-case / --keep-case"),
     ("pairs", ["x.jsonl", "--within", "a", "--within", "b"], "--within"),
-    ("overlap", ["x.jsonl", "--against", "y", "--id", "a", "--id", "b"], "--id"),
+    ("decontaminate", ["x.jsonl", "--against", "y", "--id", "a", "--id", "b"], "--id"),
     ("lines", ["x.jsonl", "--memory", "1GB", "--memory", "2GB"], "--memory"),
     ("passages", ["x.jsonl", "--length", "20", "--length", "30"], "--length"),
     ("compare", ["x", "y", "--seed", "1", "--seed", "2"], "--seed"),

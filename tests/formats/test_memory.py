@@ -97,7 +97,7 @@ def test_a_dict_of_texts_beside_others():
     data = {"a": A, "b": "something else"}
     assert la.dedup(data, against={"z": A + " more"}).removed["duplicate_of"].to_pylist() == ["z"]
     for one, other, ids in ((data, [A], ("a", 0)), ([A], data, (0, "a")), (data, {"z": A}, ("a", "z"))):
-        (match,) = la.overlap(one, against=other).matches.to_pylist()
+        (match,) = la.decontaminate(one, against=other).matches.to_pylist()
         assert (match["id"], match["reference"]) == ids
     with pytest.raises(la.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"):
         la.dedup(data, against=[A], id="id")

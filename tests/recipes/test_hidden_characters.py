@@ -112,7 +112,7 @@ def test_words_of_lines_are_counted_without_them():
 
 def test_overlap_says_where_it_is():
     page = f"Vorher. {marked(PLAIN, chr(0xAD))} Nachher."
-    (row,) = la.overlap([page], against=[PLAIN]).matches.to_pylist()
+    (row,) = la.decontaminate([page], against=[PLAIN]).matches.to_pylist()
     assert row["containment"] == 1.0
     assert page.encode()[row["begin"] : row["end"]].decode() == marked(PLAIN, "\u00ad")[1:-1]
 

@@ -87,8 +87,8 @@ COMMANDS = {
     "pairs": lambda data, **how: la.pairs(data, **how),
     "lines": lambda data, **how: la.lines(data, **how),
     "passages": lambda data, **how: la.passages(data, **how),
-    "overlap": lambda data, **how: la.overlap(data, against=GOOD, **how),
-    "overlap against": lambda data, **how: la.overlap(GOOD, against=data, **how),
+    "decontaminate": lambda data, **how: la.decontaminate(data, against=GOOD, **how),
+    "decontaminate against": lambda data, **how: la.decontaminate(GOOD, against=data, **how),
 }
 FILES_ALONE = (".txt", ".txt.gz", ".html", ".html.gz", ".docx", ".eml", ".zip", ".tar")
 
@@ -115,7 +115,7 @@ def test_a_bad_file_ends_no_job(tmp_path, suffix, fault):
     data = folder(tmp_path, f"odd{suffix}", FAULTS[fault](READERS[suffix](ROWS)))
     named = {} if suffix in FILES_ALONE else {"id": "id"}
     for name, command in COMMANDS.items():
-        command(data, on_error="skip", **(named if name != "overlap against" else {}))
+        command(data, on_error="skip", **(named if name != "decontaminate against" else {}))
     result = la.dedup(data, on_error="skip", **named)
     assert result.summary.exact_duplicates == 1
     result.write(tmp_path / "out.jsonl")

@@ -34,7 +34,7 @@ def found_by(data, against, threads=1, fields=0, **how):
         names = ["f0", *(f"f{i + 1}" for i in range(fields))]
         against, how = [dict(zip(names, item, strict=True)) for item in against], how | {"against_text": names}
         data = [{"text": text} for text in data]
-    result = la.overlap(data, against=against, threads=threads, **how)
+    result = la.decontaminate(data, against=against, threads=threads, **how)
     rows = result.matches.to_pylist()
     assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
     first, then = ("resemblance", "containment") if how["measure"] == "resemblance" else ("containment", "resemblance")
@@ -104,7 +104,7 @@ def test_removal_and_annotation(tmp_path):
     )
     pq.write_table(table, tmp_path / "train.parquet")
     (tmp_path / "eval.jsonl").write_text(json.dumps({"text": question, "key": "q"}) + "\n")
-    result = la.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
+    result = la.decontaminate(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
     assert result.overlaps.tolist() == [True, False, True]
     assert result.matches["reference"].to_pylist() == ["q", "q"]
     result.write(tmp_path / "clean.parquet")
@@ -122,8 +122,8 @@ def test_removal_and_annotation(tmp_path):
 def test_a_passage_of_a_long_document_is_found(rng):
     words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
     piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]
-    assert not la.overlap([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
-    found = la.overlap([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
+    assert not la.decontaminate([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
+    found = la.decontaminate([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
     assert len(found) == 1 and found[0]["containment"] == 1.0 and 1200 <= found[0]["passage"] <= 1260
 
 
@@ -132,11 +132,11 @@ PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to th
 
 
 def test_a_question_inside_a_long_page_is_found_by_default():
-    result = la.overlap([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
+    result = la.decontaminate([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
     assert result.overlaps.tolist() == [True, False]
     (match,) = result.matches.to_pylist()
     assert match["containment"] == 1.0 and match["resemblance"] < 0.02
-    assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
+    assert not la.decontaminate([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
 
 
 def write_lines(path, rows):
@@ -148,15 +148,15 @@ def test_each_corpus_has_its_own_columns(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "url": "u1"}])
     test = write_lines(tmp_path / "test.jsonl", [{"question": QUESTION, "qid": 5}])
     ours = {"text": "text", "id": "url"}
-    found = la.overlap(train, against=test, against_text="question", against_id="qid", **ours).matches
+    found = la.decontaminate(train, against=test, against_text="question", against_id="qid", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", 5)]
-    found = la.overlap(train, against=test, against_text="question", against_id="", **ours).matches
+    found = la.decontaminate(train, against=test, against_text="question", against_id="", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
-    assert la.overlap(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
+    assert la.decontaminate(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
     with pytest.raises(la.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*against_text="):
-        la.overlap(train, against=test)
+        la.decontaminate(train, against=test)
     with pytest.raises(la.InputDataError, match=r"field 'url' is missing.*against_id="):
-        la.overlap(train, against=test, against_text="question", id="url")
+        la.decontaminate(train, against=test, against_text="question", id="url")
 
 
 @pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
@@ -164,15 +164,15 @@ def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against)
     text = pa.string()
     for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
         train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
-        matches = la.overlap(train, against=against, id="id").matches
+        matches = la.decontaminate(train, against=against, id="id").matches
         assert matches["id"].to_pylist() == ([] if QUESTION not in against else ids if kind == pa.int64() else [*map(str, ids)])
         schema = matches.schema
         assert str(schema.field("id").type).removeprefix("large_") == str(kind)
         assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
             "int64", "int64", "double", "double"
         ]  # fmt: skip
-    assert str(la.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
-    assert str(la.overlap(train, against=against).matches.schema.field("id").type) == "string"
+    assert str(la.decontaminate([PAGE], against=against).matches.schema.field("id").type) == "int64"
+    assert str(la.decontaminate(train, against=against).matches.schema.field("id").type) == "string"
 
 
 def test_ids_that_appear_twice_are_refused(tmp_path):
@@ -180,8 +180,11 @@ def test_ids_that_appear_twice_are_refused(tmp_path):
     twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
     for data, against in ((once, twice), (twice, once)):
         with pytest.raises(la.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
-            la.overlap(data, against=against, id="id")
-    assert len(la.overlap(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches) == 1
+            la.decontaminate(data, against=against, id="id")
+    assert (
+        len(la.decontaminate(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches)
+        == 1
+    )
 
 
 def test_a_file_in_both_corpora_is_refused(tmp_path):
@@ -189,14 +192,16 @@ def test_a_file_in_both_corpora_is_refused(tmp_path):
     (tmp_path / "link.jsonl").symlink_to(both)
     for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
         with pytest.raises(la.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
-            la.overlap(both, against=other)
-    assert la.overlap(both, against=both, against_text="title").overlaps.tolist() == [True], "another column is another corpus"
+            la.decontaminate(both, against=other)
+    assert la.decontaminate(both, against=both, against_text="title").overlaps.tolist() == [True], (
+        "another column is another corpus"
+    )
 
 
 def test_writing_where_nothing_matches(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE}])
     before = train.read_bytes()
-    result = la.overlap(train, against=["nothing like it at all, not even in part"])
+    result = la.decontaminate(train, against=["nothing like it at all, not even in part"])
     result.write(tmp_path / "clean.jsonl")
     assert (tmp_path / "clean.jsonl").read_bytes() == before
     for name in ("all.jsonl", "all.parquet", "all.csv"):
@@ -216,7 +221,7 @@ def test_writing_where_nothing_matches(tmp_path):
 ])  # fmt: skip
 def test_parameters(settings, message):
     with pytest.raises(la.ParameterError, match=message):
-        la.overlap(["a"], against=["a"], **settings)
+        la.decontaminate(["a"], against=["a"], **settings)
 
 
 @pytest.mark.parametrize(("width", "entries"), [(None, 10), (4, 16)])
@@ -240,8 +245,8 @@ FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash 
 
 def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
     assert la.shingle(FORGED).resemblance(0, 1) == 1.0
-    assert la.overlap([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
-    assert la.overlap([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
+    assert la.decontaminate([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
+    assert la.decontaminate([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
 
 
 def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
@@ -250,7 +255,7 @@ def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
     found = []
     for key in (bytes(16), b"\xff" * 16, bytes(range(16))):
         monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
-        found.append(la.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
+        found.append(la.decontaminate(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
     assert found[0] == found[1] == found[2] and len(found[0]) > 20
 
 
@@ -266,7 +271,7 @@ def both(tmp_path):
 def outcome(folder, data, against, **how):
     folder.mkdir()
     how |= {"id": "id", "against_id": "id", "against_text": ["text", "more"], "benchmark": "set", "min_tokens": 1, "common": 60}
-    result = la.overlap(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)
+    result = la.decontaminate(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)
     result.write(folder / "clean.jsonl")
     result.write(folder / "annotated.parquet", annotate=True)
     result.write_matches(folder / "matches.csv")
@@ -294,4 +299,4 @@ def test_an_id_that_appears_twice_is_refused(tmp_path):
     _, against = both(tmp_path)
     broken = write_lines(tmp_path / "broken.jsonl", [{"text": "a b c", "id": 1}, {"text": "d e f", "id": 1}])
     with pytest.raises(la.InputDataError, match=r"broken.jsonl, row 1 and .*broken.jsonl, row 2"):
-        la.overlap(broken, against=against, id="id")
+        la.decontaminate(broken, against=against, id="id")

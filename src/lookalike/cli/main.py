@@ -19,6 +19,7 @@ from .. import __version__
 from ..errors import LookalikeError, ParameterError
 from ..wording import for_command_line, printable
 from .compare import compare
+from .decontaminate import decontaminate
 from .dedup import dedup
 from .diff import diff
 from .formats import formats
@@ -27,7 +28,6 @@ from .index import index
 from .lines import lines
 from .mcp import mcp
 from .messages import say, say_all
-from .overlap import overlap
 from .pairs import pairs
 from .passages import passages
 from .plan import plan
@@ -52,7 +52,8 @@ def program() -> None:
 
 
 for command in (
-    dedup, groups, show, diff, pairs, overlap, lines, passages, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
+    dedup, groups, show, diff, pairs, decontaminate, lines, passages, seen,
+    index, serve, mcp, compare, plan, tune, formats, warmup,
 ):  # fmt: skip
     program.add_command(command)
 

@@ -18,7 +18,7 @@ from ..formats.cuts import check_one_column
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split
 from ..inputs.read import Reading, check_documents, leaves_out
-from ..results.overlap import Corpus
+from ..results.decontamination import Corpus
 from ..results.repeats import Repeats
 from ..settings.limits import check_on_error, limit_of
 from ..settings.option import check_values, recorded

@@ -19,7 +19,7 @@ from ..steps.repeats import Marks, units_of
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from .overlap import Corpus
+from .decontamination import Corpus
 from .rows import collect
 
 _ROWS = 1 << 12  # documents that are looked at together

@@ -8,7 +8,7 @@ from .options import TextOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverlapOptions(TextOptions):
+class DecontaminationOptions(TextOptions):
     """What the search for documents that contain others takes."""
 
     against: Annotated[Any, Option(

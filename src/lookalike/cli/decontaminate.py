@@ -1,4 +1,4 @@
-"""``lookalike overlap``."""
+"""``lookalike decontaminate``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from ..settings.decontamination import DecontaminationOptions
 from ..settings.option import READ
 from ..settings.options import OPENING
-from ..settings.overlap import OverlapOptions
 from . import options
 from .messages import say
 
@@ -22,7 +22,7 @@ BENCHMARKS = 20  # that are named
 @click.command(cls=options.Command, short_help="Find documents that contain those of another corpus.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.own("--against", group=READ, multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
-@options.of_job(OverlapOptions)
+@options.of_job(DecontaminationOptions)
 @options.writing
 @options.own("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
 @options.own("--mask", default=None, metavar="TEXT", help="Write every row, with TEXT in place of what is in the other corpus.")
@@ -30,7 +30,7 @@ BENCHMARKS = 20  # that are named
 @options.reporting
 @options.quiet
 @options.as_json
-def overlap(
+def decontaminate(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
     matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, **given: Any,
 ) -> None:  # fmt: skip
@@ -42,17 +42,17 @@ def overlap(
     Examples:
 
     \b
-        lookalike overlap train/*.parquet --against evals/ -o clean/
-        lookalike overlap train/ --against qa.jsonl --against-text question --against-text answer --mask '' -o masked/
-        lookalike overlap train/ --against evals/ --measure ngram:13 --json
-        lookalike overlap train/ --against books/ --passage 50 --matches matches.csv
+        lookalike decontaminate train/*.parquet --against evals/ -o clean/
+        lookalike decontaminate train/ --against qa.jsonl --against-text question --against-text answer --mask '' -o masked/
+        lookalike decontaminate train/ --against evals/ --measure ngram:13 --json
+        lookalike decontaminate train/ --against books/ --passage 50 --matches matches.csv
     """
     from ..engines.memory import Memory
     from ..errors import ParameterError
     from ..formats.cuts import check_one_column
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, check_room, check_table, is_stdout
-    from ..recipes.overlap import overlap as run
+    from ..recipes.decontaminate import decontaminate as run
     from ..settings.limits import limit_of
     from ..wording import counted
     from .outputs import check_page
@@ -83,7 +83,7 @@ def overlap(
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if report is not None:
         from ..files.names import shown
-        from ..report.inputs import overlap_command
+        from ..report.inputs import decontaminate_command
         from ..report.page import check_report
 
         check_report(report, [*sources, *references], force)
@@ -92,7 +92,7 @@ def overlap(
         result = run(sources, against=references, progress=said, **given)
         if report is not None:
             named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = overlap_command(result.provenance["parameters"], named, len(against))
+            again = decontaminate_command(result.provenance["parameters"], named, len(against))
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             result.write(output, annotate=annotate, mask=mask, force=force)
