@@ -64,13 +64,12 @@ _HOMES = {
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
     "keep": "steps.keep",
-    "lines": "recipes.lines",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
     "pairs": "recipes.pairs",
     "pairs_above": "search.exhaustive",
-    "passages": "recipes.passages",
     "plan": "planner",
+    "repeats": "recipes.repeats",
     "save": "sketches.saved",
     "shingle": "text.hashes",
     "start_session": "engines.spark.session",
@@ -119,9 +118,8 @@ if TYPE_CHECKING:
     from .recipes.decontaminate import decontaminate
     from .recipes.dedup import dedup
     from .recipes.foresight import Foresight, foresee
-    from .recipes.lines import lines
     from .recipes.pairs import pairs
-    from .recipes.passages import passages
+    from .recipes.repeats import repeats
     from .recipes.seen import Seen
     from .recipes.spark.result import SparkResult
     from .results.changes import changes

@@ -169,7 +169,7 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
         lambda: la.dedup(path, text="nope"),
         lambda: la.pairs(path, threshold=3),
         lambda: la.decontaminate(path, against=path, measure="none"),
-        lambda: la.lines(path, text="nope"),
+        lambda: la.repeats(path, text="nope"),
         lambda: la.plan(threshold=3),
         lambda: la.foresee(documents=-1, bytes=1),
         lambda: result.write(path),

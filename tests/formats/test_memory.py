@@ -149,7 +149,7 @@ def test_tables_by_name_share_their_ids():
 @pytest.mark.parametrize("data", [TEXTS, ROWS, pa.table({"text": TEXTS}), {"a": "b"}, {"one": pa.table({"text": TEXTS})}])
 def test_options_for_files_are_not_for_what_is_in_memory(data, given):
     (name,) = given
-    for job in (la.dedup, la.pairs, la.lines):
+    for job in (la.dedup, la.pairs, la.repeats):
         with pytest.raises(la.ParameterError, match=f"{name} is for files, and the input is in memory"):
             job(data, **given)
 

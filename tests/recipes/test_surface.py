@@ -50,8 +50,7 @@ FUNCTIONS = {
         {"inputs", "annotate", "mask", "matches", "report", "report_texts"},
         {"data", "progress"},
     ),
-    "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
-    "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
+    "repeats": (la.repeats, {"inputs", "listed", "mask"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff", "html", "boilerplate"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -67,11 +66,11 @@ OTHER_DEFAULTS = {
 }
 """What a command passes on where an option is not given, and the default of its function, where they differ."""
 GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "decontaminate": ["x", "--against", "y"],
-         "lines": ["x"], "passages": ["x"],
+         "repeats": ["x"],
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
-    *((job, "engine") for job in (la.pairs, la.decontaminate, la.lines, la.passages)),
+    *((job, "engine") for job in (la.pairs, la.decontaminate, la.repeats)),
     *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "overrides")),
     (la.dedup, "max_pairs"), (la.decontaminate, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),

@@ -128,9 +128,7 @@ def test_pairs_and_indexes_take_several_columns(files, capsys):
     assert {("a", "c"), ("d", "g")} <= found and not {("a", "b"), ("a", "d")} & found
 
 
-@pytest.mark.parametrize(
-    "command", [["lines"], ["passages"], ["decontaminate", "--against", "in.csv", "--mask", "", "-o", "out.jsonl"]]
-)
+@pytest.mark.parametrize("command", [["repeats"], ["decontaminate", "--against", "in.csv", "--mask", "", "-o", "out.jsonl"]])
 def test_what_changes_texts_takes_one_column(files, capsys, command, monkeypatch):
     monkeypatch.chdir(files)
     code, _, error = run(capsys, command[0], "in.jsonl", *BOTH, *command[1:])

@@ -25,12 +25,11 @@ from .diff import diff
 from .formats import formats
 from .groups import groups
 from .index import index
-from .lines import lines
 from .mcp import mcp
 from .messages import say, say_all
 from .pairs import pairs
-from .passages import passages
 from .plan import plan
+from .repeats import repeats
 from .seen import seen
 from .serve import serve
 from .show import show
@@ -52,8 +51,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, groups, show, diff, pairs, decontaminate, lines, passages, seen,
-    index, serve, mcp, compare, plan, tune, formats, warmup,
+    dedup, groups, show, diff, pairs, decontaminate, repeats, seen, index, serve, mcp, compare, plan, tune, formats, warmup,
 ):  # fmt: skip
     program.add_command(command)
 
