@@ -287,13 +287,6 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     assert sum(name.startswith("matched") for name in written) > 4 and any("references" in name for name in written)
 
 
-def test_an_id_that_appears_twice_is_refused(tmp_path):
-    _, against = both(tmp_path)
-    broken = write_lines(tmp_path / "broken.jsonl", [{"text": "a b c", "id": 1}, {"text": "d e f", "id": 1}])
-    with pytest.raises(la.InputDataError, match=r"broken.jsonl, row 1 and .*broken.jsonl, row 2"):
-        la.decontaminate(broken, against=against, id="id")
-
-
 def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed():
     against = ["of France", QUESTION, "", None, "...", "Country of FRANCE, and", "the capital of all France"]
     result = la.decontaminate([PAGE, "country of France"], against=against)
