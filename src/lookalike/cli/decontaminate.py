@@ -19,13 +19,16 @@ SHOWN = 5  # reference documents that are named
 BENCHMARKS = 20  # that are named
 
 
-@click.command(cls=options.Command, short_help="Find documents that contain those of another corpus.")
+@click.command(cls=options.Command, short_help="Remove documents that contain test questions or other references.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@options.own("--against", group=READ, multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
+@options.own("--against", group=READ, multiple=True, required=True, metavar="PATH",
+             help="Reference documents, such as test questions. Can be repeated.")  # fmt: skip
 @options.of_job(DecontaminationOptions)
 @options.writing
 @options.own("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
-@options.own("--mask", default=None, metavar="TEXT", help="Write every row, with TEXT in place of what is in the other corpus.")
+@options.own(
+    "--mask", default=None, metavar="TEXT", help="Write every row, with TEXT instead of what is in a reference document."
+)
 @options.own("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
 @options.reporting
 @options.quiet
@@ -34,10 +37,10 @@ def decontaminate(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
     matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, **given: Any,
 ) -> None:  # fmt: skip
-    """Find documents that contain documents of another corpus, such as training pages that contain test questions.
+    """Remove documents that contain reference documents, such as training pages that contain test questions.
 
     The search is exact. With -o, the documents that contain none are written or, with --annotate or --mask, all documents. A
-    document of the other corpus with fewer words than --width is found if all of it is in a document.
+    reference document with fewer words than --width is found if all of it is in a document.
 
     Examples:
 
@@ -131,6 +134,6 @@ def decontaminate(
         if path is not None and not is_stdout(path):
             tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:
-        say("there is no reference document that could be found", err=True)
+        say("no reference document can be searched for", err=True)
     if output is None and matches is None and report is None:
         say("nothing was written (no -o, no --matches)", err=True)

@@ -24,10 +24,14 @@ TOP, WIDEST = 10, 100  # lines that are printed, and columns of one
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.of_job(RepeatsOptions)
 @options.writing
-@options.own("--mask", default=None, metavar="TEXT", help="Write TEXT in place of each passage; then no document is left out.")
+@options.own(
+    "--mask",
+    default=None,
+    metavar="TEXT",
+    help="Replace each passage with TEXT instead of removing it; no document is left out.",
+)
 @options.own("--list", "listed", default=None, metavar="PATH",
-             help="Write all repeated lines, with how often and where they occur, or all removed passages, with where they "
-             "are: parquet, JSON lines or CSV.")  # fmt: skip
+             help="Write a table of repeated lines, or of removed passages: parquet, JSON lines or CSV.")  # fmt: skip
 @options.quiet
 @options.as_json
 def repeats(

@@ -43,7 +43,7 @@ ANY = 1e-300  # a threshold that one shingle reaches
 
 @dataclass(frozen=True, kw_only=True)
 class DecontaminationSettings(DecontaminationOptions):
-    """All that a user can choose about an overlap."""
+    """All that a user can choose about a decontamination."""
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""

@@ -19,34 +19,32 @@ class RepeatsOptions(InputOptions):
     unit: Annotated[Word, Option(
         doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank. "passage": at least '
         "``length`` words in a row.",
-        help="line: what ends with a line feed; paragraph: lines in a row that are not blank; passage: at least --length words "
-        "in a row.",
+        help="Remove repeated lines, paragraphs (blocks separated by blank lines) or passages of --length words or more.",
         choices=("line", "paragraph", "passage"), recorded="always",
     )] = "line"  # fmt: skip
     min_words: Annotated[MaybeWhole, Option(
-        doc="Lines, or paragraphs, of fewer words are neither compared nor removed; default: 5. Words are those of "
-        "``Shingling``.",
-        help="Leave alone lines, or paragraphs, of fewer words.  [default: 5]", least=1, recorded="given", metavar="N",
+        doc="Lines and paragraphs of fewer words are kept; default: 5. Words are those of ``Shingling``.",
+        help="Keep lines and paragraphs of fewer than N words.  [default: 5]", least=1, recorded="given", metavar="N",
     )] = None  # fmt: skip
     drop_over: Annotated[MaybeWhole, Option(
-        doc="Remove all occurrences of lines, or paragraphs, that occur more often than this, and keep all of the rest. "
-        "Default: keep the first occurrence of each in input order, and remove later ones, in the same document too.",
-        help="Remove all occurrences of lines, or paragraphs, that occur more than N times, and keep all of the rest.  "
+        doc="Remove only lines and paragraphs that occur more often than this, the first occurrence included. Default: keep "
+        "the first occurrence of each in input order, and remove later ones, in the same document too.",
+        help="Remove only lines and paragraphs that occur more than N times, the first occurrence included.  "
         "[default: keep the first occurrence, remove later ones]", least=1, recorded="always", metavar="N",
     )] = None  # fmt: skip
     length: Annotated[MaybeWhole, Option(
-        doc="Words of the shortest passage that is removed; default: 50. Words are those of ``Shingling``.",
-        help="Words of the shortest passage that is removed.  [default: 50]", least=1, most=1 << 20, recorded="given",
+        doc="Minimum length of a passage in words, which are those of ``Shingling``; default: 50.",
+        help="Minimum length of a passage in words.  [default: 50]", least=1, most=1 << 20, recorded="given",
         metavar="N",
     )] = None  # fmt: skip
     normalization: Annotated[MaybeWord, Option(
-        doc="Unicode normal form of the words of passages before they are compared; default: NFC.",
-        help="Unicode normal form of the words of passages before they are compared.  [default: NFC]", choices=("NFC", "none"),
+        doc="Unicode normal form in which passages are compared; default: NFC.",
+        help="Unicode normal form in which passages are compared.  [default: NFC]", choices=("NFC", "none"),
         recorded="given",
     )] = None  # fmt: skip
     fold_case: Annotated[MaybeFlag, Option(
-        doc="Whether the letter case of passages is ignored; default: True.",
-        help="Ignore or respect letter case of passages.  [default: fold-case]", spelled=("--fold-case/--keep-case",),
+        doc="Whether letter case is ignored in passages; default: True.",
+        help="Ignore or respect letter case in passages.  [default: fold-case]", spelled=("--fold-case/--keep-case",),
         recorded="given",
     )] = None  # fmt: skip
 
