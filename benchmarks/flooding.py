@@ -154,13 +154,13 @@ def pages(kind: str, n: int, seed: int) -> Documents:
 def print_pages(counts: list[int], folder: str) -> None:
     """Print the table of pages: seconds of CPU for each job, milliseconds for a query."""
     todo = jobs(folder)
-    print("| pages | text | MB | dedup | pairs | pairs found | overlap | Index.add | a query, ms |\n|" + "---|" * 9)
+    print("| pages | text | MB | dedup | pairs | pairs found | decontaminate | Index.add | a query, ms |\n|" + "---|" * 9)
     for n in counts:
         for kind in ("plain", "template", "fields"):
             documents, others = pages(kind, n, 1), pages(kind, n, 2)
             spent = [seconds(todo[job], documents, "word", 1) for job in ("dedup", "pairs", "Index.add")]
             begun = time.process_time()
-            la.overlap(documents, against=others, threshold=0.9, threads=1)
+            la.decontaminate(documents, against=others, threshold=0.9, threads=1)
             overlap = time.process_time() - begun
             with la.Index.open(f"{folder}/index", "read") as index:
                 begun = time.process_time()
@@ -193,7 +193,9 @@ def jobs(folder: str) -> dict[str, Callable[[Documents, str], Callable[[], Any]]
         "keyed": lambda documents, unit: lambda: la.shingle(documents, unit=unit, key=bytes(16)),
         "dedup": lambda documents, unit: lambda: la.dedup(documents, unit=unit, threads=1),
         "pairs": lambda documents, unit: lambda: la.pairs(documents, unit=unit, threads=1),
-        "overlap": lambda documents, unit: lambda: la.overlap(documents, against=documents[:8], unit=unit, threads=1),
+        "decontaminate": lambda documents, unit: (
+            lambda: la.decontaminate(documents, against=documents[:8], unit=unit, threads=1)
+        ),
         "Index.add": add,
         "Index.query": query,
     }

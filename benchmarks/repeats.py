@@ -1,4 +1,4 @@
-"""What ``lines`` and ``passages`` find and take, beside a suffix array; prints the tables of docs/how-to/repeated-text.md.
+"""What ``repeats`` finds and takes, next to a suffix array; prints the tables of docs/how-to/repeated-text.md.
 
 Usage: python benchmarks/repeats.py [DATA]    (default: ../shared/data beside the repository; pydivsufsort is optional)
 """
@@ -61,13 +61,13 @@ def suffixes(text: bytes) -> tuple[float, float]:
 def main() -> None:
     """Print all figures."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared/data"
-    la.lines(["a b c d e f"], threads=1)
-    la.passages(["a b c d e f"], length=2, threads=1)
+    la.repeats(["a b c d e f"], threads=1)
+    la.repeats(["a b c d e f"], unit="passage", length=2, threads=1)
     for n, copies in ((200, 100), (5_000, 2_000), (20_000, 8_000)):
         texts, copied = planted(n, 1_000, copies, np.random.default_rng(n))
         size = sum(map(len, texts)) / 1e6
         begin = time.process_time()
-        result = la.passages(texts, length=LENGTH, threads=1)
+        result = la.repeats(texts, unit="passage", length=LENGTH, threads=1)
         seconds = time.process_time() - begin
         found = found_words(texts, result.removed)
         print(f"planted: {size:.0f} MB, {len(copied):,} words; found {len(found & copied):,}, others {len(found - copied):,}")
@@ -82,12 +82,11 @@ def main() -> None:
         path = data / f"{name}.parquet"
         texts = pq.read_table(path, columns=["text"])["text"]
         size = sum(len(text.as_py().encode()) for text in texts) / 1e6
-        jobs = (("lines", {}), ("lines", {"unit": "paragraph"}), ("passages", {}))
-        for job, how in jobs:
+        for unit in ("line", "paragraph", "passage"):
             begin = time.process_time()
-            result = getattr(la, job)(path, threads=1, **how)
+            result = la.repeats(path, unit=unit, threads=1)
             print(
-                f"{name} {job} {how}: {size:.0f} MB, {size / (time.process_time() - begin):.0f} MB/s, {result.summary}",
+                f"{name} {unit}s: {size:.0f} MB, {size / (time.process_time() - begin):.0f} MB/s, {result.summary}",
                 flush=True,
             )
 

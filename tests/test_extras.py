@@ -52,13 +52,13 @@ calls = {
     "html_to_text": lambda: la.html_to_text("<p>a</p>"), "WordTokenizer": lambda: la.WordTokenizer()("a house"),
     "features": lambda: la.BBitFeatures().transform(["a b"]),
     "report": lambda: la.dedup(["a b", "a b"]).report("python.html"),
-    "overlap report": lambda: la.overlap(["a b"], against=["a b"]).report("overlap.html"),
+    "decontaminate report": lambda: la.decontaminate(["a b"], against=["a b"]).report("overlap.html"),
 }
 if sys.argv[1] in ("pyspark", "pandas"):  # else a session would be started
     calls["spark"] = lambda: la.dedup("in.jsonl", engine="spark")
 lines = [
     "dedup in.jsonl -o out.jsonl", "dedup in.jsonl --report page.html", "dedup in.jsonl --html", "dedup in.jsonl --save saved",
-    "pairs in.jsonl --report p.html", "overlap in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
+    "pairs in.jsonl --report p.html", "decontaminate in.jsonl --against a.txt --report o.html", "compare a.txt b.txt --diff",
     "show saved", "show saved in.jsonl:2", "index create i.idx", "index add i.idx in.jsonl", "index query i.idx in.jsonl",
     "serve there-is-none", *(["serve --mcp"] if sys.argv[1] == "mcp" else []), "plan", "info", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", *(["dedup crawl.warc.zst"] if sys.argv[1] == "zstandard" else []), "plan in.jsonl", "--help", "dedup --help", "serve --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),

@@ -32,7 +32,7 @@ NO_JOB = {
     "pyarrow.fs", "pyarrow.pandas_compat", "lookalike.text.html", "lookalike.text.features", "lookalike.index.index",
     "lookalike.search.banding", "lookalike.search.hamming", "lookalike.search.fingerprint_file", "lookalike.sketches.packed",
     "lookalike.sketches.weighted", "lookalike.sketches.simhash", "lookalike.methods.simhash", "lookalike.theory.choose",
-    "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.overlap",
+    "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.decontaminate",
     "lookalike.serve", "starlette", "uvicorn", "asyncio",
     "lookalike.recipes.spark", "lookalike.engines.spark", "lookalike.cli.spark", "lookalike.recipes.foresight", "pyspark",
 }  # fmt: skip
@@ -78,7 +78,7 @@ def test_the_package_loads_nothing():
         ["--version"],
         ["dedup", "--help"],
         ["pairs", "--help"],
-        ["overlap", "--help"],
+        ["decontaminate", "--help"],
         ["index", "--help"],
         ["index", "add", "--help"],
         ["serve", "--help"],

@@ -73,7 +73,7 @@ def test_a_parameter_that_is_spelled_wrong_is_named():
         told(1, colour="red")
 
 
-@pytest.mark.parametrize("name", ["dedup", "pairs", "overlap", "plan", "foresee"])
+@pytest.mark.parametrize("name", ["dedup", "pairs", "decontaminate", "plan", "foresee"])
 def test_public_functions_say_so(name):
     function = getattr(la, name)
     with pytest.raises(TypeError, match="did you mean 'threshold'"):

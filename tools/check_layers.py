@@ -38,7 +38,7 @@ MOST = {
 ALLOWED: set[str] = {
     f"{file}: lookalike.report.page{what}"
     for file, name in (
-        ("results/overlap.py", "write_scored"),
+        ("results/decontamination.py", "write_scored"),
         ("recipes/pairs.py", "write_scored"),
         ("results/result.py", "write_report"),
     )

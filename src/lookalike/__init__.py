@@ -58,19 +58,18 @@ _HOMES = {
     "WordTokenizer": "text.features",
     "XorBits": "sketches.packed",
     "changes": "results.changes",
+    "decontaminate": "recipes.decontaminate",
     "dedup": "recipes.dedup",
     "exact_pairs": "steps.keep",
     "foresee": "recipes.foresight",
     "html_to_text": "text.html",
     "keep": "steps.keep",
-    "lines": "recipes.lines",
     "load": "sketches.saved",
     "nearest": "search.exhaustive",
-    "overlap": "recipes.overlap",
     "pairs": "recipes.pairs",
     "pairs_above": "search.exhaustive",
-    "passages": "recipes.passages",
     "plan": "planner",
+    "repeats": "recipes.repeats",
     "save": "sketches.saved",
     "shingle": "text.hashes",
     "start_session": "engines.spark.session",
@@ -116,12 +115,11 @@ if TYPE_CHECKING:
     )
     from .index.index import Index
     from .planner import Plan, plan
+    from .recipes.decontaminate import decontaminate
     from .recipes.dedup import dedup
     from .recipes.foresight import Foresight, foresee
-    from .recipes.lines import lines
-    from .recipes.overlap import overlap
     from .recipes.pairs import pairs
-    from .recipes.passages import passages
+    from .recipes.repeats import repeats
     from .recipes.seen import Seen
     from .recipes.spark.result import SparkResult
     from .results.changes import changes

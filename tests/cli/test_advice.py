@@ -168,8 +168,8 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
     calls = [
         lambda: la.dedup(path, text="nope"),
         lambda: la.pairs(path, threshold=3),
-        lambda: la.overlap(path, against=path, measure="none"),
-        lambda: la.lines(path, text="nope"),
+        lambda: la.decontaminate(path, against=path, measure="none"),
+        lambda: la.repeats(path, text="nope"),
         lambda: la.plan(threshold=3),
         lambda: la.foresee(documents=-1, bytes=1),
         lambda: result.write(path),
@@ -181,7 +181,7 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
         lambda: la.Seen(tmp_path / "seen").add(path, "-"),
         lambda: la.dedup(path, treshold=0.5),
         lambda: la.pairs(path, path),
-        lambda: la.overlap(path),
+        lambda: la.decontaminate(path),
         lambda: result.write(tmp_path / "o.jsonl", annotated=True),
         lambda: index.query(),
     ]
@@ -194,7 +194,7 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
 
 def test_an_argument_that_is_missing_is_said_of_the_function():
     with pytest.raises(TypeError, match=r"^overlap\(\) missing 1 required keyword-only argument: 'against'$"):
-        la.overlap(["one two three"])
+        la.decontaminate(["one two three"])
     with pytest.raises(TypeError, match="expected"):  # of Python itself, with all lines
         la.dedup(["one two three"]).save(5)
 

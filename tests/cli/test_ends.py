@@ -62,10 +62,10 @@ def test_the_last_line_on_standard_output_ends(capfd, tmp_path):
     assert run(capfd, "dedup", tmp_path / "none.jsonl", "-o", "-", "--quiet") == (0, "", "")
 
 
-@pytest.mark.parametrize("command", ["dedup", "pairs", "overlap"])
+@pytest.mark.parametrize("command", ["dedup", "pairs", "decontaminate"])
 def test_no_report_on_standard_output(capfd, corpus, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    against = ["--against", corpus] if command == "overlap" else []
+    against = ["--against", corpus] if command == "decontaminate" else []
     code, out, err = run(capfd, command, corpus, *against, "--report", "-")
     assert (code, out) == (2, "") and "--report writes one HTML file, not to standard output; got -: name a file" in err
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

@@ -1,4 +1,4 @@
-"""``lookalike index`` and ``lookalike overlap`` from the outside."""
+"""``lookalike index`` and ``lookalike decontaminate`` from the outside."""
 
 import json
 import re

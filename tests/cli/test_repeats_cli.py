@@ -1,4 +1,4 @@
-"""The commands lines and passages: what they print, what they write, what they refuse."""
+"""The command repeats: what they print, what they write, what they refuse."""
 
 import json
 
@@ -23,7 +23,7 @@ def pages(tmp_path, monkeypatch):
 
 
 def test_lines(capfd, pages, tmp_path):
-    code, out, err = run(capfd, "lines", "pages.jsonl", "--id", "url", "-o", "clean.jsonl", "--list", "repeated.jsonl")
+    code, out, err = run(capfd, "repeats", "pages.jsonl", "--id", "url", "-o", "clean.jsonl", "--list", "repeated.jsonl")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "4 documents",
@@ -46,10 +46,10 @@ def test_lines(capfd, pages, tmp_path):
 
 
 def test_lines_over_a_count_go_everywhere(capfd, pages, tmp_path):
-    assert run(capfd, "lines", "pages.jsonl", "--drop-over", "2", "-o", "clean.jsonl", "--quiet") == (0, "", "")
+    assert run(capfd, "repeats", "pages.jsonl", "--drop-over", "2", "-o", "clean.jsonl", "--quiet") == (0, "", "")
     texts = [json.loads(line)["text"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
     assert texts == ["Apples are red.", "Pears are green.", ""]
-    code, out, _ = run(capfd, "lines", "pages.jsonl", "--drop-over", "3", "--json")
+    code, out, _ = run(capfd, "repeats", "pages.jsonl", "--drop-over", "3", "--json")
     assert code == 0 and json.loads(out) == {
         "documents": 4, "changed": 0, "dropped": 0, "skipped": 0, "removed_lines": 0, "removed_bytes": 0, "repeated_lines": 1,
         "top": [{"text": BANNER, "count": 3, "documents": 3, "id": "pages.jsonl:1", "begin": 0}], "output": None, "list": None,
@@ -57,7 +57,7 @@ def test_lines_over_a_count_go_everywhere(capfd, pages, tmp_path):
 
 
 def test_passages(capfd, pages, tmp_path):
-    command = ["passages", "pages.jsonl", "--length", "4"]
+    command = ["repeats", "pages.jsonl", "--unit", "passage", "--length", "4"]
     code, out, err = run(capfd, *command, "-o", "clean.jsonl", "--list", "removed.csv")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -80,40 +80,39 @@ def test_passages(capfd, pages, tmp_path):
     assert json.loads((tmp_path / "masked.jsonl_lookalike.json").read_text())["summary"]["dropped"] == 0
 
 
-@pytest.mark.parametrize("command", ["lines", "passages"])
-def test_without_an_output_nothing_is_written(capfd, pages, command, tmp_path):
+@pytest.mark.parametrize("unit", ["line", "passage"])
+def test_without_an_output_nothing_is_written(capfd, pages, unit, tmp_path):
     before = set(tmp_path.iterdir())
-    code, out, err = run(capfd, command, "pages.jsonl")
+    code, out, err = run(capfd, "repeats", "pages.jsonl", "--unit", unit)
     assert code == 0 and out.startswith("4 documents\n")
     assert err == "nothing was written (no -o, no --list)\n"
     assert set(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(
-    ("command", "message"),
+    ("given", "message"),
     [
-        (["lines", "pages.jsonl", "-o", "a.jsonl", "--list", "a.jsonl"], "-o and --list name the same file, a.jsonl"),
-        (["lines", "pages.jsonl", "-o", "pages.jsonl", "--force"], "pages.jsonl"),
-        (["lines", "pages.jsonl", "--list", "pages.jsonl", "--force"], "pages.jsonl"),
-        (["lines", "pages.jsonl", "--list", "a.pdf"], "the suffix must be one of"),
-        (["lines", "pages.jsonl", "--text", "body"], "body"),
-        (["passages", "pages.jsonl", "--mask", "x"], "--mask changes what is written: name an output with -o"),
-        (["passages", "none.jsonl"], "none.jsonl"),
+        ("pages.jsonl -o a.jsonl --list a.jsonl", "-o and --list name the same file, a.jsonl"),
+        ("pages.jsonl -o pages.jsonl --force", "pages.jsonl"),
+        ("pages.jsonl --list pages.jsonl --force", "pages.jsonl"),
+        ("pages.jsonl --list a.pdf", "the suffix must be one of"),
+        ("pages.jsonl --text body", "body"),
+        ("none.jsonl", "none.jsonl"),
+        ("pages.jsonl --unit passage --mask x", "--mask changes what is written: name an output with -o"),
+        ("pages.jsonl --mask x -o a.jsonl", "--mask is for --unit passage, not for --unit line"),
+        ("pages.jsonl --unit paragraph --keep-case", "--keep-case is for --unit passage, not for --unit paragraph"),
+        ("pages.jsonl --min-words 0", "0 is not in the range"),
+        ("pages.jsonl --unit passage --length 0", "0 is not in the range"),
+        ("pages.jsonl --unit word", "'word' is not one of"),
     ],
 )
-def test_what_is_refused(capfd, pages, command, message):
-    code, out, err = run(capfd, *command)
+def test_what_is_refused(capfd, pages, given, message):
+    code, out, err = run(capfd, "repeats", *given.split())
     assert code in (1, 2) and out == "" and message in err
-
-
-@pytest.mark.parametrize("command", [["lines", "pages.jsonl", "--min-words", "0"], ["passages", "pages.jsonl", "--length", "0"],
-                                     ["lines", "pages.jsonl", "--unit", "word"], ["lines", "pages.jsonl", "--drop-over", "0"]])  # fmt: skip
-def test_values_out_of_range_are_wrong_usage(capfd, pages, command):
-    assert run(capfd, *command)[0] == 2
 
 
 def test_files_that_cannot_be_shortened_are_refused_before_any_work(capfd, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4")
-    code, out, err = run(capfd, "lines", "a.pdf", "-o", "out/")
+    code, out, err = run(capfd, "repeats", "a.pdf", "-o", "out/")
     assert (code, out) == (1, "") and "a part of its text is not left out" in err

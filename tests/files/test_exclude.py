@@ -121,7 +121,7 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     assert "exclude" not in str(alone.value)
 
 
-@pytest.mark.parametrize("command", ["pairs", "lines", "passages"])
+@pytest.mark.parametrize("command", ["pairs", "repeats"])
 def test_all_jobs_take_it(command, folder, capsys):
     with pytest.raises(SystemExit) as stop:
         main([command, str(folder), "--exclude", "*.json", "--exclude", "old"])

@@ -63,7 +63,8 @@ def test_nothing_is_said_where_nothing_is_left_out(folder):
 
 
 @pytest.mark.parametrize(
-    "command", ["dedup IN --json", "pairs IN", "overlap IN --against OTHER", "index add IX IN", "index query IX IN", "dedup IN"]
+    "command",
+    ["dedup IN --json", "pairs IN", "decontaminate IN --against OTHER", "index add IX IN", "index query IX IN", "dedup IN"],
 )
 def test_every_command_says_so(folder, tmp_path, command, capfd):
     la.Index.create(tmp_path / "ix").close()
@@ -79,7 +80,7 @@ def test_every_command_says_so(folder, tmp_path, command, capfd):
     if "--json" in command:
         assert json.loads(said.out)["skipped"]["by_reason"] == EXPECTED
     else:
-        n = 13 if "overlap" in command else 12
+        n = 13 if "decontaminate" in command else 12
         assert f"files not read: {n} (" in (said.out if command == "dedup IN" else said.err)
 
 

@@ -188,7 +188,7 @@ def test_an_output_is_no_input(tmp_path):
             result.write(output, force=True)
     with pytest.raises(la.OutputError, match="whose suffix is another one"):
         result.write(tmp_path / "link", force=True)
-    found = la.overlap(folder / "b.jsonl", against=folder / "a.jsonl")
+    found = la.decontaminate(folder / "b.jsonl", against=folder / "a.jsonl")
     with pytest.raises(la.OutputError, match="would replace the input"):
         found.write(folder / "a.jsonl", force=True)
     from listing import find_pairs

@@ -247,7 +247,7 @@ def test_columns_of_one_name_stay_where_they_are(tmp_path, header, row, more):
     path = tmp_path / "in.csv"
     rows = [row.format(f'"{shared}\nOnly {word}, and nothing else at all."') for word in ("ants", "bees", "cats", "dogs")]
     path.write_text("\n".join([header, *rows]) + "\n")
-    la.lines(path).write(tmp_path / "out.csv")
+    la.repeats(path).write(tmp_path / "out.csv")
     found = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text())))
     place = found[0].index("text")
     assert found[0] == header.split(",") and len(found) == 5

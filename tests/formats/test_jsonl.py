@@ -130,8 +130,8 @@ def test_invalid_bytes_beside_the_text(tmp_path, name):
     la.dedup(source, encoding_errors="replace").write(tmp_path / name)
     assert "ab\ufffdcd".encode() in (tmp_path / name).read_bytes()
     with pytest.raises(la.InputDataError, match=r"row 1: invalid UTF-8"):
-        la.overlap(source, against=[B]).write(tmp_path / "overlap.csv")
-    la.overlap(source, against=[B], encoding_errors="replace").write(tmp_path / "overlap.csv")
+        la.decontaminate(source, against=[B]).write(tmp_path / "overlap.csv")
+    la.decontaminate(source, against=[B], encoding_errors="replace").write(tmp_path / "overlap.csv")
 
 
 def test_the_last_of_two_fields_of_one_name_counts(tmp_path):

@@ -97,7 +97,7 @@ def test_a_dict_of_texts_beside_others():
     data = {"a": A, "b": "something else"}
     assert la.dedup(data, against={"z": A + " more"}).removed["duplicate_of"].to_pylist() == ["z"]
     for one, other, ids in ((data, [A], ("a", 0)), ([A], data, (0, "a")), (data, {"z": A}, ("a", "z"))):
-        (match,) = la.overlap(one, against=other).matches.to_pylist()
+        (match,) = la.decontaminate(one, against=other).matches.to_pylist()
         assert (match["id"], match["reference"]) == ids
     with pytest.raises(la.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"):
         la.dedup(data, against=[A], id="id")
@@ -149,7 +149,7 @@ def test_tables_by_name_share_their_ids():
 @pytest.mark.parametrize("data", [TEXTS, ROWS, pa.table({"text": TEXTS}), {"a": "b"}, {"one": pa.table({"text": TEXTS})}])
 def test_options_for_files_are_not_for_what_is_in_memory(data, given):
     (name,) = given
-    for job in (la.dedup, la.pairs, la.lines):
+    for job in (la.dedup, la.pairs, la.repeats):
         with pytest.raises(la.ParameterError, match=f"{name} is for files, and the input is in memory"):
             job(data, **given)
 
@@ -174,6 +174,6 @@ def test_options_for_files_are_not_for_data_frames_of_spark(given):
 
 def test_a_delimiter_is_for_files_that_have_some(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "b"}\n')
-    for job in (la.dedup, la.pairs, la.lines):
+    for job in (la.dedup, la.pairs, la.repeats):
         with pytest.raises(la.ParameterError, match="delimiter is for CSV and TSV files, and there is none"):
             job(tmp_path, delimiter=";")

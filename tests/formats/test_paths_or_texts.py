@@ -40,7 +40,7 @@ def test_what_can_be_read_once_is_written_whole(once, tmp_path):
 def test_every_function_reads_iterators(once):
     assert la.pairs(once(TEXTS)).num_rows == 1
     assert la.dedup(once([B, A]), against=once([A])).keep.tolist() == [True, False]
-    assert la.overlap(once([B, A]), against=once([A])).overlaps.tolist() == [False, True]
+    assert la.decontaminate(once([B, A]), against=once([A])).overlaps.tolist() == [False, True]
     assert la.shingle(once(TEXTS)).sizes.tolist() == la.shingle(TEXTS).sizes.tolist()
     assert la.weigh(once(TEXTS)).weights.tolist() == la.weigh(TEXTS).weights.tolist()
 

@@ -128,7 +128,7 @@ def test_it_is_read_and_written(pages, tmp_path):
 def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
     assert len(la.dedup(tmp_path)) == len(la.dedup([str(pages)])) == 3  # a folder; a list of str is one of paths by its suffix
     assert la.dedup([str(tmp_path / "pages.xyz")]).keep.tolist() == [True]  # a text
-    found = la.overlap(pages, against=[A], width=3)
+    found = la.decontaminate(pages, against=[A], width=3)
     assert found.matches.num_rows == 2
     with pytest.raises(la.InputDataError, match=r"known suffix.*\.txt, .*, \.ssv; compressed also with \.gz"):
         la.dedup([str(tmp_path), str(tmp_path)])

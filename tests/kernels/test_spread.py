@@ -95,7 +95,7 @@ def everything():
     yield sets.values, sets.offsets, ready.values, ready.offsets
     yield (*drop_repeats(*repeated), FastSimilarity(permutations=16).sign_values(*repeated))
     yield (np.array([str(la.pairs(texts, width=2, threshold=0.3).to_pylist())]),)
-    yield (np.array([str(la.overlap(texts, against=texts[1:3], width=2, threshold=0.2).matches.to_pylist())]),)
+    yield (np.array([str(la.decontaminate(texts, against=texts[1:3], width=2, threshold=0.2).matches.to_pylist())]),)
 
 
 def test_no_result_depends_on_the_factor(monkeypatch):

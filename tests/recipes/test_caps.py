@@ -78,9 +78,9 @@ def copies(rng):
 @pytest.mark.parametrize(
     ("job", "shape"),
     [
-        (["passages"], excerpts),
-        (["lines", "--min-words", 2], lambda rng: excerpts(rng, "\n", 5)),
-        (["passages"], itself),
+        (["repeats", "--unit", "passage"], excerpts),
+        (["repeats", "--min-words", 2], lambda rng: excerpts(rng, "\n", 5)),
+        (["repeats", "--unit", "passage"], itself),
         (["dedup", "--threshold", 0.5], versions),
         (["pairs", "--threshold", 0.7, "--recall", 1], versions),
         (["dedup", "--counts", "--source", "source"], copies),
@@ -88,7 +88,7 @@ def copies(rng):
     ids=["excerpts", "lines", "itself", "versions", "recall 1", "counts"],
 )
 def test_a_small_limit_is_kept(tmp_path, rng, job, shape, threads):
-    if job[0] == "passages" and shape is itself and threads == 2:
+    if shape is itself and threads == 2:
         pytest.skip("one text is read by one thread")
     write(tmp_path / "in.jsonl", shape(rng))
     assert watched(*job, tmp_path / "in.jsonl", "--threads", threads, "-o", tmp_path / "out.jsonl") < ROOM

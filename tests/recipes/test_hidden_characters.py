@@ -98,7 +98,7 @@ def test_templates_are_left_out_however_they_are_written():
 
 def test_passages_are_cut_where_they_are():
     again = "Neu: " + marked(PLAIN, "\u00ad") + " Ende."
-    found = la.passages(pa.table({"text": [PLAIN, again]}), length=5)
+    found = la.repeats(pa.table({"text": [PLAIN, again]}), unit="passage", length=5)
     data = again.encode()
     (row,) = found.removed.to_pylist()
     assert row["id"] == 1
@@ -107,12 +107,12 @@ def test_passages_are_cut_where_they_are():
 
 def test_words_of_lines_are_counted_without_them():
     twice = ["a\u00adb c\u2060d \u200e\n"] * 2
-    assert [la.lines(pa.table({"text": twice}), min_words=n).removed.num_rows for n in (2, 3)] == [1, 0]
+    assert [la.repeats(pa.table({"text": twice}), min_words=n).removed.num_rows for n in (2, 3)] == [1, 0]
 
 
 def test_overlap_says_where_it_is():
     page = f"Vorher. {marked(PLAIN, chr(0xAD))} Nachher."
-    (row,) = la.overlap([page], against=[PLAIN]).matches.to_pylist()
+    (row,) = la.decontaminate([page], against=[PLAIN]).matches.to_pylist()
     assert row["containment"] == 1.0
     assert page.encode()[row["begin"] : row["end"]].decode() == marked(PLAIN, "\u00ad")[1:-1]
 

@@ -86,10 +86,9 @@ COMMANDS = {
     "dedup": lambda data, **how: la.dedup(data, **how),
     "against": lambda data, **how: la.dedup(GOOD, against=data, **how),
     "pairs": lambda data, **how: la.pairs(data, **how),
-    "lines": lambda data, **how: la.lines(data, **how),
-    "passages": lambda data, **how: la.passages(data, **how),
-    "overlap": lambda data, **how: la.overlap(data, against=GOOD, **how),
-    "overlap against": lambda data, **how: la.overlap(GOOD, against=data, **how),
+    "repeats": lambda data, **how: la.repeats(data, **how),
+    "decontaminate": lambda data, **how: la.decontaminate(data, against=GOOD, **how),
+    "decontaminate against": lambda data, **how: la.decontaminate(GOOD, against=data, **how),
 }
 FILES_ALONE = (".txt", ".txt.gz", ".html", ".html.gz", ".docx", ".eml", ".zip", ".tar")
 
@@ -121,7 +120,7 @@ def test_a_bad_file_ends_no_job(tmp_path, suffix):
         (place_of := tmp_path / fault).mkdir()
         data = folder(place_of, f"odd{suffix}", spoil(READERS[suffix](ROWS)))
         name = others[(place + list(READERS).index(suffix)) % len(others)]
-        COMMANDS[name](data, on_error="skip", **(named if name != "overlap against" else {}))
+        COMMANDS[name](data, on_error="skip", **(named if name != "decontaminate against" else {}))
         result = la.dedup(data, on_error="skip", **named)
         assert result.summary.exact_duplicates == 1
         result.write(place_of / "out.jsonl", annotate=place % 2 == 1)
@@ -149,11 +148,11 @@ def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path, capsys, nam
     others = [
         ["dedup", good, "--against", path],
         ["pairs", path],
-        ["overlap", good, "--against", path],
-        ["overlap", path, "--against", good],
+        ["decontaminate", good, "--against", path],
+        ["decontaminate", path, "--against", good],
     ]
     if name not in ("a.html.gz", "a.mbox", "a.warc"):
-        others += [["lines", path], ["passages", path]]
+        others += [["repeats", path], ["repeats", "--unit", "passage", path]]
     for words in (["dedup", path], others[list(ALL_BAD).index(name) % len(others)]):
         code, _, error = run(capsys, *words, "--on-error", "skip", "-o", tmp_path / "out.jsonl")
         assert code == 1 and " left out; the first: " in error and str(path) in error, (words, error)

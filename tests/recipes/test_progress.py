@@ -232,7 +232,7 @@ def test_pairs_and_overlap_report_alike(tmp_path):
     heard = Heard()
     la.pairs(tmp_path, progress=heard)
     assert heard.shares["sketching"][-1][1:] == (n_bytes, "bytes")
-    la.overlap(tmp_path, against=TEXTS[:3], progress=heard)
+    la.decontaminate(tmp_path, against=TEXTS[:3], progress=heard)
     assert heard.shares["matching"][-1] == (n_bytes, n_bytes, "bytes") and heard.amounts["matching"] == len(TEXTS)
 
 

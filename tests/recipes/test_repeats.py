@@ -1,4 +1,4 @@
-"""Repeated lines and passages: against their twins, whatever memory, threads and batches are."""
+"""Repeated lines, paragraphs and passages: against their twins, whatever memory, threads and batches are."""
 
 import json
 
@@ -55,7 +55,7 @@ def as_table(documents):
 
 def check_lines(documents, path, how, **given):
     removed, empty, told = repeated_lines(documents, **given)
-    found = la.lines(as_table(documents), **given, **how)
+    found = la.repeats(as_table(documents), **given, **how)
     assert ranges(found, len(documents)) == removed
     assert dropped(found, documents, path) == empty
     listed = [(row["text"], row["count"], row["documents"]) for row in found.repeated.to_pylist()]
@@ -70,7 +70,7 @@ def check_lines(documents, path, how, **given):
 
 def check_passages(documents, path, how, length, **given):
     removed, empty = repeated_passages(documents, length, **given)
-    found = la.passages(as_table(documents), length=length, **given, **how)
+    found = la.repeats(as_table(documents), unit="passage", length=length, **given, **how)
     assert ranges(found, len(documents)) == removed
     assert dropped(found, documents, path) == empty
     assert found.summary["removed_passages"] == sum(map(len, removed))
@@ -147,13 +147,12 @@ def test_hostile_texts(kind, tmp_path):
 @pytest.mark.skipif(JIT_OFF, reason="plain Python takes hours")
 def test_a_large_line_and_a_million_equal_ones():
     large, many = b"word of a line " * (50_000_000 // 15), BANNER + b"\n"
-    found = la.lines(as_table([large, many * 1_000_000, b"start\n" + large + b"\nend", many * 3]), memory="1GB")
+    found = la.repeats(as_table([large, many * 1_000_000, b"start\n" + large + b"\nend", many * 3]), memory="1GB")
     assert ranges(found, 4) == [[], [(28, 28_000_000)], [(6, 6 + len(large) + 1)], [(0, 84)]]
     assert found.repeated["count"].to_pylist() == [2, 1_000_003]
     assert found.top(1)["documents"].to_pylist() == [2]
 
 
-@pytest.mark.parametrize("job", [la.lines, la.passages])
 def _sampled(kind, n, seed):
     rng = np.random.default_rng(seed)
     if kind == "ideographs":
@@ -168,20 +167,23 @@ def test_a_text_of_megabytes_is_taken_in_parts_and_nobody_notices(kind, n):
     one, other = (_sampled(kind, some, seed) for seed, some in enumerate((n, n // 3)))
     gap = "" if kind == "ideographs" else "\n"
     text = gap.join([one, other, one, other, one])
-    found = la.passages([text, f"{other}{gap}end", "nothing"])
+    found = la.repeats([text, f"{other}{gap}end", "nothing"], unit="passage")
     first, whole, again = (len(some.encode()) for some in (f"{one}{gap}{other}{gap}", text, other))
     assert found.removed.to_pylist() == [
         {"id": 0, "begin": first, "end": whole, "words": 2 * n + n // 3},
         {"id": 1, "begin": 0, "end": again, "words": n // 3},
     ]
     period = _sampled(kind, 5000, 9) + gap
-    found = la.passages([period * (n // 2500)])
+    found = la.repeats([period * (n // 2500)], unit="passage")
     end = len(period.encode()) * (n // 2500) - len(gap)
     assert found.removed.to_pylist() == [{"id": 0, "begin": len(period.encode()), "end": end, "words": 5000 * (n // 2500 - 1)}]
 
 
-@pytest.mark.parametrize("job", [la.lines, la.passages])
-def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
+LINES, PASSAGES = {"unit": "line"}, {"unit": "passage", "length": 4}
+
+
+@pytest.mark.parametrize("how", [LINES, PASSAGES], ids=["line", "passage"])
+def test_invalid_utf_8_is_an_error_or_stays(how, tmp_path):
     (tmp_path / "in").mkdir()
     texts = [
         b"\xff one two three four five\n\xfe",
@@ -191,43 +193,52 @@ def test_invalid_utf_8_is_an_error_or_stays(job, tmp_path):
     for number, text in enumerate(texts):
         (tmp_path / f"in/{number}.txt").write_bytes(text)
     with pytest.raises(InputDataError, match="invalid UTF-8 at byte 0"):
-        job(tmp_path / "in")
-    length = {"length": 4} if job is la.passages else {}
-    found = job(tmp_path / "in", encoding_errors="replace", **length)
+        la.repeats(tmp_path / "in", **how)
+    found = la.repeats(tmp_path / "in", encoding_errors="replace", **how)
     found.write(tmp_path / "out/")
     left = [path.read_bytes() for path in sorted((tmp_path / "out").glob("*.txt"))]
-    expected = [texts[1], BANNER + b" \xc3\xa9"] if job is la.lines else [b" six \xc3", b"\xff  \xc3\xa9"]
+    expected = [texts[1], BANNER + b" \xc3\xa9"] if how is LINES else [b" six \xc3", b"\xff  \xc3\xa9"]
     assert left == [texts[0], *expected]
 
 
 def test_documents_that_are_left_out_take_no_part(tmp_path):
     documents = [BANNER, b"x " * 600_000 + b"\n" + BANNER, BANNER + b"\nmore"]
     pa.parquet.write_table(as_table(documents), tmp_path / "in.parquet")
-    how = {"max_document": "1MB", "on_error": "skip", "id": "number"}
-    for found in (la.lines(tmp_path / "in.parquet", **how), la.passages(tmp_path / "in.parquet", length=6, **how)):
-        assert ranges(found, 3) == [[], [], [(0, len(BANNER) + 1 - (found.summary.keys() >= {"removed_words"}))]]
+    for how, end in ((LINES, len(BANNER) + 1), (PASSAGES, len(BANNER))):
+        found = la.repeats(tmp_path / "in.parquet", max_document="1MB", on_error="skip", id="number", **how)
+        assert ranges(found, 3) == [[], [], [(0, end)]]
         assert (found.summary["skipped"], found.summary["documents"]) == (1, 3)
         assert dropped(found, documents, tmp_path / "out.parquet") == [False, True, False]
 
 
 def test_ids_are_those_of_the_column_and_unique():
     rows = [{"id": "b", "text": BANNER.decode()}, {"id": "a", "text": BANNER.decode()}]
-    assert la.lines(rows, id="id").removed["id"].to_pylist() == ["a"]
-    assert la.passages(rows, id="id", length=2).removed["id"].to_pylist() == ["a"]
-    for job in (la.lines, la.passages):
+    for how in (LINES, PASSAGES):
+        assert la.repeats(rows, id="id", **how).removed["id"].to_pylist() == ["a"]
         with pytest.raises(InputDataError, match="the id 'b' appears twice"):
-            job([rows[0], rows[0]], id="id")
+            la.repeats([rows[0], rows[0]], id="id", **how)
+
+
+def test_what_is_for_another_unit_is_refused(tmp_path):
+    """Also where the value is the usual one: it would do nothing."""
+    for unit, name, value in (
+        ("line", "length", 50), ("line", "normalization", "NFC"), ("paragraph", "fold_case", True),
+        ("passage", "min_words", 5), ("passage", "drop_over", 9),
+    ):  # fmt: skip
+        with pytest.raises(ParameterError, match=f'{name} is for unit=.*, not for unit="{unit}"'):
+            la.repeats(["a"], unit=unit, **{name: value})
+    with pytest.raises(ParameterError, match='mask is for unit="passage"'):
+        la.repeats(["a"]).write(tmp_path / "out.jsonl", mask="")
+    with pytest.raises(ParameterError, match="only repeated lines and paragraphs are counted"):
+        la.repeats(["a"], unit="passage").top()
 
 
 def test_a_mask_takes_the_place_of_a_passage_and_drops_nothing(tmp_path):
-    found = la.passages([BANNER.decode(), f"So: {BANNER.decode()}.", BANNER.decode()], length=6)
+    found = la.repeats([BANNER.decode(), f"So: {BANNER.decode()}.", BANNER.decode()], unit="passage", length=6)
     found.write(tmp_path / "out.jsonl", mask="[same]")
-    assert [row["text"] for row in map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())] == [
-        BANNER.decode(),
-        "So: [same].",
-        "[same]",
-    ]
-    found.write_removed(tmp_path / "removed.jsonl")
+    texts = [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert texts == [BANNER.decode(), "So: [same].", "[same]"]
+    found.write_list(tmp_path / "removed.jsonl")
     listed = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text().splitlines()]
     assert [(row["id"], row["begin"], row["end"], row["words"], row["text"]) for row in listed] == [
         (1, 4, 4 + len(BANNER), 6, BANNER.decode()), (2, 0, len(BANNER), 6, BANNER.decode()),
@@ -237,16 +248,16 @@ def test_a_mask_takes_the_place_of_a_passage_and_drops_nothing(tmp_path):
 def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
     monkeypatch.setattr(Memory, "free", 64)
     with pytest.raises(ParameterError, match="lines or words may be repeated, and a bit for each takes"):
-        la.lines([f"{BANNER.decode()}\n" * 2000], memory="1GB", threads=1)
+        la.repeats([f"{BANNER.decode()}\n" * 2000], memory="1GB", threads=1)
 
 
 def test_progress_is_told():
     told = []
-    la.lines([BANNER.decode()] * 5, progress=lambda stage, amount: told.append((stage, amount)))
-    la.passages([BANNER.decode()] * 5, length=2, progress=lambda stage, amount: told.append((stage, amount)))
+    for how in (LINES, PASSAGES):
+        la.repeats([BANNER.decode()] * 5, progress=lambda stage, amount: told.append((stage, amount)), **how)
     assert told == [("finding repeats", 5)] * 2
 
 
 def test_the_top_lists_repeated_lines_only(monkeypatch):
     monkeypatch.setattr(repeats, "MANY", 0)
-    assert la.lines(["one two three four five six"] * 400, threads=1).top(9)["count"].to_pylist() == [400]
+    assert la.repeats(["one two three four five six"] * 400, threads=1).top(9)["count"].to_pylist() == [400]

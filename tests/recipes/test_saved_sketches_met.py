@@ -118,8 +118,8 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
 def test_saved_sketches_are_no_documents(files, seen):
     """What they are good for is said, in place of the columns that they lack."""
     for call in (
-        lambda: la.overlap(files[2], id="id", against=seen[0]),
-        lambda: la.overlap(seen[0], id="id", against=files[2]),
+        lambda: la.decontaminate(files[2], id="id", against=seen[0]),
+        lambda: la.decontaminate(seen[0], id="id", against=files[2]),
         lambda: la.dedup(seen[0] / "w0"),
         lambda: la.pairs(seen[0] / "w0"),
     ):

@@ -45,13 +45,12 @@ FUNCTIONS = {
         {"data", "progress", "tokenizer", "order_by"},
     ),
     "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (
-        la.overlap,
+    "decontaminate": (
+        la.decontaminate,
         {"inputs", "annotate", "mask", "matches", "report", "report_texts"},
         {"data", "progress"},
     ),
-    "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
-    "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
+    "repeats": (la.repeats, {"inputs", "listed", "mask"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff", "html", "boilerplate"}, {"tokenizer"}),
     "plan": (la.plan, OF_ESTIMATES, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -66,14 +65,14 @@ OTHER_DEFAULTS = {
     ("index add", "threads"): (None, 1),  # a command has the machine for itself, a program that holds an index has not
 }
 """What a command passes on where an option is not given, and the default of its function, where they differ."""
-GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
-         "lines": ["x"], "passages": ["x"],
+GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "decontaminate": ["x", "--against", "y"],
+         "repeats": ["x"],
          "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
 """The least that each command must be given."""
 ABSENT = [
-    *((job, "engine") for job in (la.pairs, la.overlap, la.lines, la.passages)),
+    *((job, "engine") for job in (la.pairs, la.decontaminate, la.repeats)),
     *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "overrides")),
-    (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
+    (la.dedup, "max_pairs"), (la.decontaminate, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),
 ]  # fmt: skip
 """Keywords that a function must refuse: its job has no use for them."""
@@ -115,7 +114,7 @@ def test_every_keyword_is_written_out():
     assert "Index.create" in found and "dedup.dedup" in found
     kinds = {name: {p.kind for p in inspect.signature(function).parameters.values()} for name, function in found.items()}
     assert [name for name, some in kinds.items() if inspect.Parameter.VAR_KEYWORD in some] == []
-    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, compare_texts):
+    for function in (la.dedup, la.pairs, la.decontaminate, la.Index.create, compare_texts):
         with pytest.raises(TypeError, match="treshold"):
             function("a", "b", treshold=0.9) if function is compare_texts else function("a", treshold=0.9)
 
@@ -123,7 +122,7 @@ def test_every_keyword_is_written_out():
 @pytest.mark.parametrize(("function", "name"), ABSENT, ids=lambda value: getattr(value, "__qualname__", value))
 def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
     """Even None, the value that says nothing; and nothing is made before that."""
-    given = {la.overlap: {"against": ["b"]}, compare_texts: {"right": "b"}}.get(function, {})
+    given = {la.decontaminate: {"against": ["b"]}, compare_texts: {"right": "b"}}.get(function, {})
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
         function(str(tmp_path / "made"), **given, **{name: None})
     assert not any(tmp_path.iterdir())
@@ -250,7 +249,7 @@ def test_the_help_names_the_defaults():
 
 def test_every_parameter_of_a_job_is_documented():
     """In its docstring by name."""
-    for function in (la.dedup, la.pairs, la.overlap, la.Index.create, la.Settings):
+    for function in (la.dedup, la.pairs, la.decontaminate, la.Index.create, la.Settings):
         lines = inspect.getdoc(function).splitlines()
         for name in parameters(function):
             assert any(name in line.partition(" :")[0].split(", ") for line in lines), f"{function.__name__}: {name}"

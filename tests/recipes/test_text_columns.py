@@ -115,7 +115,7 @@ def test_saved_results_and_sketches_read_the_same_texts_again(files, capsys):
     again = la.dedup(files / "in.csv", text=["title", "body"], id="key", against=files / "sketches")
     assert again.kept["id"].to_pylist() == ["h"]
     command = ["--against", files / "in.csv", "--id", "key", *BOTH, "--json"]
-    code, out, _ = run(capsys, "overlap", files / "in.jsonl", *command)
+    code, out, _ = run(capsys, "decontaminate", files / "in.jsonl", *command)
     assert code == 0 and json.loads(out)["overlapping"] == 7
 
 
@@ -128,9 +128,7 @@ def test_pairs_and_indexes_take_several_columns(files, capsys):
     assert {("a", "c"), ("d", "g")} <= found and not {("a", "b"), ("a", "d")} & found
 
 
-@pytest.mark.parametrize(
-    "command", [["lines"], ["passages"], ["overlap", "--against", "in.csv", "--mask", "", "-o", "out.jsonl"]]
-)
+@pytest.mark.parametrize("command", [["repeats"], ["decontaminate", "--against", "in.csv", "--mask", "", "-o", "out.jsonl"]])
 def test_what_changes_texts_takes_one_column(files, capsys, command, monkeypatch):
     monkeypatch.chdir(files)
     code, _, error = run(capsys, command[0], "in.jsonl", *BOTH, *command[1:])

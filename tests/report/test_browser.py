@@ -52,9 +52,9 @@ def pairs(path):
     find_pairs(rows + ["some words of no other text " * 3] * 5, threshold=0.4).report(path)
 
 
-def overlap(path):
+def decontaminated(path):
     """The page of an overlap, of which some documents are hostile."""
-    la.overlap([text + " x" for text in HOSTILE], against=HOSTILE, threshold=0.3).report(path)
+    la.decontaminate([text + " x" for text in HOSTILE], against=HOSTILE, threshold=0.3).report(path)
 
 
 def real(path):
@@ -68,7 +68,10 @@ def real(path):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Gives the path of a page, which is made on first use."""
-    folder, kinds = tmp_path_factory.mktemp("pages"), {"made": made, "hostile": hostile, "pairs": pairs, "overlap": overlap}
+    folder, kinds = (
+        tmp_path_factory.mktemp("pages"),
+        {"made": made, "hostile": hostile, "pairs": pairs, "decontaminate": decontaminated},
+    )
 
     def path_of(name):
         path = folder / f"{name}.html"
@@ -79,7 +82,7 @@ def page(tmp_path_factory):
     return path_of
 
 
-@pytest.mark.parametrize("name", ["made", "hostile", LONG, "poems_zh", "pairs", "overlap"])
+@pytest.mark.parametrize("name", ["made", "hostile", LONG, "poems_zh", "pairs", "decontaminate"])
 @pytest.mark.parametrize(
     "how", [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}], ids=["light", "dark, narrow"]
 )
@@ -253,7 +256,7 @@ def test_on_a_phone_both_documents_are_in_one_column(browser, page):
         assert right["x"] > left["x"] and right["y"] == left["y"]
 
 
-@pytest.mark.parametrize("name", ["hostile", "pairs", "overlap"])
+@pytest.mark.parametrize("name", ["hostile", "pairs", "decontaminate"])
 def test_every_pair_of_hostile_documents_can_be_shown(browser, page, name):
     with opened(browser, page(name).as_uri()) as tab:
         n = tab.locator("#pairs option").count()

@@ -1,4 +1,4 @@
-"""The page of lists of pairs, of ``pairs`` and of ``overlap``, against the lists themselves."""
+"""The page of lists of pairs, of ``pairs`` and of ``decontaminate``, against the lists themselves."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def listed(corpus):
 def overlapping(corpus, **settings):
     """The documents that contain references."""
     files = [corpus / f"{name}.jsonl" for name in "abc"]
-    return la.overlap(files, against=corpus / "ref.jsonl", id="id", threshold=0.6, **settings)
+    return la.decontaminate(files, against=corpus / "ref.jsonl", id="id", threshold=0.6, **settings)
 
 
 def pairs_of(result):
@@ -47,11 +47,11 @@ def pairs_of(result):
     return {(row["left_id"], row["right_id"]): row[score] for row in result.table.to_pylist()}
 
 
-@pytest.mark.parametrize("kind", ["pairs", "max_pairs", "sketch", "overlap", "passages"])
+@pytest.mark.parametrize("kind", ["pairs", "max_pairs", "sketch", "decontaminate", "passages"])
 def test_every_pair_of_the_page_is_one_of_the_list(listed, corpus, tmp_path, kind):
     result = {
         "pairs": lambda: listed(), "max_pairs": lambda: listed(max_pairs=30), "sketch": lambda: listed(verify="sketch"),
-        "overlap": lambda: overlapping(corpus), "passages": lambda: overlapping(corpus, passage=20),
+        "decontaminate": lambda: overlapping(corpus), "passages": lambda: overlapping(corpus, passage=20),
     }[kind]()  # fmt: skip
     known = pairs_of(result)
     result.report(tmp_path / "page.html")
@@ -76,7 +76,7 @@ def test_the_page_of_an_overlap_has_a_row_for_each_benchmark(tmp_path):
         {"q": "no", "a": None, "of": "<geo>"},
         {"q": "nowhere to be found", "a": "", "of": "m"},
     ]
-    result = la.overlap([{"text": f"{i} {item}"} for i in range(4)], against=items, against_text=["q", "a"], benchmark="of",
+    result = la.decontaminate([{"text": f"{i} {item}"} for i in range(4)], against=items, against_text=["q", "a"], benchmark="of",
                         measure="ngram:7")  # fmt: skip
     result.report(tmp_path / "page.html", title="T")
     table = re.search(r"<h3>By benchmark</h3>.*?</table>", (tmp_path / "page.html").read_text(), re.DOTALL)[0]
@@ -113,8 +113,8 @@ def test_the_facts_are_those_of_the_list(listed, monkeypatch):
 def test_without_pairs_there_is_a_page_too(tmp_path):
     texts = ["one two three four five six", "else there is nothing here to see"]
     find_pairs(texts).report(tmp_path / "pairs.html")
-    la.overlap(texts, against=["no such text in the corpus at all"]).report(tmp_path / "overlap.html")
-    for name in ("pairs", "overlap"):
+    la.decontaminate(texts, against=["no such text in the corpus at all"]).report(tmp_path / "decontaminate.html")
+    for name in ("pairs", "decontaminate"):
         page = (tmp_path / f"{name}.html").read_text()
         assert "There is nothing to judge." in page and f"lookalike.{name}(data" in page
 
@@ -152,7 +152,7 @@ def test_on_the_command_line(corpus, tmp_path, capsys):
     for command in (
         ["pairs", corpus / "a.jsonl", corpus / "b.jsonl", "--id", "id", "-t", "0.7"],
         [
-            "overlap",
+            "decontaminate",
             corpus / "b.jsonl",
             "--against",
             corpus / "ref.jsonl",
@@ -174,4 +174,7 @@ def test_on_the_command_line(corpus, tmp_path, capsys):
         assert run(*command, "--report", page) == 1
         assert "exists; pass --force" in capsys.readouterr().err
     assert run("pairs", corpus / "a.jsonl", "--verify", "none", "--report", tmp_path / "x.html") == 2
-    assert run("overlap", corpus / "b.jsonl", "--against", corpus / "ref.jsonl", "--report", corpus / "b.jsonl", "--force") == 1
+    assert (
+        run("decontaminate", corpus / "b.jsonl", "--against", corpus / "ref.jsonl", "--report", corpus / "b.jsonl", "--force")
+        == 1
+    )

@@ -23,7 +23,7 @@ SHOWN = [
     (la.Pairs(left=[], right=[], n_rows=3, resemblance=[]), "<Pairs: 0 pairs, of 3 documents>"),
     (la.verify(la.Pairs(left=[0], right=[1], n_rows=3), SHINGLES, threshold=0.5), "<Pairs: 1 pair, of 3 documents, resemblance 0.9825 to 0.9825>"),
     (find_pairs(TEXTS), "<PairsResult: 1 pair, of 3 documents>"),
-    (la.overlap(TEXTS, against=TEXTS[:1]), "<OverlapResult: 2 of 3 documents, overlap with 1 reference, 2 matches>"),
+    (la.decontaminate(TEXTS, against=TEXTS[:1]), "<DecontaminationResult: 2 of 3 documents, overlap with 1 reference, 2 matches>"),
     (la.plan(threshold=0.8, recall=0.99), "Plan(threshold=0.8, recall=0.99, permutations=96, bands=16, rows=6)"),
     (la.dedup(TEXTS), "<Result: 3 documents, 2 kept, threshold 0.8>"),
 ]  # fmt: skip

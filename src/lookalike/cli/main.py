@@ -19,15 +19,14 @@ from .. import __version__
 from ..errors import LookalikeError, ParameterError
 from ..wording import for_command_line, printable
 from .compare import compare
+from .decontaminate import decontaminate
 from .dedup import dedup
 from .index import index
 from .info import info
-from .lines import lines
 from .messages import say, say_all
-from .overlap import overlap
 from .pairs import pairs
-from .passages import passages
 from .plan import plan
+from .repeats import repeats
 from .seen import seen
 from .serve import serve
 from .show import show
@@ -47,7 +46,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, show, pairs, overlap, lines, passages, seen, index, serve, compare, plan, info,
+    dedup, show, pairs, decontaminate, repeats, seen, index, serve, compare, plan, info,
 ):  # fmt: skip
     program.add_command(command)
 

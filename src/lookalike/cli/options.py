@@ -244,8 +244,8 @@ def _option(entry: Entry, help: str) -> Decorator:
     words = option.offered or option.choices
     if option.repeated:
         more |= {"multiple": True, "default": None, "callback": lambda context, of, given: given or entry.default}
-    elif entry.type is bool:
-        more |= {"is_flag": True, "show_default": len(option.spelled) > 0}
+    elif entry.type in (bool, bool | None):
+        more |= {"is_flag": True, "show_default": len(option.spelled) > 0 and entry.default is not None}
     else:
         least, integers = option.least, entry.type in (int, int | None)
         kind: Any = _Number() if entry.type in (float, float | None) else str

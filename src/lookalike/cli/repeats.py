@@ -1,37 +1,68 @@
-"""What ``lookalike lines`` and ``lookalike passages`` share: checks before any work, what is run, what is written and said."""
+"""``lookalike repeats``."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+import shutil
+import sys
+from typing import Any
 
 import click
 
 from ..errors import ParameterError
 from ..settings.options import OPENING
+from ..settings.repeats import RepeatsOptions, check_unit
 from ..wording import counted
-from .messages import say
+from . import options
+from .messages import fitted, say
 
-if TYPE_CHECKING:
-    from ..results.shortened import RepeatsResult
-
-R = TypeVar("R", bound="RepeatsResult")
+TOP, WIDEST = 10, 100  # lines that are printed, and columns of one
 
 
-def run(
-    job: Callable[..., R], inputs: tuple[str, ...], output: str | None, listed: str | None,
-    write: Callable[[R], None], given: dict[str, Any], *, force: bool, quiet: bool,
-) -> R:  # fmt: skip
-    """Check what can be checked, run a job, and write what is asked for."""
+@click.command(cls=options.Command, short_help="Remove lines, paragraphs or passages that a corpus repeats.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@options.of_job(RepeatsOptions)
+@options.writing
+@options.own(
+    "--mask",
+    default=None,
+    metavar="TEXT",
+    help="Replace each passage with TEXT instead of removing it; no document is left out.",
+)
+@options.own("--list", "listed", default=None, metavar="PATH",
+             help="Write a table of repeated lines, or of removed passages: parquet, JSON lines or CSV.")  # fmt: skip
+@options.quiet
+@options.as_json
+def repeats(
+    inputs: tuple[str, ...], output: str | None, force: bool, mask: str | None, listed: str | None, quiet: bool,
+    as_json: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Remove lines, paragraphs or passages that occur more than once in a corpus, such as menus, footers and quotations.
+
+    The first occurrence is kept. Lines and paragraphs are equal if their bytes are, but for white space at both ends; passages
+    if their words are, whatever their case, punctuation and white space. Documents that keep no word are left out; documents
+    that lose nothing are written byte for byte. Without -o, nothing is written: a summary is printed.
+
+    Examples:
+
+    \b
+        lookalike repeats pages/*.parquet -o clean/
+        lookalike repeats pages/ --drop-over 100 --list repeated.jsonl -o clean/
+        lookalike repeats pages.jsonl --unit paragraph --min-words 20
+        lookalike repeats books.jsonl --unit passage --length 100 --mask '[...]' -o masked.jsonl
+    """
     from ..engines.memory import Memory
     from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, check_room, check_shortening, check_table
+    from ..formats.writers import check_before, check_output, check_room, check_shortening, check_table, is_stdout
+    from ..recipes.repeats import repeats as job
     from ..settings.limits import limit_of
     from .progress import note_skipped, progress
 
+    unit, passages = given["unit"], given["unit"] == "passage"
+    check_unit(unit, {"mask": mask})
+    if mask is not None and output is None:
+        raise ParameterError("--mask changes what is written: name an output with -o")
     if output is not None and listed is not None and os.path.realpath(output) == os.path.realpath(listed):
         raise ParameterError(f"-o and --list name the same file, {output}: give each its own")
     if output is not None:
@@ -48,41 +79,55 @@ def run(
     note_skipped(quiet, sources)
     with progress(quiet) as said:
         result = job(sources, progress=said, **given)
-        write(result)
-    return result
-
-
-def tell(
-    result: RepeatsResult, output: str | None, listed: str | None, more: dict[str, Any], facts: list[tuple[str, int, str]],
-    *, quiet: bool, as_json: bool,
-) -> None:  # fmt: skip
-    """Say what was found: as JSON with ``more`` in it, or as lines of a name, a number and what it counts."""
-    from ..formats.writers import is_stdout
-
-    beside, found = is_stdout(output) or is_stdout(listed), result.summary | more  # rows are printed there
+        if output is not None:
+            result.write(output, mask=mask, force=force)
+        if listed is not None:
+            result.write_list(listed, force=force)
+    rows_there, found = is_stdout(output) or is_stdout(listed), result.summary
+    if mask is not None:
+        found["dropped"] = 0
+    top = result.top(TOP).to_pylist() if not passages and (as_json or not quiet) else []
     if as_json:
-        click.echo(json.dumps(found | {"output": output, "list": listed}), err=beside)
+        more: dict[str, Any] = {} if passages else {"top": top}
+        click.echo(json.dumps(found | more | {"output": output, "list": listed}), err=rows_there)
     if as_json or quiet:
         return
-    out = partial(say, err=beside)
-    out(counted(found["documents"], "document"))
-    left_out = "too large or unreadable: not compared, not written"
-    told = [
-        ("changed", found["changed"], ""),
-        ("dropped", found["dropped"], "no word is left"),
-        ("skipped", found["skipped"], left_out),
-    ]
-    for name, number, what in [*facts, *told]:
-        if number or name in ("removed", "changed"):
-            out(f"  {name:<9} {number:>13,}   {f'({what})' if what else ''}".rstrip())
-
-
-def say_written(output: str | None, listed: str | None) -> None:
-    """Say which files were written, if any."""
-    from ..formats.writers import is_stdout
-
+    _print_summary(found, unit, err=rows_there)
+    _print_top(top, unit, err=rows_there)
     for path in (output, listed):
         if path is not None and not is_stdout(path):
-            say(f"written: {path}", err=is_stdout(output) or is_stdout(listed))
+            say(f"written: {path}", err=rows_there)
     if output is None and listed is None:
         say("nothing was written (no -o, no --list)", err=True)
+
+
+def _print_summary(found: dict[str, int], unit: str, err: bool) -> None:
+    """Print what was found: lines of a name, a number and what it counts."""
+    say(counted(found["documents"], "document"), err=err)
+    if unit == "passage":
+        words = f"words in {counted(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
+        facts = [("removed", found["removed_words"], words)]
+    else:
+        facts = [
+            ("removed", found["removed_lines"], f"{unit}s, {found['removed_bytes']:,} bytes"),
+            ("repeated", found["repeated_lines"], f"different {unit}s"),
+        ]
+    facts += [
+        ("changed", found["changed"], ""),
+        ("dropped", found["dropped"], "no word is left"),
+        ("skipped", found["skipped"], "too large or unreadable: not compared, not written"),
+    ]
+    for name, number, what in facts:
+        if number or name in ("removed", "changed"):
+            say(f"  {name:<9} {number:>13,}   {f'({what})' if what else ''}".rstrip(), err=err)
+
+
+def _print_top(top: list[dict[str, Any]], unit: str, err: bool) -> None:
+    """Print the most frequent lines, each on one line, cut so that it fits."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 26 + WIDEST
+    if top:
+        say(f"{'count':>11}  {'documents':>11}  most frequent {unit}s", err=err)
+    for row in top:
+        text = " ".join(row["text"].split())
+        shown = fitted(text, max(12, width - 26), at_end=True)[0]
+        say(f"{row['count']:>11,}  {row['documents']:>11,}  {shown}", err=err)

@@ -15,7 +15,7 @@ from ..files.workspace import Workspace
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_left
-from ..results.overlap import Corpus
+from ..results.decontamination import Corpus
 from ..settings.settings import available_threads
 from ..steps.totals import of_inputs
 from ..values import Int64Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,16 +18,18 @@ from ..formats.cuts import check_one_column
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Split, unread_files
 from ..inputs.read import Reading, check_documents, leaves_out
-from ..results.overlap import Corpus
-from ..results.repeats import Repeats
+from ..results.decontamination import Corpus
+from ..results.repeats import Repeats, RepeatsResult
 from ..settings.limits import check_on_error, limit_of
-from ..settings.option import check_values, recorded
-from ..settings.options import OPENING, InputOptions
-from ..settings.repeats import LinesOptions, PassagesOptions
+from ..settings.option import check_values, front_door, recorded
+from ..settings.options import OPENING
+from ..settings.repeats import LINES, PASSAGES, RepeatsOptions, check_unit
 from ..settings.settings import available_threads
 from ..steps import repeats as steps
-from ..text.units import KEY_BYTES, Units
+from ..text.shingle import Shingling
+from ..text.units import KEY_BYTES, Blocks, Hashing, Lines, Units, Windows
 from ..values import Int64Array, UInt64Array
+from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from .corpus import by_order, job_engine, read_corpus
 from .preparation import expected_of
@@ -41,13 +43,7 @@ MANY = 1 << 20
 """Units that may be repeated, from which on those are looked for that come very often."""
 FREQUENT = 1 << 12
 """How many keys are looked for that come very often."""
-
-
-def check_inputs(settings: InputOptions) -> None:
-    """Check the parameters that all such jobs take."""
-    check_values(settings)
-    check_one_column(settings.text, "removing what is repeated")
-    check_on_error(settings.on_error)
+_BYTES = {"line": 80, "paragraph": 300}  # of one, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +126,74 @@ class Proposed:
     n: int
 
 
-def find_repeats(
-    data: Any, settings: LinesOptions | PassagesOptions, find: Callable[[Searching], tuple[Proposed, Table, NDArray[np.uint8]]]
-) -> Repeats:  # fmt: skip
-    """Find repeated units of a corpus: ``find`` returns documents, sets of equal units, and a bit for each unit."""
+@dataclass(frozen=True, kw_only=True)
+class RepeatsSettings(RepeatsOptions):
+    """All that a user can choose about repeated text."""
+
+    def __post_init__(self) -> None:
+        """Check every parameter before any work is done, and fill in what is usual for the unit."""
+        check_values(self)
+        check_one_column(self.text, "removing what is repeated")
+        check_on_error(self.on_error)
+        check_unit(self.unit, {name: getattr(self, name) for name in (*LINES, *PASSAGES)})
+        for name, usual in (PASSAGES if self.unit == "passage" else LINES).items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, usual)
+
+
+@front_door(RepeatsSettings)
+def repeats(data: Any, settings: RepeatsSettings) -> RepeatsResult:
+    """Find lines, paragraphs or passages that occur more than once in a corpus, and remove them.
+
+    Parameters
+    ----------
+    data : as for ``lookalike.dedup``
+
+    Returns
+    -------
+    RepeatsResult
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range or for another unit, or the memory cannot hold a bit for each line, or word, that is
+        repeated.
+    InputDataError
+        If a file or row is not as expected, or an id appears twice.
+
+    Notes
+    -----
+    A line ends with a line feed. Two lines are equal if their bytes are, but for blanks, tabs, form feeds and carriage returns
+    at both ends. They are compared by 122 bits of a digest under a secret that is drawn for the run, so that nobody can write
+    lines that only seem to be equal.
+
+    A word of a passage is repeated if it is in a window of ``length`` words that is equal to one that begins earlier: in an
+    earlier document, or earlier in the same one. Runs of repeated words are removed, from the first byte of the first word to
+    the last of the last. Windows are compared by two 64-bit hashes under such secrets.
+
+    Time: linear; the inputs are read twice, and once more to be written. Memory: 8 bytes per document and a bit per line, or
+    word, that may be repeated; what does not fit otherwise goes to the disk.
+
+    References
+    ----------
+    Wenzek et al., "CCNet: extracting high quality monolingual datasets from web crawl data", 2020, section 3.1.
+    Penedo et al., "The RefinedWeb dataset for Falcon LLM", 2023.
+    Lee et al., "Deduplicating training data makes language models better", 2022, section 4.1: there, of bytes that a suffix
+    array finds, and all but one occurrence, or all, of each.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> pages = ["We use cookies on this site\\nApples are red.", "We use cookies on this site\\nPears are green."]
+    >>> found = la.repeats(pages)
+    >>> found.removed.to_pylist()
+    [{'id': 1, 'begin': 0, 'end': 28, 'lines': 1}]
+    >>> found.top(1).to_pylist()
+    [{'text': 'We use cookies on this site', 'count': 2, 'documents': 2, 'id': 0, 'begin': 0}]
+    >>> pages = ["We use cookies to improve this site. Apples are red.", "Hello! We use cookies to improve this site, too."]
+    >>> la.repeats(pages, unit="passage", length=5).removed.to_pylist()
+    [{'id': 1, 'begin': 7, 'end': 42, 'words': 7}]
+    """
     cap = Memory.wanted(settings.memory)
     limit = limit_of(settings.max_document, settings.on_error, cap)
     how: Any = {name: getattr(settings, name) for name in OPENING}
@@ -149,9 +209,35 @@ def find_repeats(
         report = Following(said or no_progress, "counting", "proposed")
         report.begun = True
         engine, workspace = job_engine(settings.threads, cap, report)
-        found, repeated, bits = find(Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES), unread))
+        find = _find_passages if settings.unit == "passage" else _find_lines
+        searching = Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES), unread)
+        found, repeated, bits = find(searching, settings)
     n = found.corpus.n
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
     said_of = recorded(replace(settings, id=id, progress=None))
     marks = steps.Marks(bits, found.starts)
-    return Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace)
+    return RepeatsResult(Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace))
+
+
+def _find_lines(searching: Searching, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
+    """Count the keys of all lines; those that may be repeated meet."""
+    assert settings.min_words is not None
+    units = Lines(settings.unit == "paragraph", settings.min_words, searching.key)
+    found = searching.propose(units, searching.count(units, searching.expected(_BYTES[settings.unit])), "proposed")
+    return found, *searching.judge(found, settings.drop_over, "repeated")
+
+
+def _find_passages(searching: Searching, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
+    """Let blocks of windows meet, so that text that comes once more is known by few rows; then the windows of all others.
+
+    That is enough: a window in a later block is equal to one in the first of these blocks, which is not left out.
+    """
+    assert settings.length is not None and settings.normalization is not None and settings.fold_case is not None
+    shingling = Shingling(width=settings.length, normalization=settings.normalization, fold_case=settings.fold_case)
+    hashing = Hashing(shingling, settings.length, searching.key)
+    blocks = searching.propose(Blocks(hashing), np.empty(0, np.uint64), "blocks", named=False)
+    _, bits = searching.judge(blocks, None, "repeated-blocks")
+    windows = Windows(hashing, bits, blocks.starts, blocks.corpus.starts)
+    words = sum(int(to_numpy(batch.column(0)).sum()) for batch in blocks.rows.select(["whole"]).batches())
+    found = searching.propose(windows, searching.count(windows, words), "proposed")
+    return found, *searching.judge(found, None, "repeated")

@@ -73,7 +73,7 @@ def command_of(
     return _command(job, names, n_references, given)
 
 
-def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
+def decontaminate_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
     """Return the command that repeats an overlap, from its parameters; a call of Python where no command can."""
     given = {**settings, **settings["shingling"]}
     if given["threshold"] is None:
@@ -84,8 +84,8 @@ def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any
     names = [short(identity["name"], 300) for identity in identities]
     if any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities):
         words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
-        return f"lookalike.overlap({', '.join(words)})"
-    return _command("overlap", names, n_references, given)
+        return f"lookalike.decontaminate({', '.join(words)})"
+    return _command("decontaminate", names, n_references, given)
 
 
 def _command(job: str, names: list[str], n_references: int, given: dict[str, Any]) -> str:

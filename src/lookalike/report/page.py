@@ -28,7 +28,7 @@ from . import breakdown, sections
 from .comparison import hidden_by
 from .diff import visible
 from .facts import ABOVE, gather, gather_pairs
-from .inputs import SHOWN, DigestOf, Originals, command_of, describe_inputs, digests_of, overlap_command
+from .inputs import SHOWN, DigestOf, Originals, command_of, decontaminate_command, describe_inputs, digests_of
 from .pair_sections import WORDS, scored_sections
 from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
 from .sections import Contents
@@ -74,7 +74,7 @@ def write_scored(
     scored: ScoredPairs, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
     command: str | None = None,
 ) -> None:  # fmt: skip
-    """Write a page of the pairs that ``pairs`` or ``overlap`` found; parameters and errors are those of ``Result.report``."""
+    """Write a page of the pairs that ``pairs`` or ``decontaminate`` found; parameters and errors: see ``Result.report``."""
     path = _checked(output, scored.sources, texts, force)
     seed = int(scored.settings.get("seed", 1))
     facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
@@ -113,7 +113,7 @@ def _again(scored: ScoredPairs) -> str:
     """Return the command that repeats a job."""
     identities = [source.identity() for source in scored.sources]
     if scored.chosen is None:
-        return overlap_command(scored.settings, identities, scored.n_references)
+        return decontaminate_command(scored.settings, identities, scored.n_references)
     return command_of(scored.chosen, identities, scored.n_references, scored.job)
 
 

@@ -60,7 +60,7 @@ WORDS = {
         "sides": "Rows: where the earlier document is; columns: where the later one is.",
         "export": "",
     },
-    "overlap": {
+    "decontaminate": {
         "yes": "Match",
         "yes_key": "m",
         "no": "Not a match",

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .. import __version__
 from ..engines.engine import Engine, Table
+from ..errors import ParameterError, all_from_caller
 from ..files.workspace import Workspace
+from ..formats.cuts import Cuts
+from ..formats.split import names_of
+from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.read import Reading, read_documents
 from ..inputs.texts import read_again
-from ..steps.repeats import Marks, units_of
+from ..settings.repeats import check_unit
+from ..steps.repeats import OUTCOMES, Marks, units_of
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.arrays import whole
 from ..values.arrow import strings, to_arrow, to_numpy
-from .overlap import Corpus
+from ..wording import Brief, counted
+from .decontamination import Corpus
 from .rows import collect
 
 _ROWS = 1 << 12  # documents that are looked at together
@@ -176,3 +185,131 @@ def _cut(texts: Texts, row: Int64Array, begin: Int64Array, end: Int64Array, with
     places = zip((starts + begin).tolist(), (starts + end).tolist(), strict=True)
     found = [texts.data[first:last].tobytes() for first, last in places]
     return strings([(some.strip(without) if without else some).decode("utf-8", "replace") for some in found])
+
+
+@all_from_caller
+class RepeatsResult(Brief):
+    """The result of ``repeats``: what is removed of a corpus.
+
+    Attributes
+    ----------
+    n_documents : int
+        Documents of the corpus.
+    """
+
+    def __init__(self, found: Repeats) -> None:
+        self._found, self.n_documents, self._unit = found, found.corpus.n, found.parameters["unit"]
+        self._what = "words" if self._unit == "passage" else "lines"
+        self._dropped = np.zeros(self.n_documents, np.bool_)
+        totals = np.zeros(4, np.int64)  # documents that lose something; runs, words or lines, bytes that are removed
+        columns = found.documents.select(["order", "n", "whole", "units"])
+        for batch in found.engine.map(columns, found.marks.count, OUTCOMES).batches():
+            order, runs, size, n_bytes, emptied = (to_numpy(column) for column in batch.columns)
+            totals += [int((runs > 0).sum()), int(runs.sum()), int(size.sum()), int(n_bytes.sum())]
+            self._dropped[order[emptied]] = True
+        self._changed, self._runs, self._size, self._bytes = totals.tolist()
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is said of it."""
+        changed = f"{self._changed:,} of {counted(self.n_documents, 'document')} changed"
+        removed, dropped = f"{self._size:,} {self._what} removed", f"{int(self._dropped.sum()):,} dropped"
+        return {"documents": changed, "removed": removed, "dropped": dropped}
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Counts: documents, those that lose text (changed), those dropped (no word is left) or skipped (too large);
+        removed_bytes; removed_words and removed_passages, or removed_lines and repeated_lines: how many different ones occur
+        more than once."""
+        passages = self._unit == "passage"
+        return {
+            "documents": self.n_documents,
+            "changed": self._changed,
+            "dropped": int(self._dropped.sum()),
+            "skipped": int(self._found.skipped.sum()),
+            f"removed_{self._what}": self._size,
+            "removed_bytes": self._bytes,
+            **({"removed_passages": self._runs} if passages else {"repeated_lines": len(self._repeated)}),
+        }
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Version, parameters, inputs and counts, as written with every output."""
+        inputs = [source.identity() for source in self._found.corpus.sources]
+        return {"lookalike": __version__, "parameters": self._found.parameters, "inputs": inputs, "summary": self.summary}
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """What is removed, in input order: ``id``, ``begin`` and ``end`` in bytes of the text, and how many lines or words."""
+        return Removed(self._found, self._runs, self._what, False).table()
+
+    @cached_property
+    def _repeated(self) -> Repeated:
+        if self._unit == "passage":
+            raise ParameterError("only repeated lines and paragraphs are counted; removed has the passages that are removed")
+        counts = self._found.repeated.select(["count"]).batches()
+        return Repeated(self._found, sum(int((to_numpy(batch.column(0)) > 0).sum()) for batch in counts))
+
+    @cached_property
+    def repeated(self) -> pa.Table:
+        """Lines, or paragraphs, that occur more than once: ``text, count, documents``, and ``id, begin`` of the first, in input
+        order."""
+        return self._repeated.table()
+
+    def top(self, n: int = 10) -> pa.Table:
+        """Return the lines, or paragraphs, that occur most often, most frequent first; ties go to the earlier one.
+
+        Parameters
+        ----------
+        n : int, default 10
+            How many at most.
+
+        Returns
+        -------
+        pyarrow.Table
+            With the columns of ``repeated``.
+        """
+        return self._repeated.top(whole("n", n, 1, None))
+
+    def write(self, output: str | Path, *, mask: str | None = None, force: bool = False) -> None:
+        """Write the documents without what is removed; documents that keep no word are left out.
+
+        Files, formats and errors are those of ``Result.write``. Documents that lose nothing are written byte for byte, and
+        documents that were skipped are not written.
+
+        Parameters
+        ----------
+        output : path
+        mask : str, optional
+            What takes the place of each passage. Then no document is left out, nor counted as dropped in what is written.
+        force : bool, default False
+            Replace an existing output.
+        """
+        check_unit(self._unit, {"mask": mask})
+        found, selections = self._found, []
+        corpus, errors = found.corpus, found.reading.encoding_errors
+        written = ~(found.skipped | self._dropped) if mask is None else ~found.skipped
+        for source, begin, end in zip(corpus.sources, corpus.starts[:-1].tolist(), corpus.starts[1:].tolist(), strict=True):
+
+            def ranges(first: int, last: int, begin: int = begin) -> Iterator[pa.ListArray]:
+                return found.ranges(begin + first, begin + last)
+
+            cuts = Cuts(column=names_of(found.reading.text)[0], ranges=ranges, replacement=mask or "")
+            selections.append(Selection(source, written[begin:end], None, errors, cuts))
+        said = self.provenance
+        if mask is not None:
+            said["summary"]["dropped"] = 0
+        write_rows(output, selections, said, sources=corpus.sources, force=force)
+
+    def write_list(self, output: str | Path, *, force: bool = False) -> None:
+        """Write all lines, or paragraphs, of ``repeated``, or all passages of ``removed`` with a column ``text``.
+
+        As parquet, JSON lines or CSV, by the suffix; some are held at a time.
+
+        Parameters
+        ----------
+        output : path
+        force : bool, default False
+            Replace an existing output.
+        """
+        rows = Removed(self._found, self._runs, self._what, True) if self._unit == "passage" else self._repeated
+        write_table(output, rows, self.provenance, sources=self._found.corpus.sources, force=force)

@@ -43,6 +43,7 @@ MaybeWord = Annotated[str | None, Kind("str", str, "a str or None")]
 Names = Annotated[str | Sequence[str], Kind("str or list of str", (str, list, tuple), "a str or a list of str")]
 Words = Annotated[str | Sequence[str] | None, Kind("str or list of str", (str, list, tuple), "a str, a list of str or None")]
 Flag = Annotated[bool, Kind("bool", bool, "True or False")]
+MaybeFlag = Annotated[bool | None, Kind("bool", bool, "True, False or None")]
 Path = Annotated[str | os.PathLike[str] | None, Kind("path", (str, os.PathLike), "a path or None")]
 Paths = Annotated[
     str | os.PathLike[str] | Sequence[str | os.PathLike[str]],

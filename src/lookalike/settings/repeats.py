@@ -1,46 +1,58 @@
-"""The options of jobs that look for repeated text."""
+"""The options of a job that looks for repeated text."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from .option import Flag, MaybeWhole, Option, Whole, Word
+from ..errors import ParameterError
+from .option import MaybeFlag, MaybeWhole, MaybeWord, Option, Word
 from .options import InputOptions
+
+LINES: dict[str, Any] = {"min_words": 5, "drop_over": None}
+PASSAGES: dict[str, Any] = {"length": 50, "normalization": "NFC", "fold_case": True}
+"""What is for lines and paragraphs only, or for passages only, with the usual values."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinesOptions(InputOptions):
-    """What the search for repeated lines takes."""
+class RepeatsOptions(InputOptions):
+    """What the search for repeated text takes."""
 
     unit: Annotated[Word, Option(
-        doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank.',
-        help="line: what ends with a line feed; paragraph: lines in a row that are not blank.",
-        choices=("line", "paragraph"), recorded="always",
+        doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank. "passage": at least '
+        "``length`` words in a row.",
+        help="Remove repeated lines, paragraphs (blocks separated by blank lines) or passages of --length words or more.",
+        choices=("line", "paragraph", "passage"), recorded="always",
     )] = "line"  # fmt: skip
-    min_words: Annotated[Whole, Option(
-        doc="Lines, or paragraphs, of fewer words are neither compared nor removed. Words are those of ``Shingling``.",
-        help="Leave alone lines, or paragraphs, of fewer words.", least=1, recorded="always", metavar="N",
-    )] = 5  # fmt: skip
+    min_words: Annotated[MaybeWhole, Option(
+        doc="Lines and paragraphs of fewer words are kept; default: 5. Words are those of ``Shingling``.",
+        help="Keep lines and paragraphs of fewer than N words.  [default: 5]", least=1, recorded="given", metavar="N",
+    )] = None  # fmt: skip
     drop_over: Annotated[MaybeWhole, Option(
-        doc="Remove all occurrences of what occurs more often than this, and keep all of the rest. Default: of each line keep "
-        "the first occurrence in input order, and remove later ones, in the same document too.",
-        help="Remove all occurrences of what occurs more than N times, and keep all of the rest.  [default: keep the first "
-        "occurrence, remove later ones]", least=1, recorded="always", metavar="N",
+        doc="Remove only lines and paragraphs that occur more often than this, the first occurrence included. Default: keep "
+        "the first occurrence of each in input order, and remove later ones, in the same document too.",
+        help="Remove only lines and paragraphs that occur more than N times, the first occurrence included.  "
+        "[default: keep the first occurrence, remove later ones]", least=1, recorded="always", metavar="N",
+    )] = None  # fmt: skip
+    length: Annotated[MaybeWhole, Option(
+        doc="Minimum length of a passage in words, which are those of ``Shingling``; default: 50.",
+        help="Minimum length of a passage in words.  [default: 50]", least=1, most=1 << 20, recorded="given",
+        metavar="N",
+    )] = None  # fmt: skip
+    normalization: Annotated[MaybeWord, Option(
+        doc="Unicode normal form in which passages are compared; default: NFC.",
+        help="Unicode normal form in which passages are compared.  [default: NFC]", choices=("NFC", "none"),
+        recorded="given",
+    )] = None  # fmt: skip
+    fold_case: Annotated[MaybeFlag, Option(
+        doc="Whether letter case is ignored in passages; default: True.",
+        help="Ignore or respect letter case in passages.  [default: fold-case]", spelled=("--fold-case/--keep-case",),
+        recorded="given",
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class PassagesOptions(InputOptions):
-    """What the search for repeated passages takes."""
-
-    length: Annotated[Whole, Option(
-        doc="Words of the shortest passage that is removed. Words are those of ``Shingling``.",
-        help="Words of the shortest passage that is removed.", least=1, most=1 << 20, recorded="always", metavar="N",
-    )] = 50  # fmt: skip
-    normalization: Annotated[Word, Option(
-        doc="Unicode normal form of words before they are compared.",
-        help="Unicode normal form of words before they are compared.", choices=("NFC", "none"), recorded="always",
-    )] = "NFC"  # fmt: skip
-    fold_case: Annotated[Flag, Option(
-        doc="Whether letter case is ignored.", help="Ignore or respect letter case.", spelled=("--fold-case/--keep-case",),
-        recorded="always",
-    )] = True  # fmt: skip
+def check_unit(unit: str, given: dict[str, Any]) -> None:
+    """Refuse what was given for other units."""
+    for name, value in given.items():
+        if value is not None and (name in LINES) == (unit == "passage"):
+            option = "keep-case" if value is False else name.replace("_", "-")
+            units = [f'--unit {one} (unit="{one}")' for one in (("line", "paragraph") if name in LINES else ("passage",))]
+            raise ParameterError(f'--{option} ({name}) is for {" and ".join(units)}, not for --unit {unit} (unit="{unit}")')

@@ -206,7 +206,7 @@ def shingle(
     three coefficients for a token, at a secret point modulo the prime 2^61 - 1, and two of these have one value at no more than
     3 m points. Tokens of more than 15 bytes take part by a keyed digest; two of them have one with a probability of at most
     (2^-64 + (3 n / 256 + 6) / 2^61)^2, for n bytes together. All that as long as who writes the texts does not see hashes, or
-    what follows from them. Jobs (``dedup``, ``pairs``, ``overlap``) need no key: they compare shingles themselves, or draw one.
+    what follows from them. Jobs, such as ``decontaminate``, need no key: they compare shingles themselves, or draw one.
 
     References
     ----------

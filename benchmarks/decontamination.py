@@ -1,7 +1,7 @@
-"""What ``overlap`` finds of items that are planted in documents, changed or not, and what it finds by chance; prints the tables of
+"""What ``decontaminate`` finds of items that are planted in documents, changed or not, and what it finds by chance; prints the tables of
 docs/how-to/decontamination.md.
 
-Usage: python benchmarks/overlap.py [DATA]    (default: ../shared/data beside the repository)
+Usage: python benchmarks/decontamination.py [DATA]    (default: ../shared/data beside the repository)
 """
 
 import json
@@ -120,7 +120,7 @@ def recall(pages: list[str], news: list[str], rng: random.Random) -> None:
     items = [item for _, item, _ in plants] + absent
     rows = {}
     for name, rule in RULES.items():
-        result = la.overlap([{"text": text} for text in texts], against=items, against_text=FIELDS, **rule)
+        result = la.decontaminate([{"text": text} for text in texts], against=items, against_text=FIELDS, **rule)
         found = {}
         for match in result.matches.to_pylist():
             whole = all(match[f"{field}_found"] in (1.0, None) for field in FIELDS[1:])
@@ -147,7 +147,7 @@ def chance(data: Path, news: list[str], rng: random.Random) -> None:
         pool, row = Sentences(news, rng), []
         items = list({pool.take(words, words).lower(): None for _ in range(2000)})
         for rule in rules.values():
-            told = la.overlap(data / "policies.parquet", against=items, min_tokens=1, **rule).summary
+            told = la.decontaminate(data / "policies.parquet", against=items, min_tokens=1, **rule).summary
             row.append(f"{told['contaminated_references']:,}")
             if rule == {}:
                 row[-1] += f" ({told['common_references']:,} common)"

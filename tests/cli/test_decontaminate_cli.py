@@ -1,4 +1,4 @@
-"""The command overlap: what it prints, what it writes, what it refuses."""
+"""The command decontaminate: what it prints, what it writes, what it refuses."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ def train(tmp_path, monkeypatch):
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     tests = [{"question": QUESTION, "qid": "q1"}, {"question": "", "qid": "q2"}, {"question": "Yes or no?", "qid": "q3"}]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in tests))
-    return ["overlap", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
+    return ["decontaminate", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
 
 
 def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(capfd, train, tmp_path):
@@ -90,9 +90,9 @@ def test_matches_have_types_where_nothing_matches(capfd, train, tmp_path):
 
 def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tmp_path):
     (tmp_path / "none.jsonl").write_text("")
-    code, out, err = run(capfd, "overlap", "train.jsonl", "--against", "none.jsonl")
+    code, out, err = run(capfd, "decontaminate", "train.jsonl", "--against", "none.jsonl")
     assert code == 0 and "against 0 reference documents" in out
-    assert "there is no reference document that could be found" in err
+    assert "no reference document can be searched for" in err
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,7 @@ def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tm
         (["--against", "train.jsonl", "--against-text", "text"], 1, "train.jsonl is in both corpora"),
         (["--id", "url"], 1, "name another with --against-id"),
         (["-t", "nan"], 2, "threshold must be a number in (0, 1]; got nan"),
-        (["--passage", "0"], 2, "0 is not in the range"),
-        (
-            ["--matches", "m.txt"],
-            2,
-            "the suffix must be one of .parquet, .jsonl, .ndjson, .json, .csv, .tsv, .arrow, .feather, .ipc, .orc;",
-        ),
+        (["--matches", "m.txt"], 2, "the suffix must be one of .parquet, .jsonl, .ndjson, .json, .csv, .tsv, .arrow, "),
     ],
 )
 def test_refusals(capfd, train, tmp_path, more, code, message):
@@ -128,7 +123,7 @@ def test_refusals(capfd, train, tmp_path, more, code, message):
 def test_standard_input_is_one_corpus_only(train, tmp_path):
     def piped(*arguments):
         return subprocess.run(
-            [sys.executable, "-m", "lookalike", "overlap", *arguments, "--format", "jsonl", "--json"],
+            [sys.executable, "-m", "lookalike", "decontaminate", *arguments, "--format", "jsonl", "--json"],
             input=(tmp_path / "train.jsonl").read_bytes(), capture_output=True, check=False,
         )  # fmt: skip
 
@@ -159,7 +154,7 @@ def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):
 
 
 def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capfd, train, monkeypatch):
-    monkeypatch.setattr("lookalike.recipes.overlap.SHINGLE_BYTES", 80_000_000)
+    monkeypatch.setattr("lookalike.recipes.decontaminate.SHINGLE_BYTES", 80_000_000)
     code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
     assert (
         code == 2

@@ -171,8 +171,8 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
 
 
 @all_from_caller
-class OverlapResult(Brief):
-    """The result of ``overlap``.
+class DecontaminationResult(Brief):
+    """The result of ``decontaminate``.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class OverlapResult(Brief):
         readings = Reading(text=theirs_text, encoding_errors=errors), Reading(text=text, encoding_errors=errors)
         passages = parameters["passage"] is not None
         return ScoredPairs(
-            job="overlap", score=score, threshold=threshold, total=s["matches"], pairs=pairs,
+            job="decontaminate", score=score, threshold=threshold, total=s["matches"], pairs=pairs,
             ids=lambda rows: listed.called(rows[rows < n], rows[rows >= n] - n),
             found=lambda score: float(score >= threshold), sources=[*theirs.sources, *documents.sources],
             starts=np.concatenate([theirs.starts[:-1], n + documents.starts]), n_references=len(theirs.sources),

@@ -1,4 +1,4 @@
-"""Overlap of two corpora equals set arithmetic, passage by passage."""
+"""Documents that contain others: equal to set arithmetic; short items, fields, common phrases, benchmarks, what is hostile."""
 
 import json
 
@@ -34,7 +34,7 @@ def found_by(data, against, threads=1, fields=0, **how):
         names = ["f0", *(f"f{i + 1}" for i in range(fields))]
         against, how = [dict(zip(names, item, strict=True)) for item in against], how | {"against_text": names}
         data = [{"text": text} for text in data]
-    result = la.overlap(data, against=against, threads=threads, **how)
+    result = la.decontaminate(data, against=against, threads=threads, **how)
     rows = result.matches.to_pylist()
     assert result.overlaps.tolist() == [i in {r["id"] for r in rows} for i in range(len(data))]
     first, then = ("resemblance", "containment") if how["measure"] == "resemblance" else ("containment", "resemblance")
@@ -104,7 +104,7 @@ def test_removal_and_annotation(tmp_path):
     )
     pq.write_table(table, tmp_path / "train.parquet")
     (tmp_path / "eval.jsonl").write_text(json.dumps({"text": question, "key": "q"}) + "\n")
-    result = la.overlap(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
+    result = la.decontaminate(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
     assert result.overlaps.tolist() == [True, False, True]
     assert result.matches["reference"].to_pylist() == ["q", "q"]
     result.write(tmp_path / "clean.parquet")
@@ -122,21 +122,13 @@ def test_removal_and_annotation(tmp_path):
 def test_a_passage_of_a_long_document_is_found(rng):
     words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
     piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]
-    assert not la.overlap([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
-    found = la.overlap([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
+    assert not la.decontaminate([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
+    found = la.decontaminate([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
     assert len(found) == 1 and found[0]["containment"] == 1.0 and 1200 <= found[0]["passage"] <= 1260
 
 
 QUESTION = "what is the capital of the old country of France"
 PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
-
-
-def test_a_question_inside_a_long_page_is_found_by_default():
-    result = la.overlap([PAGE, "a page about something else altogether, of course"], against=[QUESTION])
-    assert result.overlaps.tolist() == [True, False]
-    (match,) = result.matches.to_pylist()
-    assert match["containment"] == 1.0 and match["resemblance"] < 0.02
-    assert not la.overlap([PAGE], against=[QUESTION], measure="resemblance").overlaps.any()
 
 
 def write_lines(path, rows):
@@ -148,15 +140,15 @@ def test_each_corpus_has_its_own_columns(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "url": "u1"}])
     test = write_lines(tmp_path / "test.jsonl", [{"question": QUESTION, "qid": 5}])
     ours = {"text": "text", "id": "url"}
-    found = la.overlap(train, against=test, against_text="question", against_id="qid", **ours).matches
+    found = la.decontaminate(train, against=test, against_text="question", against_id="qid", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", 5)]
-    found = la.overlap(train, against=test, against_text="question", against_id="", **ours).matches
+    found = la.decontaminate(train, against=test, against_text="question", against_id="", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
-    assert la.overlap(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
+    assert la.decontaminate(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
     with pytest.raises(la.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*against_text="):
-        la.overlap(train, against=test)
+        la.decontaminate(train, against=test)
     with pytest.raises(la.InputDataError, match=r"field 'url' is missing.*against_id="):
-        la.overlap(train, against=test, against_text="question", id="url")
+        la.decontaminate(train, against=test, against_text="question", id="url")
 
 
 @pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
@@ -164,15 +156,15 @@ def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against)
     text = pa.string()
     for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
         train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
-        matches = la.overlap(train, against=against, id="id").matches
+        matches = la.decontaminate(train, against=against, id="id").matches
         assert matches["id"].to_pylist() == ([] if QUESTION not in against else ids if kind == pa.int64() else [*map(str, ids)])
         schema = matches.schema
         assert str(schema.field("id").type).removeprefix("large_") == str(kind)
         assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
             "int64", "int64", "double", "double"
         ]  # fmt: skip
-    assert str(la.overlap([PAGE], against=against).matches.schema.field("id").type) == "int64"
-    assert str(la.overlap(train, against=against).matches.schema.field("id").type) == "string"
+    assert str(la.decontaminate([PAGE], against=against).matches.schema.field("id").type) == "int64"
+    assert str(la.decontaminate(train, against=against).matches.schema.field("id").type) == "string"
 
 
 def test_ids_that_appear_twice_are_refused(tmp_path):
@@ -180,8 +172,11 @@ def test_ids_that_appear_twice_are_refused(tmp_path):
     twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
     for data, against in ((once, twice), (twice, once)):
         with pytest.raises(la.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
-            la.overlap(data, against=against, id="id")
-    assert len(la.overlap(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches) == 1
+            la.decontaminate(data, against=against, id="id")
+    assert (
+        len(la.decontaminate(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches)
+        == 1
+    )
 
 
 def test_a_file_in_both_corpora_is_refused(tmp_path):
@@ -189,14 +184,16 @@ def test_a_file_in_both_corpora_is_refused(tmp_path):
     (tmp_path / "link.jsonl").symlink_to(both)
     for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
         with pytest.raises(la.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
-            la.overlap(both, against=other)
-    assert la.overlap(both, against=both, against_text="title").overlaps.tolist() == [True], "another column is another corpus"
+            la.decontaminate(both, against=other)
+    assert la.decontaminate(both, against=both, against_text="title").overlaps.tolist() == [True], (
+        "another column is another corpus"
+    )
 
 
 def test_writing_where_nothing_matches(tmp_path):
     train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE}])
     before = train.read_bytes()
-    result = la.overlap(train, against=["nothing like it at all, not even in part"])
+    result = la.decontaminate(train, against=["nothing like it at all, not even in part"])
     result.write(tmp_path / "clean.jsonl")
     assert (tmp_path / "clean.jsonl").read_bytes() == before
     for name in ("all.jsonl", "all.parquet", "all.csv"):
@@ -216,7 +213,7 @@ def test_writing_where_nothing_matches(tmp_path):
 ])  # fmt: skip
 def test_parameters(settings, message):
     with pytest.raises(la.ParameterError, match=message):
-        la.overlap(["a"], against=["a"], **settings)
+        la.decontaminate(["a"], against=["a"], **settings)
 
 
 @pytest.mark.parametrize(("width", "entries"), [(None, 10), (4, 16)])
@@ -240,8 +237,8 @@ FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash 
 
 def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
     assert la.shingle(FORGED).resemblance(0, 1) == 1.0
-    assert la.overlap([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
-    assert la.overlap([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
+    assert la.decontaminate([FORGED[0]], against=[FORGED[1]]).matches.num_rows == 0
+    assert la.decontaminate([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
 
 
 def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
@@ -250,7 +247,7 @@ def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
     found = []
     for key in (bytes(16), b"\xff" * 16, bytes(range(16))):
         monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
-        found.append(la.overlap(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
+        found.append(la.decontaminate(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
     assert found[0] == found[1] == found[2] and len(found[0]) > 20
 
 
@@ -266,7 +263,7 @@ def both(tmp_path):
 def outcome(folder, data, against, **how):
     folder.mkdir()
     how |= {"id": "id", "against_id": "id", "against_text": ["text", "more"], "benchmark": "set", "min_tokens": 1, "common": 60}
-    result = la.overlap(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)
+    result = la.decontaminate(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)
     result.write(folder / "clean.jsonl")
     result.write(folder / "annotated.parquet", annotate=True)
     result.write_matches(folder / "matches.csv")
@@ -290,8 +287,147 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     assert sum(name.startswith("matched") for name in written) > 4 and any("references" in name for name in written)
 
 
-def test_an_id_that_appears_twice_is_refused(tmp_path):
-    _, against = both(tmp_path)
-    broken = write_lines(tmp_path / "broken.jsonl", [{"text": "a b c", "id": 1}, {"text": "d e f", "id": 1}])
-    with pytest.raises(la.InputDataError, match=r"broken.jsonl, row 1 and .*broken.jsonl, row 2"):
-        la.overlap(broken, against=against, id="id")
+def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed():
+    against = ["of France", QUESTION, "", None, "...", "Country of FRANCE, and", "the capital of all France"]
+    result = la.decontaminate([PAGE, "country of France"], against=against)
+    assert result.not_searchable.to_pylist() == [
+        {"reference": 0, "tokens": 2, "reason": "short"}, {"reference": 2, "tokens": 0, "reason": "empty"},
+        {"reference": 3, "tokens": 0, "reason": "empty"}, {"reference": 4, "tokens": 0, "reason": "empty"},
+    ]  # fmt: skip
+    assert result.summary == {
+        "documents": 2, "references": 7, "empty_references": 3, "short_references": 1, "common_references": 0,
+        "contaminated_references": 2, "overlapping": 1, "matches": 2, "skipped": 0,
+    }  # fmt: skip
+    assert result.provenance["summary"] == result.summary
+    found = {m["reference"]: (m["begin"], m["end"], m["resemblance"]) for m in result.matches.to_pylist()}
+    assert {r: PAGE[begin:end] for r, (begin, end, _) in found.items()} == {1: QUESTION, 5: "country of France and"}
+    assert found[5][2] == 0.0, "they have no shingle in common"
+    two = la.decontaminate([PAGE, "Of FRANCE!", "of Frances"], against=against, min_tokens=2)
+    assert [(m["id"], m["resemblance"]) for m in two.matches.to_pylist() if m["reference"] == 0] == [(0, 0.0), (1, 1.0)]
+    assert two.not_searchable["reference"].to_pylist() == [2, 3, 4]
+    same = la.decontaminate([PAGE, "Of FRANCE!"], against=against, measure="resemblance").matches.to_pylist()
+    assert [(m["id"], m["reference"]) for m in same] == [(1, 0)], "by resemblance, only in a document that is the same"
+
+
+@pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
+def test_short_reference_documents_of_all_units(unit, text, tokens):
+    how = {"unit": unit, "width": 5 if unit != "line" else 3}
+    against = [text, "long enough\nto be\nsearched\nfor", text]
+    result = la.decontaminate(["x"], against=against, **how)
+    assert result.not_searchable.to_pylist() == [{"reference": i, "tokens": tokens, "reason": "short"} for i in (0, 2)]
+    data = "é\nqAbC\na\nb\nc" if unit == "line" else "xé qAbCx"
+    found = la.decontaminate([data], against=against, min_tokens=1, **how).matches.to_pylist()
+    assert [m["reference"] for m in found] == [0, 2] and {(m["begin"], m["end"]) for m in found} == {
+        {"char": (5, 8), "byte": (1, 3), "line": (8, 11)}[unit]
+    }
+
+
+def test_what_many_documents_have_is_no_evidence():
+    """A shingle counts once for each document that has it, but not if that has nine words of an item that it matches."""
+    phrase, item = "at the beginning of the", "at the beginning of the third act the butler"
+    pages = [f"{phrase} page {i}" for i in range(11)]
+    copies = [f"he read: {item}, {i} times" for i in range(30)]
+    result = la.decontaminate([*pages, *copies], against=[phrase, item])
+    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": 5, "reason": "common"}]
+    assert result.overlaps.tolist() == [False] * 11 + [True] * 30, "copies of an item do not make it common"
+    assert not la.decontaminate(pages[:10], against=[item]).overlaps.any()
+    assert la.decontaminate(pages[:10], against=[phrase]).overlaps.all(), "ten are not many"
+    assert la.decontaminate([*pages, *copies], against=[phrase], common=1000).overlaps.all()
+    stock = "at the beginning of the page"  # of two shingles
+    data = [f"at the beginning of the {i}" for i in range(11)] + ["the beginning of the page", stock]
+    assert la.decontaminate(data, against=[stock], threshold=0.5).overlaps.tolist() == [False] * 11 + [True] * 2
+    assert not la.decontaminate([*copies, item], against=[item], measure="ngram:8").overlaps.any(), (
+        "of n-grams all documents count"
+    )
+
+
+def test_pieces_are_masked_and_the_rest_stays(tmp_path):
+    item = "what is the capital of the old country of France"
+    edited = item.replace("old", "OLD and rich")
+    rows = [
+        {"text": f"né: {edited}? No. {item}", "n": 1}, {"text": "nothing of the kind", "n": 2}, {"text": item.upper(), "n": 3},
+        {"text": "e\u0301 " + item + " e\u0301", "n": 4},
+    ]  # fmt: skip
+    train = write_lines(tmp_path / "train.jsonl", rows)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
+    for path in (train, tmp_path / "train.parquet"):
+        result = la.decontaminate(path, against=[item], threshold=0.5)
+        for mask in ("", "[…]"):
+            result.write(tmp_path / "out.jsonl", mask=mask, force=True)
+            left = [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+            assert left == [
+                f"né: {mask} and rich country of France? No. {mask}", "nothing of the kind", mask, f"e\u0301 {mask} e\u0301"
+            ], path  # fmt: skip
+    separate = la.decontaminate([f"{item} {' w' * 9} {item}"], against=[item])
+    separate.write(tmp_path / "two.jsonl", mask="X")
+    assert json.loads((tmp_path / "two.jsonl").read_text())["text"] == f"X {' w' * 9} X"
+
+
+def test_question_and_answer_may_be_apart_and_choices_in_any_order():
+    items = [
+        {"q": QUESTION, "choices": ["Lyon", "the city of Paris on the Seine", "+"], "answer": "Paris", "set": "a"},
+        {"q": "how many legs has a spider of the woods", "choices": [], "answer": "eight", "set": "b"},
+        {"q": "Yes?", "choices": None, "answer": "Yes", "set": "b"},
+    ]
+    pages = [{"text": f"the city of Paris on the Seine, or LYON? {'x ' * 300} {QUESTION}"}, {"text": "Paris, Lyon, eight"}]
+    how = {"against_text": ["q", "choices", "answer"], "benchmark": "set"}
+    result = la.decontaminate(pages, against=items, **how)
+    (match,) = result.matches.to_pylist()
+    assert (match["choices_found"], match["answer_found"]) == (1.0, 1.0), "of a choice without words nothing is asked"
+    assert result.by_benchmark.to_pylist() == [
+        {"benchmark": "a", "items": 1, "empty": 0, "short": 0, "common": 0, "contaminated": 1, "documents": 1, "share": 1.0,
+         "with_choices": 1, "with_answer": 1},
+        {"benchmark": "b", "items": 2, "empty": 0, "short": 1, "common": 0, "contaminated": 0, "documents": 0, "share": 0.0,
+         "with_choices": 0, "with_answer": 0},
+    ]  # fmt: skip
+    with pytest.raises(la.InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
+        la.decontaminate(pages, against=[items[0] | {"answer": 2}], **how)
+
+
+def test_each_input_is_a_benchmark(tmp_path):
+    (tmp_path / "evals").mkdir()
+    write_lines(tmp_path / "evals/one.jsonl", [{"text": QUESTION}, {"text": "of words that are found nowhere else"}])
+    write_lines(tmp_path / "evals/two.jsonl", [{"text": QUESTION}] * 3)
+    result = la.decontaminate([PAGE, QUESTION], against=tmp_path / "evals")
+    told = [
+        tuple(row[name] for name in ("items", "contaminated", "documents", "share")) for row in result.by_benchmark.to_pylist()
+    ]
+    assert told == [(2, 1, 2, 0.5), (3, 3, 2, 1.0)]
+    assert [name.rpartition("/")[2] for name in result.by_benchmark["benchmark"].to_pylist()] == ["one.jsonl", "two.jsonl"]
+    assert len(result.matches) == result.summary["matches"] == 8
+    write_lines(tmp_path / "evals/two.jsonl", [{"text": QUESTION, "set": name} for name in ("a", None, 7)])
+    named = la.decontaminate([PAGE], against=tmp_path / "evals/two.jsonl", benchmark="set").by_benchmark
+    assert named["benchmark"].to_pylist() == ["a", str(tmp_path / "evals/two.jsonl"), "7"], "null: as without the column"
+
+
+@pytest.mark.parametrize("against", [
+    [QUESTION] * 100_000, ["?!... " * 100, "", "\x00", "\u0301"], ["w " * 1_000_000 + QUESTION], [QUESTION + " x" * 1_000_000],
+])  # fmt: skip
+def test_hostile_references(against):
+    found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
+    assert found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
+    assert len(found.matches) == found.summary["matches"]
+
+
+def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
+    table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, " + b"y" * 3]).cast(pa.binary())})
+    pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
+    with pytest.raises(la.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
+        la.decontaminate(tmp_path / "t.parquet", against=[QUESTION])
+    with pytest.raises(la.InputDataError, match=r"a.txt: invalid UTF-8"):
+        la.decontaminate([QUESTION], against=tmp_path / "a.txt")
+    result = la.decontaminate(
+        tmp_path / "t.parquet", against=tmp_path / "a.txt", encoding_errors="replace", against_text="text"
+    )
+    (match,) = result.matches.to_pylist()
+    assert (match["begin"], match["end"]) == (5, 5 + len(QUESTION))
+    result.write(tmp_path / "out.parquet", mask="-")
+    assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == [b"the \xff-\xff\xff, yyy"]
+
+
+def test_other_fields_of_a_second_input(tmp_path):
+    items = {"q": "how many legs has a spider of the woods", "a": "eight"}, {"q": QUESTION, "a": "Paris"}
+    against = [write_lines(tmp_path / f"{i}.jsonl", [item]) for i, item in enumerate(items)]
+    result = la.decontaminate([f"{QUESTION} Paris"], against=against, against_text=["q", "a"])
+    assert [row["a_found"] for row in result.matches.to_pylist()] == [1.0]

@@ -1,4 +1,4 @@
-"""``lookalike overlap``."""
+"""``lookalike decontaminate``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from ..settings.decontamination import DecontaminationOptions
 from ..settings.option import READ
 from ..settings.options import OPENING
-from ..settings.overlap import OverlapOptions
 from . import options
 from .messages import say
 
@@ -19,40 +19,43 @@ SHOWN = 5  # reference documents that are named
 BENCHMARKS = 20  # that are named
 
 
-@click.command(cls=options.Command, short_help="Find documents that contain those of another corpus.")
+@click.command(cls=options.Command, short_help="Remove documents that contain test questions or other references.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@options.own("--against", group=READ, multiple=True, required=True, metavar="PATH", help="The other corpus. Can be repeated.")
-@options.of_job(OverlapOptions)
+@options.own("--against", group=READ, multiple=True, required=True, metavar="PATH",
+             help="Reference documents, such as test questions. Can be repeated.")  # fmt: skip
+@options.of_job(DecontaminationOptions)
 @options.writing
 @options.own("--annotate", is_flag=True, help="Write every row, with the best match and its scores added.")
-@options.own("--mask", default=None, metavar="TEXT", help="Write every row, with TEXT in place of what is in the other corpus.")
+@options.own(
+    "--mask", default=None, metavar="TEXT", help="Write every row, with TEXT instead of what is in a reference document."
+)
 @options.own("--matches", default=None, metavar="PATH", help="Write all matches too: parquet, JSON lines or CSV.")
 @options.reporting
 @options.quiet
 @options.as_json
-def overlap(
+def decontaminate(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
     matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, **given: Any,
 ) -> None:  # fmt: skip
-    """Find documents that contain documents of another corpus, such as training pages that contain test questions.
+    """Remove documents that contain reference documents, such as training pages that contain test questions.
 
     The search is exact. With -o, the documents that contain none are written or, with --annotate or --mask, all documents. A
-    document of the other corpus with fewer words than --width is found if all of it is in a document.
+    reference document with fewer words than --width is found if all of it is in a document.
 
     Examples:
 
     \b
-        lookalike overlap train/*.parquet --against evals/ -o clean/
-        lookalike overlap train/ --against qa.jsonl --against-text question --against-text answer --mask '' -o masked/
-        lookalike overlap train/ --against evals/ --measure ngram:13 --json
-        lookalike overlap train/ --against books/ --passage 50 --matches matches.csv
+        lookalike decontaminate train/*.parquet --against evals/ -o clean/
+        lookalike decontaminate train/ --against qa.jsonl --against-text question --against-text answer --mask '' -o masked/
+        lookalike decontaminate train/ --against evals/ --measure ngram:13 --json
+        lookalike decontaminate train/ --against books/ --passage 50 --matches matches.csv
     """
     from ..engines.memory import Memory
     from ..errors import ParameterError
     from ..formats.cuts import check_one_column
     from ..formats.sources import open_sources
     from ..formats.writers import check_before, check_output, check_room, check_table, is_stdout
-    from ..recipes.overlap import overlap as run
+    from ..recipes.decontaminate import decontaminate as run
     from ..settings.limits import limit_of
     from ..wording import counted
     from .outputs import check_page
@@ -83,7 +86,7 @@ def overlap(
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if report is not None:
         from ..files.names import shown
-        from ..report.inputs import overlap_command
+        from ..report.inputs import decontaminate_command
         from ..report.page import check_report
 
         check_report(report, [*sources, *references], force)
@@ -92,7 +95,7 @@ def overlap(
         result = run(sources, against=references, progress=said, **given)
         if report is not None:
             named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = overlap_command(result.provenance["parameters"], named, len(against))
+            again = decontaminate_command(result.provenance["parameters"], named, len(against))
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             result.write(output, annotate=annotate, mask=mask, force=force)
@@ -131,6 +134,6 @@ def overlap(
         if path is not None and not is_stdout(path):
             tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:
-        say("there is no reference document that could be found", err=True)
+        say("no reference document can be searched for", err=True)
     if output is None and matches is None and report is None:
         say("nothing was written (no -o, no --matches)", err=True)

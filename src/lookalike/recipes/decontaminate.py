@@ -17,12 +17,12 @@ from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Names, Split, unread_files
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
-from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
+from ..results.decontamination import Corpus, DecontaminationResult, Matches, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
+from ..settings.decontamination import DecontaminationOptions
 from ..settings.limits import check_on_error, limit_of
 from ..settings.option import check_values, front_door
 from ..settings.options import OPENING
-from ..settings.overlap import OverlapOptions
 from ..settings.settings import available_threads
 from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
 from ..text.hashes import KeyedHashes
@@ -42,8 +42,8 @@ ANY = 1e-300  # a threshold that one shingle reaches
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverlapSettings(OverlapOptions):
-    """All that a user can choose about an overlap."""
+class DecontaminationSettings(DecontaminationOptions):
+    """All that a user can choose about a decontamination."""
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""
@@ -108,8 +108,8 @@ class OverlapSettings(OverlapOptions):
         }  # fmt: skip
 
 
-@front_door(OverlapSettings)
-def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
+@front_door(DecontaminationSettings)
+def decontaminate(data: Any, settings: DecontaminationSettings) -> DecontaminationResult:
     """Find the documents of one corpus that contain documents of another, exactly.
 
     Parameters
@@ -118,7 +118,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
 
     Returns
     -------
-    OverlapResult
+    DecontaminationResult
 
     Raises
     ------
@@ -147,7 +147,7 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     --------
     >>> import lookalike as la
     >>> page = "so he asked what is the capital of the old country of France and they laughed"
-    >>> found = la.overlap([page, "else"], against=["What is the capital of the old country of France?"])
+    >>> found = la.decontaminate([page, "else"], against=["What is the capital of the old country of France?"])
     >>> found.matches.to_pylist()
     [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0, 'begin': 12, 'end': 60}]
     """
@@ -194,13 +194,13 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
         int(n.sum()), settings.passage is None,
     )  # fmt: skip
     benchmarks = by_benchmark(references.benchmarks, references.items, told, not_searchable, settings.fields[1:])
-    return OverlapResult(
+    return DecontaminationResult(
         listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks, settings.to_dict(others),
         workspace,
     )  # fmt: skip
 
 
-def _named(settings: OverlapSettings, sources: Sequence[Split], others: Sequence[Split]) -> OverlapSettings:
+def _named(settings: DecontaminationSettings, sources: Sequence[Split], others: Sequence[Split]) -> DecontaminationSettings:
     """Return the settings with the columns that texts and ids of both corpora are in."""
     id, against_id = settings.id, settings.against_id
     against_id = own_id(others) if against_id is None else against_id
@@ -222,7 +222,7 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
 
 
 def _sought(
-    others: Sequence[Split], reading: Reading, settings: OverlapSettings, memory: Memory, unread: Sequence[str]
+    others: Sequence[Split], reading: Reading, settings: DecontaminationSettings, memory: Memory, unread: Sequence[str]
 ) -> tuple[References, Search]:  # fmt: skip
     """Read the reference documents; return these, and what is looked for."""
     shingling, key, least, inside = settings.shingling, os.urandom(16), settings.shortest, settings.kind != "resemblance"
