@@ -193,7 +193,7 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
 
 
 def test_an_argument_that_is_missing_is_said_of_the_function():
-    with pytest.raises(TypeError, match=r"^overlap\(\) missing 1 required keyword-only argument: 'against'$"):
+    with pytest.raises(TypeError, match=r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"):
         la.decontaminate(["one two three"])
     with pytest.raises(TypeError, match="expected"):  # of Python itself, with all lines
         la.dedup(["one two three"]).save(5)
