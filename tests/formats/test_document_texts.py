@@ -80,10 +80,10 @@ def test_pages_of_pictures_beside_text_are_left_out_and_named(read):
         "pdf",
         cover=pdf(whole, *[words] * 9), photo=pdf(whole + drawn(words)), title=pdf(words, half + drawn("A title")),
         ocr=pdf(found, whole, found), little=pdf(whole + b"3 Tr " + drawn("A page")), blank=pdf(words, "", words),
-        first=pdf(whole, words), last=pdf(words, half), stamped=pdf(words, whole + drawn("Page 2")),
+        long=pdf(words, *[whole + drawn(FORM.replace(" ", ""))] * 3), first=pdf(whole, words), last=pdf(words, half), stamped=pdf(words, whole + drawn("Page 2")),
         stamps=pdf(*[whole + drawn("Scanned with a program")] * 2), nameless=pdf(words, "\x01\x03\x04"), no_words=pdf("\x01 -"),
     )  # fmt: skip
-    assert set(texts) == {"cover", "photo", "title", "ocr", "little", "blank"} and texts["little"] == "A page"
+    assert set(texts) == {"cover", "photo", "title", "ocr", "little", "blank", "long"} and texts["little"] == "A page"
     ocr = "if it is scanned, OCR adds it, as ocrmypdf does"
     named = "has hardly any text beside pictures on {} of 2, the first of them page {}: " + ocr
     assert why == {name: named.format("1 page", 2) for name in ("last", "stamped", "nameless")} | {

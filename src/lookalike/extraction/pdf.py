@@ -11,13 +11,12 @@ from ..wording import counted
 from . import UnreadableError
 from .office import elements
 
-_COVER = 30  # words that a portfolio has on its own page, at most: its documents are files inside
+_COVER = 150  # letters that a portfolio has on its own page, at most: its documents are files inside
 _BUTTON, _CHECK_BOX, _RADIO_BUTTON, _COMBO_BOX, _LIST_BOX, _SIGNATURE = 1, 2, 3, 4, 5, 7  # kinds of fields
 _LONG = 20  # characters of a value that no other text of the page has by chance
 _LINK, _POPUP, _WIDGET = 2, 16, 20  # kinds of annotations
-_FEW = 10  # words, fewer than a page that was read has, but what a scanner stamps on each
+_FEW = 40  # letters, fewer than a page that was read has, but what a scanner stamps on each
 _PICTURED, _FULL, _MOST_UNREAD = 1 / 3, 0.8, 1 / 8  # of a page, that pictures cover; of the pages
-_WORD = re.compile(r"\w")
 _NAMELESS = re.compile("[\0\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")  # of fonts that do not tell which they are
 _HIDDEN = 1 << 1
 _XFA_DATA = "{http://www.xfa.org/schema/xfa-data/1.0/}data"
@@ -51,7 +50,7 @@ def text_of(content: bytes) -> str:
     values = [f"{name}: {value}" for name, value in filled_in if not _is_drawn(value, text, text)]
     text = "\n".join([text, *values])
     n_files = pdfium.raw.FPDFDoc_GetAttachmentCount(document)
-    if n_files and len(text.split()) < _COVER:
+    if n_files and sum(map(str.isalnum, text)) < _COVER:
         raise UnreadableError(f"has hardly any text but that of {counted(n_files, 'attached file')}: save and read these")
     return text
 
@@ -61,15 +60,15 @@ def _not_read(document: Any, pages: list[str]) -> str:
 
     Where other pages of pictures have text, OCR has read all of them, and found none on these.
     """
-    n_words = [len(page.split()) if _WORD.search(page) else 0 for page in pages]
-    if not any(n_words):
+    n_letters = [sum(map(str.isalnum, page)) for page in pages]
+    if not any(n_letters):
         return f"has no text ({counted(len(pages), 'page')})"
     unread = []
-    for i, n in enumerate(n_words):
+    for i, n in enumerate(n_letters):
         if n < _FEW and _covered(document[i], pages[i]) > (_FULL if n else _PICTURED) and not _is_invisible(document[i]):
             unread.append(i + 1)
     if len(unread) <= _MOST_UNREAD * len(pages) or any(
-        n >= _FEW and _covered(document[i], pages[i]) > _FULL for i, n in enumerate(n_words)
+        n >= _FEW and _covered(document[i], pages[i]) > _FULL for i, n in enumerate(n_letters)
     ):
         return ""
     where = f"{counted(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
@@ -88,7 +87,7 @@ def _covered(page: Any, text: str) -> float:
     """Return how much of a page pictures, or drawings that are all it has, cover; all, if its text is of unknown characters."""
     import pypdfium2.raw as raw
 
-    has_words = _WORD.search(text)
+    has_words = any(map(str.isalnum, text))
     if not has_words and _NAMELESS.search(text):
         return 1.0
     kinds = [raw.FPDF_PAGEOBJ_IMAGE] if has_words else [raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM]
