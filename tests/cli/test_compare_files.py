@@ -92,3 +92,11 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, capsys, s
     path.write_bytes(b"" if suffix == ".eml" else b"\x1f\x8b\x08 no such file")
     code, out, error = run(capsys, "compare", tmp_path / "a.txt", path)
     assert (code, out) == (1, "") and error.startswith(f"error: {path}: ") and "--encoding-errors" not in error
+
+
+@pytest.mark.parametrize("name", ["x.rtf", "x.PNG", "x.doc", "x.xlsx"])
+def test_what_is_no_text_is_refused_as_dedup_refuses_it(tmp_path, capsys, name):
+    (tmp_path / name).write_bytes(b"{\\rtf1 hello}")
+    (tmp_path / "y.txt").write_text("hello")
+    said = [run(capsys, command, tmp_path / name, tmp_path / "y.txt") for command in ("compare", "dedup")]
+    assert said[0] == said[1] and said[0][0] == 1 and "--exclude" not in said[0][2]

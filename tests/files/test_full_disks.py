@@ -40,6 +40,9 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
         for output in ("out.jsonl", "out.csv", "out.parquet", "out"):
             with pytest.raises(la.OutputError, match="cannot be written: File too large"):
                 result.write(tmp_path / output)
+            refused = pytest.raises(la.OutputError, match=rf"^{tmp_path / output}: cannot be written: File too large")
+            with la.Seen(tmp_path / "seen") as seen, refused:
+                seen.add(tmp_path / "in.jsonl", tmp_path / output, la.Settings(threshold=1.0))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]

@@ -22,7 +22,7 @@ def test_totals(rows, boundary, named, cut):
     schema = pa.schema(types.items())
     own = [row for row in rows if row[0] >= boundary]
     expected = [len(rows), len(rows) - len(own), sum(row[1] for row in own), sum(row[2] for row in rows),
-                sum(row[3] for row in rows) if named else 0, 0, 0, 0]  # fmt: skip
+                sum(row[3] for row in rows) if named else 0, 0, 0, 0, 0]  # fmt: skip
     assert folded(document_counts(boundary), batches(columns_of(rows, schema), schema, cut)).tolist() == expected
 
 

@@ -82,7 +82,7 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
     from dataclasses import replace
 
     from ..errors import InputDataError, ParameterError
-    from ..files.names import ARCHIVES, suffix_of
+    from ..files.names import ARCHIVES, suffix_of, way_to_text
     from ..formats.registry import formats_by_suffix
     from ..formats.sources import open_sources
     from ..formats.split import Columns
@@ -95,7 +95,8 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
             f"{path} holds documents, as {suffix} files do: compare takes two texts, each in a file of its own. To compare "
             f"the documents with each other, run: lookalike pairs {path}; to compare it as one text, copy it to a .txt file"
         )
-    named = suffix is not None or suffix_of(path, ARCHIVES) is not None
+    last = os.path.splitext(path)[1].lower()
+    named = suffix is not None or suffix_of(path, ARCHIVES) is not None or way_to_text([last]) is not None
     found = [] if os.path.isdir(path) else open_sources([path], format=None if named else "txt")
     if len(found) != 1 or len(found[0].places) != 1 or not found[0].form.rows_are_files:
         raise ParameterError(

@@ -66,7 +66,10 @@ class Publication:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Undo what is not whole; what is, the next process finishes if this one could not."""
+        """Undo what is not whole; what is, the next process finishes if this one could not. Errors name no hidden files."""
+        if isinstance(error, OutputError):
+            for one in self._journal.outputs:
+                error.args = tuple(str(said).replace(shown(one.hidden), shown(one.place)) for said in error.args)
         if not self._journal.whole:
             with suppress(OutputError) if error is not None else nullcontext():  # the next process does what this one could not
                 _undo(self._folder, self._journal)

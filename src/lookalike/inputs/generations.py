@@ -108,8 +108,8 @@ def next_name(last: str | None, wanted: str | None) -> str:
     name = FIRST if wanted is None else wanted
     if wanted is None and last is not None:
         name = f"{last[: number.start()]}{int(number[0]) + 1:0{len(number[0])}}" if number else f"{last}-{FIRST}"
-    if _NAME.fullmatch(name) is None:
-        raise ParameterError(f"a generation is named with letters, digits, and . _ = -; got {shown(name)}")
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        raise ParameterError(f"a generation is named with letters, digits, and . _ = -; got {name!r}")
     if last is not None and name <= last:
         raise ParameterError(
             f"generations are ordered by name, and a new one comes after {shown(last)}, which {name} does not: name it with "
