@@ -124,6 +124,19 @@ def test_crowds_are_helped_by_options_that_there_are(tmp_path, capsys):
     assert code == 0 and "crowded buckets" not in out
 
 
+@pytest.mark.parametrize(
+    "more, words, advised",
+    [((), 8, True), (("--unit", "char"), 8, True), (("--bands", "20", "--rows", "4"), 8, True), ((), 200, False),
+     (("--verify", "sketch"), 8, False), (("--measure", "containment"), 8, False), (("--recall", "1"), 8, False)],
+)  # fmt: skip
+def test_recall_1_is_named_where_it_is_likely_to_take_less_time(tmp_path, capsys, more, words, advised):
+    """Half of the documents in crowds, and texts that are short."""
+    header = " ".join(f"header{i}" for i in range(10 * words))
+    path = lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(40)])
+    code, out, _ = run(capsys, "dedup", path, "--max-bucket", "5", "-t", "0.9", *more)
+    assert code == 0 and ("often take less time with --recall 1" in out) is advised
+
+
 def test_a_saved_result_can_be_decided_again(tmp_path, capsys):
     words = [f"w{i}" for i in range(30)]
     texts = [" ".join(words), " ".join([*words, "x"]), " ".join(words[3:])]

@@ -26,6 +26,8 @@ CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 
+SHORT = 1000  # bytes of a text: see docs/theory/all-pairs.md
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
@@ -206,12 +208,15 @@ class Summary:
             above = ", higher above it" if self.recall_planned < 1 else ""
             return [f"recall at the threshold: {self.recall_planned:.4f}{above} ({self.found_by}); {pairs}"]
         where = "with crowded shingles" if self.score == "containment" else "in crowded buckets"
+        short = 2 * self.crowded >= self.documents and self.text_bytes <= SHORT * self.documents
+        all_pairs = short and self.score == "resemblance" and self.verified_by == "exact"
         return [
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
             f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
             f"  {counted(self.crowded, 'document')} {where}: they share so much text with many others, usually",
             "  boilerplate, that they were compared with some of these only",
             "  (to compare more, raise --max-bucket (max_bucket=), or leave boilerplate out with --ignore (ignore=))",
+            *["  (texts as short as these often take less time with --recall 1 (recall=1), which finds all pairs)"] * all_pairs,
         ]
 
 
