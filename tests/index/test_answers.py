@@ -104,11 +104,7 @@ def some_texts(rng, n, base):
 
 def codes_of(kind, codes):
     """The codes of a document, one by one."""
-    first, words, rest = kind.lanes
-    lanes = [first] * words + [rest] * (len(codes) - words)
-    return [
-        int(word) >> shift & (1 << lane) - 1 for word, lane in zip(codes, lanes, strict=True) for shift in range(0, 16, lane)
-    ]
+    return [int(word) >> shift & (1 << kind.lane) - 1 for word in codes for shift in range(0, 16, kind.lane)]
 
 
 def twin(index, segments, removed, queries, top, first_only):
@@ -136,7 +132,7 @@ def twin(index, segments, removed, queries, top, first_only):
                     met = apart <= kind.radius
                 else:
                     met = bool((stored.keys[r] == asked.keys[q]).any())
-                score = len(mine) - apart if kind.lanes.first == 16 else -apart
+                score = len(mine) - apart if kind.lane == 16 else -apart
                 if met and score >= kind.least:
                     estimate, error = (float(x) for x in kind.estimate(np.array(score)))
                     matches.append((-score, number, r, (q, name, estimate, error, alike(kind, query, text) if exact else None)))

@@ -38,7 +38,7 @@ def ends(table):
 
 @pytest.mark.parametrize(
     ("common", "own", "blocks", "threshold"),
-    [(160, 40, 1, 0.9), (150, 50, 3, 0.8), (176, 24, 1, 0.9), (120, 80, 2, 0.7), (100, 100, 1, 0.6), (16, 6, 1, 0.8)],
+    [(160, 40, 1, 0.9), (150, 50, 3, 0.8), (100, 100, 1, 0.6), (16, 6, 1, 0.8)],
 )
 def test_boilerplate_makes_no_candidates_and_loses_no_pair(rng, common, own, blocks, threshold):
     texts = pages(rng, 600, common, own, blocks)
@@ -48,7 +48,7 @@ def test_boilerplate_makes_no_candidates_and_loses_no_pair(rng, common, own, blo
     assert found.summary["candidate_pairs"] <= 2 * len(wanted) + 600 * 16 and found.summary["warnings"] == []
 
 
-@pytest.mark.parametrize("own", [1, 8, 12])
+@pytest.mark.parametrize("own", [1, 12])
 def test_of_a_crowd_of_near_copies_all_pairs_are_listed(rng, own):
     """Boilerplate alone reaches the threshold, or the documents have nothing that is rare."""
     texts = [" ".join([*(f"b{j}" for j in range(120)), *(f"x{int(x)}" for x in rng.integers(0, 8, own))]) for _ in range(150)]

@@ -13,16 +13,18 @@ from lookalike.steps.totals import LEAST_ALIKE, N_ROWS, OUTCOMES, add_outcomes, 
 from lookalike.steps.totals import documents as document_counts
 from lookalike.values.arrow import strings
 
-counted = st.tuples(st.integers(0, 50), st.booleans(), st.integers(0, 9), st.booleans())
+counted = st.tuples(st.integers(0, 50), st.booleans(), st.integers(0, 9), st.booleans(), st.booleans())
 
 
 @given(st.lists(counted, max_size=30), st.integers(0, 50), st.booleans(), cuts)
 def test_totals(rows, boundary, named, cut):
-    types = {"position": pa.int64(), "empty": pa.bool_(), "bytes": pa.int64()} | ({"id_is_text": pa.bool_()} if named else {})
-    schema = pa.schema(types.items())
+    types = {"position": pa.int64(), "empty": pa.bool_(), "bytes": pa.int64()}
+    schema = pa.schema((types | (dict.fromkeys(("id_is_text", "skipped"), pa.bool_()) if named else {})).items())
+    rows = [(*row[:4], row[4] and named) for row in rows]
     own = [row for row in rows if row[0] >= boundary]
-    expected = [len(rows), len(rows) - len(own), sum(row[1] for row in own), sum(row[2] for row in rows),
-                sum(row[3] for row in rows) if named else 0, 0, 0, 0, 0]  # fmt: skip
+    left = sum(row[4] for row in own)
+    expected = [len(rows), len(rows) - len(own), sum(row[1] and not row[4] for row in own), sum(row[2] for row in rows),
+                sum(row[3] for row in rows) if named else 0, 0, 0, 0, left, sum(row[4] for row in rows) - left]  # fmt: skip
     assert folded(document_counts(boundary), batches(columns_of(rows, schema), schema, cut)).tolist() == expected
 
 

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.lookup import Lanes
 from ..methods.comparable import compare_rows, numbered
 from ..methods.method import Method
 from ..planner import check_targets
@@ -101,7 +100,7 @@ class Kind(ABC):
 
     @property
     @abstractmethod
-    def lanes(self) -> Lanes:
+    def lane(self) -> int:
         """Bits of a code."""
 
     @property

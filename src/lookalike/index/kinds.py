@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
-from ..kernels.lookup import Lanes
 from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
@@ -76,8 +75,8 @@ class MinHashKind(Kind):
         return self.plan.bands
 
     @property
-    def lanes(self) -> Lanes:
-        return Lanes(self.bits, self.n_codes, self.bits)
+    def lane(self) -> int:
+        return self.bits
 
     @property
     def n_codes(self) -> int:
@@ -136,7 +135,7 @@ class MinHashKind(Kind):
             codes = made.estimates.astype(np.uint16)
         else:
             codes = np.zeros((n, self.n_codes), np.uint16)
-            pack_lanes(made.estimates, 0, self.slots, self.bits, 1, codes, 0)
+            pack_lanes(made.estimates, self.bits, codes)
         return Sketches(made.keys, codes, offsets[1:] == offsets[:-1], self)
 
 
@@ -149,7 +148,7 @@ class SimHashKind(Kind):
     # runs that a query looks at: its own, and those that it would be in if its weakest bits were others
     probes: int | None = None
     name = "simhash"
-    lanes, n_codes, lowest = Lanes(1, BITS // WORD, 1), BITS // WORD, -BITS
+    lane, n_codes, lowest = 1, BITS // WORD, -BITS
 
     def __post_init__(self) -> None:
         """Check the parameters."""

@@ -257,7 +257,7 @@ class Segments(tuple[Segment, ...]):
         query = 0
         while query < len(asked):
             after, count = kernel.search(
-                given, kind.radius, kind.least, kind.lanes, most, self.places, room.near, runs, query, room.hits
+                given, kind.radius, kind.least, kind.lane, most, self.places, room.near, runs, query, room.hits
             )
             if after < 0:
                 raise self[-1 - after].damaged("the tables that a query needs")

@@ -104,15 +104,6 @@ def fetch_runs(asked, count, places, file, runs):
             prefetch(array_at(table_at(places, file, KEYS, table), 1, np.uint64), run)
 
 
-@typed
-class Lanes(NamedTuple):
-    """Bits of a code: ``first`` of those in as many ``words``, ``rest`` of those in the other words of a row."""
-
-    first: Annotated[int, "int64"]
-    words: Annotated[int, "int64"]
-    rest: Annotated[int, "int64"]
-
-
 @inlined("UniTuple(uint64, 4)(int64)")
 def folds_of(lane):
     """Steps by which the bits of a lane of 1, 2, 4 or 8 bits come onto its lowest, and the lowest bits of all lanes in 16."""
@@ -129,18 +120,18 @@ def lanes_with_bits(word, folds):
     return popcount(word & folds[3])
 
 
-@inlined("int64(const uint16[::1], const uint16[:, ::1], int64, Lanes)", Lanes)
-def score_of(row_codes, query_codes, query, lanes):
-    """Return how many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ. A code
-    differs if any of its bits does."""
+@inlined("int64(const uint16[::1], const uint16[:, ::1], int64, int64)")
+def score_of(row_codes, query_codes, query, lane):
+    """Return how many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ. A code,
+    which is a ``lane`` of so many bits, differs if any of its bits does."""
     score = 0
-    if lanes.first == 16:
+    if lane == 16:
         for j in range(query_codes.shape[1]):
             score += row_codes[j] == query_codes[query, j]
         return score
-    first, rest = folds_of(lanes.first), folds_of(lanes.rest)
+    folds = folds_of(lane)
     for j in range(query_codes.shape[1]):
-        score -= lanes_with_bits(np.uint64(row_codes[j] ^ query_codes[query, j]), first if j < lanes.words else rest)
+        score -= lanes_with_bits(np.uint64(row_codes[j] ^ query_codes[query, j]), folds)
     return score
 
 
@@ -182,8 +173,8 @@ def join_rows(near, known, n_near):
     return left
 
 
-@compiled("int64(Asked, int64, int64, int64, Lanes, const int64[:, ::1], int64, int64, int64)", Asked, Lanes)
-def last_needed(asked, query, enough, most, lanes, places, file, begin, end):
+@compiled("int64(Asked, int64, int64, int64, int64, const int64[:, ::1], int64, int64, int64)", Asked)
+def last_needed(asked, query, enough, most, lane, places, file, begin, end):
     """Return the last of the first ``most`` rows with the query's key in table 0, if the scores of all these are ``enough``, or
     -1. Rows that are removed do not count. Of many copies a query needs no more."""
     key, n_rows, width = asked.keys[query, 0], places[file, N_ROWS], asked.codes.shape[1]
@@ -198,7 +189,7 @@ def last_needed(asked, query, enough, most, lanes, places, file, begin, end):
         row = np.int64(rows[i])
         if len(removed) == 0 or not removed[row]:
             codes = array_at(places[file, CODES] + 2 * width * row, width, np.uint16)
-            if score_of(codes, asked.codes, query, lanes) < enough:
+            if score_of(codes, asked.codes, query, lane) < enough:
                 return -1
             most -= 1
             if most == 0:
@@ -207,10 +198,8 @@ def last_needed(asked, query, enough, most, lanes, places, file, begin, end):
     return -1
 
 
-@compiled(
-    "int64(Asked, int64, int64, int64, int64, Lanes, const int64[:, ::1], int64, int64[:, ::1], int64[::1])", Asked, Lanes
-)
-def near_rows(asked, query, radius, enough, most, lanes, places, file, runs, near):
+@compiled("int64(Asked, int64, int64, int64, int64, int64, const int64[:, ::1], int64, int64[:, ::1], int64[::1])", Asked)
+def near_rows(asked, query, radius, enough, most, lane, places, file, runs, near):
     """Write the rows of a file that a query is compared with into ``near``, in ascending order; return their number, also where
     not all have room, or -1 if a run is not in its table."""
     n_near = 0
@@ -223,7 +212,7 @@ def near_rows(asked, query, radius, enough, most, lanes, places, file, runs, nea
         if begin > end or end > places[file, N_KEYS]:
             return -1
         if i == 0 and radius == 0 and 0 < abs(most) < end - begin:
-            bound = last_needed(asked, query, enough, abs(most), lanes, places, file, begin, end)
+            bound = last_needed(asked, query, enough, abs(most), lane, places, file, begin, end)
         n_near = collect_rows(asked.keys[query, table], radius, bound, places, file, table, begin, end, near, n_near)
         if n_near > len(near):
             return n_near
@@ -237,17 +226,16 @@ def near_rows(asked, query, radius, enough, most, lanes, places, file, runs, nea
 
 
 @compiled(
-    "int64(Asked, int64, int64, int64, Lanes, const int64[:, ::1], int64, const int64[::1], int64, int64[::1], int64)",
+    "int64(Asked, int64, int64, int64, int64, const int64[:, ::1], int64, const int64[::1], int64, int64[::1], int64)",
     Asked,
-    Lanes,
 )
-def match_rows(asked, query, least, most, lanes, places, file, near, n_near, ranked, n_out):
+def match_rows(asked, query, least, most, lane, places, file, near, n_near, ranked, n_out):
     """Add the rows among ``near`` that match a query to ``ranked``, by numbers that ascend from the best; return how many there
     are then, or -1 if a row is not among the codes."""
     width, n_rows = asked.codes.shape[1], places[file, N_ROWS]
     removed = array_at(places[file, REMOVED], n_rows if places[file, REMOVED] else 0, np.uint8)
-    highest = width if lanes.first == 16 else 0
-    first, rest = folds_of(lanes.first), folds_of(lanes.rest)
+    highest = width if lane == 16 else 0
+    folds = folds_of(lane)
     for i in range(n_near):
         row = near[i]
         if row >= n_rows:
@@ -256,14 +244,12 @@ def match_rows(asked, query, least, most, lanes, places, file, near, n_near, ran
             continue
         codes = array_at(places[file, CODES] + 2 * width * row, width, np.uint16)
         score = 0  # as ``score_of``: a call with arrays would cost as much as the work
-        if lanes.first == 16:
+        if lane == 16:
             for j in range(width):
                 score += codes[j] == asked.codes[query, j]
         else:
-            for j in range(lanes.words):
-                score -= lanes_with_bits(np.uint64(codes[j] ^ asked.codes[query, j]), first)
-            for j in range(lanes.words, width):
-                score -= lanes_with_bits(np.uint64(codes[j] ^ asked.codes[query, j]), rest)
+            for j in range(width):
+                score -= lanes_with_bits(np.uint64(codes[j] ^ asked.codes[query, j]), folds)
         if score >= least:
             ranked[n_out] = ((highest - score) << _ROW_BITS) + places[file, FIRST] + row
             n_out += 1
@@ -287,12 +273,11 @@ def tell_apart(places, highest, query, begin, end, hits):
 
 
 @compiled(
-    "UniTuple(int64, 2)(Asked, int64, int64, Lanes, int64, const int64[:, ::1], int64[::1], int64[:, :, :, ::1], int64, "
+    "UniTuple(int64, 2)(Asked, int64, int64, int64, int64, const int64[:, ::1], int64[::1], int64[:, :, :, ::1], int64, "
     "int64[:, ::1])",
     Asked,
-    Lanes,
 )
-def search(asked, radius, least, lanes, most, places, near, runs, query, hits):
+def search(asked, radius, least, lane, most, places, near, runs, query, hits):
     """Look up queries from ``query`` on in files; return (next query, matches): it is the end, or there is too little room; if
     not even ``query`` got an answer, ``near`` or ``hits`` cannot hold its candidates. The next query is -1 - file if a run of
     the file is not in its table or a row not among the codes: the file is damaged. Scores are ``score_of``; those
@@ -301,7 +286,7 @@ def search(asked, radius, least, lanes, most, places, near, runs, query, hits):
     row and score of matches: of each query the best first, of equal scores by file and row. ``near`` and ``runs`` (files,
     queries that are looked up together, n_tables or n_probes, 2) are scratch."""
     n_queries = len(asked.keys)
-    highest = asked.codes.shape[1] if lanes.first == 16 else 0  # no score is above it
+    highest = asked.codes.shape[1] if lane == 16 else 0  # no score is above it
     enough = least if most < 0 else highest
     ranked = hits[3]
     n_out = 0
@@ -319,11 +304,11 @@ def search(asked, radius, least, lanes, most, places, near, runs, query, hits):
         for file in range(len(places)):
             if asked.empty[query] or (most < 0 and n_out > begin):
                 break
-            n_near = near_rows(asked, query, radius, enough, most, lanes, places, file, runs[file, query - first], near)
+            n_near = near_rows(asked, query, radius, enough, most, lane, places, file, runs[file, query - first], near)
             if n_near > len(near) or n_out + n_near > len(ranked):
                 return query, begin
             if n_near >= 0:
-                n_out = match_rows(asked, query, least, most, lanes, places, file, near, n_near, ranked, n_out)
+                n_out = match_rows(asked, query, least, most, lane, places, file, near, n_near, ranked, n_out)
             if min(n_near, n_out) < 0:
                 return -1 - file, begin
         sort_range(ranked, begin, n_out)

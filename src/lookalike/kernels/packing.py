@@ -38,18 +38,16 @@ def pack_planes(slots, begin, end, bits, remix, out, first_word):
                 out[row, word + b * words] |= ((value >> np.uint64(b)) & ONE) << place
 
 
-@compiled("void(const uint32[:, ::1], int64, int64, int64, int64, uint16[:, ::1], int64)")
-def pack_lanes(slots, begin, end, bits, combined, out, first_word):
-    """Write ``bits`` bits (1, 2, 4 or 8) of each of slots ``[begin, end)``, mixed with its place, or the XOR of those of every
-    ``combined`` slots, side by side into ``out`` (rows, words) from word ``first_word`` on. The lowest bits of a word are those
-    of the first of its slots; what no slot needs is left as it is."""
+@compiled("void(const uint32[:, ::1], int64, uint16[:, ::1])")
+def pack_lanes(slots, bits, out):
+    """Write ``bits`` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into ``out`` (rows, words), which is
+    zeros. The lowest bits of a word are those of the first of its slots."""
     lanes = 16 // bits
     most = (ONE << np.uint64(bits)) - ONE
     for row in range(len(slots)):
-        for j in range(begin, end):
+        for j in range(slots.shape[1]):
             value = code(np.uint64(slots[row, j]), j, True) & most
-            lane = (j - begin) // combined
-            out[row, first_word + lane // lanes] ^= np.uint16(value << np.uint64(lane % lanes * bits))
+            out[row, j // lanes] |= np.uint16(value << np.uint64(j % lanes * bits))
 
 
 @compiled("void(const uint64[:, ::1], int64, int64, int64, boolean, uint64[:, ::1], int64)")
