@@ -83,7 +83,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     choices = tuple(getattr(parameter.type, "choices", ()))
     if choices and r.random() < 0.9:
         return [option, r.choice(choices)]
-    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "fingerprints": "1000", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
+    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
              "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
     return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
@@ -92,12 +92,13 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
 def arguments(r: Random, path: list[str], command) -> list[str]:
     """A command with what it needs, some options, and up to three odd values."""
     odd = {parameter.name for parameter in r.choices(command.params or [None], k=r.choice([0, 1, 1, 2, 3])) if parameter}
-    likely = {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
+    likely = {} if path == ["show"] else {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
     out = list(path)
     for parameter in command.params:
         if parameter.name == "help":
             continue
-        optional = parameter.param_type_name == "option" or (path == ["show"] and parameter.name == "id" and r.random() < 0.5)
+        spare = (*path, parameter.name) in (("show", "id"), ("plan", "inputs")) and r.random() < 0.5
+        optional = parameter.param_type_name == "option" or spare
         needed = parameter.required or parameter.name in odd or not optional
         if needed or r.random() < likely.get(parameter.name, 0.06):
             out += given_for(r, parameter, parameter.name in odd)

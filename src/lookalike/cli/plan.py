@@ -84,7 +84,7 @@ def plan(
     likely: dict[str, Any] = {"duplicates": duplicates, "family": family}
     if inputs:
         options.refuse("does not go with INPUT", _CORPUS)
-        told, lines, estimate = _of_inputs(inputs, engine, likely, given)
+        values, lines, estimate = _of_inputs(inputs, engine, likely, given)
     else:
         options.refuse("needs INPUT", _INPUTS)
         if bytes is None:
@@ -95,12 +95,12 @@ def plan(
             **{name: given[name] for name in _PLANNED}, documents=documents, standard_error=standard_error,
             sketch_bytes=sketch_bytes, density=density,
         )  # fmt: skip
-        told, lines = chosen.to_dict(), _lines(chosen)
+        values, lines = chosen.to_dict(), _lines(chosen)
         if documents is not None and bytes is not None:
             likely |= {"documents": documents, "bytes": bytes, "format": given["format"] or "parquet"}
             estimate = _estimate(given, likely)
     if as_json:
-        click.echo(json.dumps(told | ({} if estimate is None else {"foresight": estimate.to_dict()})))
+        click.echo(json.dumps(values | ({} if estimate is None else {"foresight": estimate.to_dict()})))
         return
     say(*lines)
     if estimate is not None:
