@@ -88,7 +88,7 @@ class Later(Texts):
 
 
 _WORDY = np.array([byte > 127 or chr(byte).isalnum() for byte in range(256)])
-_WRITTEN_CLOSE = np.array([byte in {0xE1, *range(0xE3, 0xEA), 0xF0} for byte in range(256)])  # without spaces
+_WRITTEN_CLOSE = np.array([byte in {0xE1, *range(0xE3, 0xEA)} for byte in range(256)])  # without spaces
 
 
 def most_tokens(text: NDArray[np.uint8], unit: str) -> int:
@@ -98,7 +98,8 @@ def most_tokens(text: NDArray[np.uint8], unit: str) -> int:
         some = text[max(0, begin - 1) : begin + PIECE_BYTES]
         before, own = some[:-1], some[1:]
         if unit == "word":
-            n += int(np.count_nonzero(_WORDY[own] & ~_WORDY[before] | _WRITTEN_CLOSE[own] | (before == 0xE0) & (own >= 0xB8)))
+            close = _WRITTEN_CLOSE[own] | (before == 0xE0) & (own >= 0xB8) | (before == 0xF0) & (own != 0x9F)  # not emoji
+            n += int(np.count_nonzero(_WORDY[own] & ~_WORDY[before] | close))
         else:
             n += int(np.count_nonzero(own == 10 if unit == "line" else (own & 0xC0) != 0x80))
     return len(text) if unit == "byte" else n
