@@ -40,7 +40,7 @@ EMPTY = [
     ("dedup", ["x.jsonl", "-o", "y.jsonl", "--seen", ""], "--seen"),
     ("dedup", ["x.jsonl", "--against", "y", "--against="], "--against"),
     ("dedup", ["x.jsonl", ""], "INPUT"),
-    ("lines", ["x.jsonl", "--list", ""], "--list"),
+    ("repeats", ["x.jsonl", "--list", ""], "--list"),
     ("index", ["create", ""], "INDEX"),
     ("seen", ["compact", ""], "SEEN"),
 ]

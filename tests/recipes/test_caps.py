@@ -92,3 +92,62 @@ def test_a_small_limit_is_kept(tmp_path, rng, job, shape, threads):
         pytest.skip("one text is read by one thread")
     write(tmp_path / "in.jsonl", shape(rng))
     assert watched(*job, tmp_path / "in.jsonl", "--threads", threads, "-o", tmp_path / "out.jsonl") < ROOM
+
+
+def emoji(folder, rng):
+    """Texts whose characters take four bytes each: a file each."""
+    for i in range(2):
+        (folder / f"{i}.txt").write_text("".join(map(chr, rng.integers(0x1F300, 0x1F5FF, 3_500_000))))
+
+
+def pages(folder, rng):
+    """Large pages with hardly any white space between tags, in a file of a crawler."""
+    body = "".join(f"<p>{' '.join(some)}</p>" for some in words(rng, 800_000).reshape(-1, 100))
+    head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    with (folder / "in.warc").open("w") as stream:
+        for i in range(3):
+            page = f"{head}<html><body><p>page {i}</p>{body}</body></html>"
+            stream.write(f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/{i}\r\nWARC-Record-ID: <urn:{i}>"
+                         f"\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http\r\nContent-Length: {len(page)}"
+                         f"\r\n\r\n{page}\r\n\r\n")  # fmt: skip
+
+
+def letters(folder, rng):
+    """Texts of as many words as a text may have, nearly, of which two are alike."""
+    one, other = (" ".join(rng.choice([*"abcdefghijklmnopqrstuvwxyz"], 1_000_000)) for _ in range(2))
+    write(folder / "in.jsonl", [one, f"x y z {one}", other, f"{other} q"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "job"),
+    [
+        (emoji, ["dedup"]),
+        (pages, ["dedup"]),
+        (letters, ["dedup"]),
+        (letters, ["dedup", "--recall", 1]),
+        (letters, ["repeats", "--unit", "passage"]),
+    ],
+    ids=["emoji", "pages", "letters", "letters, recall 1", "letters, passages"],
+)
+def test_a_small_limit_is_kept_with_large_texts(tmp_path, rng, shape, job):
+    (tmp_path / "in").mkdir()
+    shape(tmp_path / "in", rng)
+    assert watched(*job, tmp_path / "in", "--threads", 2, "-o", tmp_path / "out.jsonl") < ROOM
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "job"),
+    [("a b ", 1_500_000, ["dedup"]), ("大", 1_200_000, ["dedup", "--recall", 1]), ("a\nb\n", 600_000, ["repeats"])],
+    ids=["letters", "ideographs", "lines"],
+)
+def test_a_text_of_too_many_words_is_refused_or_left_out(tmp_path, text, n, job):
+    write(tmp_path / "in.jsonl", [text * (n // len(text.split() or text)), "a text that is short"])
+    command = [sys.executable, "-m", "lookalike", *map(str, job), str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl")]
+    command += ["--memory", str(FLOOR + ROOM)]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    what = "lines" if job == ["repeats"] else "words"
+    assert refused.returncode == 1 and re.search(
+        rf"row 1: the document has about {n:,d}|{n + 1:,d} {what}, more", refused.stderr
+    )
+    subprocess.run([*command, "--max-document", "1MB", "--on-error", "skip"], capture_output=True, check=True)
+    assert "a text that is short" in (tmp_path / "out.jsonl").read_text()

@@ -300,11 +300,11 @@ def test_the_next_week_reads_again_what_the_last_one_left_something_out_of(tmp_p
         assert code == 0 and json.loads(out)["kept"] == kept
 
 
-@pytest.mark.parametrize("command", ["dedup", "pairs", "lines", "passages", "overlap"])
+@pytest.mark.parametrize("command", ["dedup", "pairs", "repeats", "repeats --unit passage", "decontaminate"])
 def test_what_is_too_large_is_named_once_and_counted(tmp_path, command, capsys):
     source = folder(tmp_path, "in.jsonl", jsonl([*GOOD, {"id": "big", "text": "word " * 500}, {"id": "odd", "text": 5}]))
     (tmp_path / "other.jsonl").write_bytes(jsonl(ROWS))
-    more = ["--against", tmp_path / "other.jsonl"] if command == "overlap" else []
-    code, out, err = run(capsys, command, source, *more, "--on-error", "skip", "--max-document", "1KB")
+    more = ["--against", tmp_path / "other.jsonl"] if command == "decontaminate" else []
+    code, out, err = run(capsys, *command.split(), source, *more, "--on-error", "skip", "--max-document", "1KB")
     assert code == 0 and re.search(r"(left out|skipped) +2 ", out), out
     assert err.count("in.jsonl:3 is larger than the 1,000 bytes") == err.count("in.jsonl:4 cannot be read") == 1

@@ -69,6 +69,7 @@ class Limit:
     leave: bool = True  # so are those that a parser can make nothing of
     room: int = 1 << 60  # bytes that all columns of rows may take, beside what is small
     faults: bool = False  # rows, and files, that cannot be read are passed over, too
+    tokens: int = 1 << 60  # words or other units that a text may have
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from .compiler import typed
 
 _mine = threading.local()
-KEPT = 64 << 20  # bytes, of arrays that are filled in part, by a piece of text
+KEPT = 48 << 20  # bytes, of arrays that are filled in part, by a piece of text
 FILLED = 8 << 20  # of those that are filled
 _drawn = np.uint64(int.from_bytes(os.urandom(8), "little") | 1)
 

@@ -67,7 +67,7 @@ class Searching:
     def count(self, units: Units, n: int) -> UInt64Array:
         """Read the corpus; return which keys of units, about ``n``, may come twice."""
         self.report.name = "counting"
-        step = partial(steps.hash_units, units=units, strict=self._strict)
+        step = partial(steps.hash_units, units=units, strict=self._strict, most=self._most)
         keys = self.engine.map(self.engine.source(self.sources, self.reading), step, steps.KEYS)
         wanted, room = n * CELLS_PER_UNIT // CELLS_PER_WORD, self.memory.free // 64  # an eighth of it
         n_words = max(LEAST_WORDS, min(1 << wanted.bit_length(), 1 << room.bit_length() >> 1))
@@ -79,7 +79,7 @@ class Searching:
     def propose(self, units: Units, table: UInt64Array, name: str, named: bool = True) -> Proposed:
         """Read the corpus; return its documents with the units that may come twice, and with ids if they are ``named``."""
         self.report.name = "finding repeats"
-        step = partial(steps.propose, units=units, table=table, strict=self._strict)
+        step = partial(steps.propose, units=units, table=table, strict=self._strict, most=self._most)
         reading = self.reading if named else replace(self.reading, id=None)
         stored, corpus = read_corpus(self.engine, self.sources, reading, step, steps.proposed_schema, name, self.unread)
         rows = self.engine.rank(stored, ("position",), 0)
@@ -114,6 +114,11 @@ class Searching:
     @property
     def _strict(self) -> bool:
         return self.reading.encoding_errors == "strict"
+
+    @property
+    def _most(self) -> int:
+        """How many lines a text may have."""
+        return min((source.limit.tokens for source in self.sources), default=1 << 60)
 
 
 @dataclass(frozen=True, slots=True)

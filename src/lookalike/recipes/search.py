@@ -159,7 +159,7 @@ def search(
         overriding = Overriding.of(overrides, key, reading.boundary, labels)
     sketching = partial(
         sketch, shingling=settings.shingling, method=settings.method, key=key, encoding_errors=settings.encoding_errors,
-        overriding=overriding,
+        overriding=overriding, most=min((split.limit.tokens for split in splits), default=1 << 60),
     )  # fmt: skip
     schema = sketches_schema(documents.schema, settings.method, overriding is not None)
     try:

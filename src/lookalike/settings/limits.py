@@ -7,6 +7,7 @@ from ..errors import ParameterError
 from ..formats.split import ROOM, Limit
 
 LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
+TOKEN_BYTES = 160  # that each word takes of the largest documents while two of them are compared
 ON_ERROR = ("stop", "skip")
 
 
@@ -31,4 +32,5 @@ def limit_of(max_document: int | str | None, on_error: str | None, memory: Memor
             f"{wanted:,} bytes: raise --memory (memory=) with it"
         )
     room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
-    return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", room, skips)
+    tokens = (memory.cap - FLOOR) // TOKEN_BYTES
+    return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", room, skips, tokens)

@@ -84,7 +84,8 @@ class InputOptions:
     )] = "strict"  # fmt: skip
     max_document: Annotated[Size, Option(
         doc='Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. '
-        "At most a tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are.",
+        "At most a tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are. A text "
+        "of more words (or other units) than one for each 160 bytes of ``memory`` beyond the interpreter's is refused, too.",
         help="Size of the largest document, such as 30MB; at most, and by default, a tenth of --memory.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip

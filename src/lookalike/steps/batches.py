@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..errors import RowError
+from ..text.texts import Texts, from_arrow_array, most_tokens
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 
@@ -59,6 +61,22 @@ def starts_of(keys: Int64Array, before: int | None) -> NDArray[np.bool_]:
     if len(keys) and before is not None:
         begins[0] = keys[0] != before
     return begins
+
+
+def longest(batch: pa.RecordBatch | None) -> int:
+    """Return the bytes of the longest text of a batch; 0 if it has none."""
+    return 0 if batch is None or "text" not in batch.schema.names else from_arrow_array(batch.column("text")).longest
+
+
+def check_tokens(piece: pa.RecordBatch, texts: Texts, unit: str, most: int) -> None:
+    """Refuse a text of more tokens than these."""
+    for row in np.flatnonzero(np.diff(texts.offsets) > most).tolist():
+        if (n := most_tokens(texts.data[texts.offsets[row] : texts.offsets[row + 1]], unit)) > most:
+            what = (
+                f"the document has about {n:,} {unit}s, more than the {most:,} that one may have; raise --memory (memory=), or "
+                "leave it out: --max-document BYTES (max_document=) and --on-error skip (on_error='skip')"
+            )
+            raise RowError(piece.column("position")[row].as_py(), piece.column("number")[row].as_py(), what)
 
 
 def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str | None = None) -> Batches:

@@ -19,9 +19,9 @@ from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
 from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES, PREFIXES_AND_BITS
-from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints, longest
 from .links import written
 from .totals import Total
 
@@ -179,8 +179,10 @@ def sum_of_recalls(total: NDArray[Any]) -> float:
 
 def _add_shingles(total: NDArray[Any], batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> None:
     """Count the shingles of a batch: columns text and, if the job has groups, within."""
-    for _, values, _ in _members(batch, shingling, key):
-        count_members(values, total)
+    with alone(longest(batch)):
+        for _, values, _ in _members(batch, shingling, key):
+            count_members(values, total)
+            del values  # not held while the next are made
 
 
 def shingle_counts(shingling: Shingling, key: bytes) -> Total:
@@ -203,8 +205,10 @@ def prefix(
 ) -> Batches:  # fmt: skip
     """Name the rarest shingles of each document: those by which it meets another that it matches."""
     for batch in rows:
-        for members in _members(batch, shingling, key):
-            yield from prefixes_of(*members, counts, threshold, schema)
+        with alone(longest(batch)):
+            for members in _members(batch, shingling, key):
+                yield from prefixes_of(*members, counts, threshold, schema)
+                del members  # not held while the next are made
 
 
 def prefixes_of(

@@ -26,10 +26,10 @@ from ..inputs.read import not_utf8, text_column
 from ..kernels.hashing import mix_keys
 from ..kernels.repeats import count_keys, mark_numbers
 from ..text.texts import Texts, from_arrow_array
-from ..text.units import BARE, UNIT, Units
+from ..text.units import BARE, UNIT, Lines, Units
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow
-from .batches import Batches, batch_of, gather, ints, starts_of
+from .batches import Batches, batch_of, check_tokens, gather, ints, starts_of
 from .totals import Total
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -52,12 +52,16 @@ def proposed_schema(documents: pa.Schema) -> pa.Schema:
     return pa.schema([*kept, *numbers, pa.field("units", pa.large_binary())])
 
 
-def _texts(rows: Batches, strict: bool) -> Iterator[tuple[pa.RecordBatch, Texts]]:
-    """Yield some documents at a time, and their texts; with ``strict`` invalid UTF-8 is an error."""
+def _texts(rows: Batches, strict: bool, units: Units, most: int) -> Iterator[tuple[pa.RecordBatch, Texts]]:
+    """Yield some documents at a time, and their texts; with ``strict`` invalid UTF-8 is an error.
+
+    So is a text of more lines than half of the ``most``, or of four times as many words, which take less memory.
+    """
     for batch in rows:
         texts = from_arrow_array(batch.column("text"))
         for begin, end in texts.cut():
             piece, some = batch.slice(begin, end - begin), texts.slice(begin, end)
+            check_tokens(piece, some, *(("line", most // 2) if isinstance(units, Lines) else ("word", 4 * most)))
             try:
                 if strict:
                     some.check()
@@ -67,15 +71,15 @@ def _texts(rows: Batches, strict: bool) -> Iterator[tuple[pa.RecordBatch, Texts]
             yield piece, some
 
 
-def hash_units(rows: Batches, *, units: Units, strict: bool) -> Batches:
+def hash_units(rows: Batches, *, units: Units, strict: bool, most: int = 1 << 60) -> Batches:
     """Turn documents into the keys of their units."""
-    for piece, texts in _texts(rows, strict):
+    for piece, texts in _texts(rows, strict, units, most):
         yield batch_of(KEYS, units.keys(texts, ints(piece, "position")).view(np.int64))
 
 
-def propose(rows: Batches, *, units: Units, table: UInt64Array, strict: bool) -> Batches:
+def propose(rows: Batches, *, units: Units, table: UInt64Array, strict: bool, most: int = 1 << 60) -> Batches:
     """Turn documents into what they consist of, with the units that may come twice."""
-    for piece, texts in _texts(rows, strict):
+    for piece, texts in _texts(rows, strict, units, most):
         found = units.find(texts, ints(piece, "position"), table)
         counts = np.diff(found.bounds)
         made = {"bytes": to_arrow(np.diff(texts.offsets)), "whole": to_arrow(found.wholes), "n": to_arrow(counts)}

@@ -18,9 +18,9 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.arrow import alone, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
-from .batches import Batches, as_words, flags
+from .batches import Batches, as_words, check_tokens, flags
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
@@ -49,11 +49,12 @@ def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = Fal
 
 def sketch(
     rows: Batches, *, shingling: Shingling, method: Method, key: bytes, encoding_errors: str = "strict",
-    overriding: Overriding | None = None, piece_bytes: int = PIECE_BYTES,
+    overriding: Overriding | None = None, piece_bytes: int = PIECE_BYTES, most: int = 1 << 60,
 ) -> Batches:  # fmt: skip
     """Turn documents into sketches, ``piece_bytes`` of text at a time, on which the result does not depend.
 
-    Invalid UTF-8 is an error where these are "strict"; ``overriding`` are documents that people decided about by hand.
+    Invalid UTF-8 is an error where these are "strict", and so is a text of more tokens than the ``most``; ``overriding`` are
+    documents that people decided about by hand.
     """
     for batch in rows:
         schema = sketches_schema(batch.schema, method, overriding is not None)
@@ -69,8 +70,13 @@ def sketch(
             continue
         for begin, end in texts_of(batch).cut(piece_bytes):
             piece = batch.slice(begin, end - begin)
-            hashed = hashes_of(piece, shingling, encoding_errors == "strict")
-            yield _sketched(piece, schema, shingling, method, key, overriding, hashed)
+            if "values" not in piece.schema.names:
+                check_tokens(piece, texts_of(piece), shingling.unit, most)
+            with alone(texts_of(piece).longest):
+                hashed = hashes_of(piece, shingling, encoding_errors == "strict")
+                made = _sketched(piece, schema, shingling, method, key, overriding, hashed)
+                del hashed
+            yield made
 
 
 def _sketched(

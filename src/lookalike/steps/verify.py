@@ -18,9 +18,9 @@ from ..text.numbering import numbering
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array, drop_repeats
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
-from .batches import Batches, as_words, batch_of, gather, ints, one_batch, starts_of
+from .batches import Batches, as_words, batch_of, gather, ints, longest, one_batch, starts_of
 
 Halves = kernel.Halves
 BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
@@ -127,7 +127,8 @@ def verify(rows: Batches, *, method: Method, shingling: Shingling, threshold: fl
         wanted = ~begins & (orders >= boundary)
         right = np.flatnonzero(wanted)
         left = firsts[np.cumsum(begins)[right] - 1]
-        score = compare_rows(comparable(iter([piece]), method, shingling, key), left, right, threshold)
+        with alone(longest(piece)):
+            score = compare_rows(comparable(iter([piece]), method, shingling, key), left, right, threshold)
         matched = score >= threshold
         pivot = piece.take(to_arrow(firsts[-1:]))
         yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])

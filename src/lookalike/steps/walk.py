@@ -8,7 +8,7 @@ from ..kernels.walk import walk_bundles
 from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..values import Int64Array
-from ..values.arrow import to_numpy
+from ..values.arrow import alone, to_numpy
 from ..values.tables import MATCHES, STANDING
 from . import batches
 from .batches import Batches, batch_of, ints, starts_of
@@ -33,16 +33,18 @@ def walk(
     """
     source = _Source(rows)
     while source.has_more():
-        rows_of_sets = comparable(source.run(), method, shingling, key)
-        bundles, orders, partners = source.columns()
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
-        earlier = np.concatenate([some for _, some in partners])
-        bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(bundles))
-        left, right, score = (np.empty(len(earlier), dtype) for dtype in (np.int64, np.int64, np.float64))
-        count = walk_bundles(
-            bounds, orders, offsets, earlier, rows_of_sets, boundary, threshold, all_pairs,
-            np.zeros(len(bundles), np.bool_), left, right, score,
-        )  # fmt: skip
+        with alone(source.longest):
+            rows_of_sets = comparable(source.run(), method, shingling, key)
+            bundles, orders, partners = source.columns()
+            offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
+            earlier = np.concatenate([some for _, some in partners])
+            bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(bundles))
+            left, right, score = (np.empty(len(earlier), dtype) for dtype in (np.int64, np.int64, np.float64))
+            count = walk_bundles(
+                bounds, orders, offsets, earlier, rows_of_sets, boundary, threshold, all_pairs,
+                np.zeros(len(bundles), np.bool_), left, right, score,
+            )  # fmt: skip
+            del rows_of_sets
         assert count >= 0, "a partner is not in the bundle"
         # Copied: a view would hold all that was compared.
         yield batch_of(MATCHES, *(column[:count].copy() for column in (left, right, score)))
@@ -59,6 +61,11 @@ class _Source:
     def has_more(self) -> bool:
         """Tell whether there is another run."""
         return self._next is not None
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest text of those that are next."""
+        return batches.longest(self._next)
 
     def run(self) -> Batches:
         """Yield the rows of the next run."""

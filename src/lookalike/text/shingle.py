@@ -195,7 +195,7 @@ class Shingling:
                 texts.check()
             return self._tokenized(texts, name_row)
         texts = self.normalized(texts, strict)
-        longest, room = int((texts.offsets[1:] - texts.offsets[:-1]).max(initial=0)), texts.n_bytes
+        longest, room = texts.longest, texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
         if self.unit == "char" and self.fold_case:  # two bytes can fold to three characters: U+0390
             longest, room = longest + longest // 2, room + room // 2

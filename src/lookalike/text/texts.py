@@ -41,6 +41,11 @@ class Texts:
         """Bytes of UTF-8 in all rows."""
         return int(self.offsets[-1] - self.offsets[0])
 
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest text."""
+        return int((self.offsets[1:] - self.offsets[:-1]).max(initial=0))
+
     def row(self, row: int) -> bytes:
         """Return the bytes of one text."""
         return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
@@ -80,6 +85,24 @@ class Later(Texts):
     def of(cls, n: int, make: Callable[[], Texts]) -> Later:
         """Return so many texts that are not made yet."""
         return cls(np.zeros(0, np.uint8), np.zeros(n + 1, np.int64), make)
+
+
+_WORDY = np.array([byte > 127 or chr(byte).isalnum() for byte in range(256)])
+_WRITTEN_CLOSE = np.array([byte in {0xE1, *range(0xE3, 0xEA)} for byte in range(256)])  # without spaces
+
+
+def most_tokens(text: NDArray[np.uint8], unit: str) -> int:
+    """Return how many words or other units a text has at most."""
+    n = 1
+    for begin in range(0, len(text), PIECE_BYTES):
+        some = text[max(0, begin - 1) : begin + PIECE_BYTES]
+        before, own = some[:-1], some[1:]
+        if unit == "word":
+            close = _WRITTEN_CLOSE[own] | (before == 0xE0) & (own >= 0xB8) | (before == 0xF0) & (own != 0x9F)  # not emoji
+            n += int(np.count_nonzero(_WORDY[own] & ~_WORDY[before] | close))
+        else:
+            n += int(np.count_nonzero(own == 10 if unit == "line" else (own & 0xC0) != 0x80))
+    return len(text) if unit == "byte" else n
 
 
 def no_texts(n: int) -> Texts:

@@ -7,8 +7,9 @@ and ``numpy.ma``: that takes longer than a small job.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+LARGE = 1 << 20  # bytes of a text of whose kind one is worked on at a time: what is made of it can take many times as much
 _type_of = cache(pa.from_numpy_dtype)
+_large = threading.RLock()
 
 
 def give_back() -> None:
@@ -24,6 +27,17 @@ def give_back() -> None:
     pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # a C library without it
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextmanager
+def alone(n_bytes: int) -> Iterator[None]:
+    """Let no other thread work on a large text meanwhile, if the longest of some has so many bytes; then give memory back."""
+    if n_bytes <= LARGE:
+        yield
+        return
+    with _large:
+        yield
+        give_back()
 
 
 def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
