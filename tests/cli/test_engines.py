@@ -89,27 +89,12 @@ def test_a_plan_of_containment_says_how_documents_are_found(capfd, corpus):
     assert code == 0 and "24 of 32 sampled shingles" in out and "bands" not in out
     found = json.loads(run(capfd, *words, "--json")[1])
     assert found["least"] == 24 and found["foresight"]["seconds"]["finding"] > 0
-    code, out, _ = run(capfd, *words, "--engine", "spark")
-    assert code == 0 and "share 32 sampled shingles, or enough of these" in out and "crowds" not in out
-
-
-def test_a_plan_for_spark_says_what_a_cluster_does_and_takes(capfd, corpus):
-    code, out, err = run(capfd, "plan", corpus, "--engine", "spark", "--memory", "2GB", "--family", "4")
-    assert code == 0 and err == ""
-    assert "about 6 documents" in out and "texts " in out and "2.0 GB for Python (--memory)" in out
-    assert "--conf spark.executor.memoryOverhead=1908m" in out and "4 resemble" in out
-    found = json.loads(run(capfd, "plan", corpus, "--engine", "spark", "--json")[1])["foresight"]
-    assert found["documents"] == 6 and found["duplicates"] == 0.3
-    assert found["shuffled"] == sum(step["shuffled"] for step in found["steps"]) > 0
-    assert found["configuration"]["spark.executor.cores"] == "1"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("IN --documents 9", "--documents does not go with INPUT"),
-        ("IN --engine sparc", "did you mean 'spark'?"),
-        ("IN --engine spark --threads 2", "--threads is for one machine"),
         ("--text body", "--text needs INPUT"),
         ("--documents 9 --memory 1GB", "--memory needs INPUT, or --documents and --bytes"),
     ],

@@ -1,4 +1,4 @@
-"""The command line on a cluster writes the files that it writes on one machine; and ``plan`` foresees what was shuffled."""
+"""The command line on a cluster writes the files that it writes on one machine."""
 
 import gzip
 import json
@@ -7,12 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpora import planted
-from parity.made import DATA
-from spark_session import events
 
 import lookalike as la
 from lookalike.cli.main import main
-from lookalike.recipes.spark.foresight import foresee
 
 pytestmark = pytest.mark.spark
 OUTPUTS = ("output", "report", "saved", "audit")
@@ -66,25 +63,3 @@ def test_the_command_writes_the_same_files(annotated, cluster, tmp_path, rng, mo
     ours, theirs = (la.Result.load(tmp_path / "seen" / name) for name in ("saved", "one"))
     assert ours.decisions.equals(theirs.decisions) and ours.groups.equals(theirs.groups) and ours.pairs.equals(theirs.pairs)
     assert ours.texts([0, 30]) == theirs.texts([0, 30])
-
-
-@pytest.mark.slow
-def test_what_is_shuffled_was_foreseen(cluster, tmp_path, monkeypatch):
-    """Within a factor of two."""
-    if not (path := DATA / "poems_zh.parquet").exists():
-        pytest.skip("the real corpora lie beside the repository, and are absent here")
-    settings = la.Settings(unit="char")
-    table = pq.read_table(path, columns=["text"])
-    pq.write_table(table, tmp_path / "in.parquet")
-    before = len(events(cluster))
-    broadcast = cluster.conf.get("spark.sql.autoBroadcastJoinThreshold")
-    cluster.conf.set("spark.sql.autoBroadcastJoinThreshold", -1)
-    try:
-        run("dedup", tmp_path / "in.parquet", "--unit", "char", "--engine", "spark", "--work", tmp_path / "job", "--quiet")
-    finally:
-        cluster.conf.set("spark.sql.autoBroadcastJoinThreshold", broadcast)
-    ended = [json.loads(line) for line in events(cluster, before).splitlines() if b"SparkListenerTaskEnd" in line]
-    shuffled = sum(event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"] for event in ended)
-    size = sum(len(text.encode()) for text in table["text"].to_pylist())
-    said = foresee(documents=len(table), bytes=size, on_disk=path.stat().st_size, settings=settings, duplicates=0.02, family=2)
-    assert said.shuffled / 2 < shuffled < 2 * said.shuffled

@@ -57,18 +57,16 @@ _TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
     _INPUTS,
     options.of_jobs("text", "id", *(name for name in OPENING if name != "format"), "against", "trust", "within", "across",
                     "key", "measure", "floor", "max_bucket"),
-    click.option("--engine", type=options.Choice(["local", "spark"]), default="local", show_default=True,
-                 help="What is to run the job: this machine, or a cluster."),
 )  # fmt: skip
 @options.as_json
 def plan(
     inputs: tuple[str, ...], documents: float | None, bytes: float | None, standard_error: float | None,
-    sketch_bytes: int | None, density: float, duplicates: float, family: float, engine: str, as_json: bool, **given: Any,
+    sketch_bytes: int | None, density: float, duplicates: float, family: float, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
-    With --documents and --bytes, or with INPUT, also estimate what dedup will take: memory, disk space and processor time; on a
-    cluster, bytes shuffled by step, and its configuration. Of INPUT only metadata and the beginnings of files are read.
+    With --documents and --bytes, or with INPUT, also estimate what dedup will take: memory, disk space and processor time.
+    Of INPUT only metadata and the beginnings of files are read.
 
     Examples:
 
@@ -76,7 +74,6 @@ def plan(
         lookalike plan --threshold 0.8 --recall 0.99
         lookalike plan --documents 1e8 --bytes 4e11 --memory 16GB
         lookalike plan crawl/*.jsonl.zst --memory 8GB --work job/
-        lookalike plan s3://lake/crawl/ --engine spark
     """
     from ..planner import plan as choose
 
@@ -84,7 +81,7 @@ def plan(
     likely: dict[str, Any] = {"duplicates": duplicates, "family": family}
     if inputs:
         options.refuse("does not go with INPUT", _CORPUS)
-        values, lines, estimate = _of_inputs(inputs, engine, likely, given)
+        values, lines, estimate = _of_inputs(inputs, likely, given)
     else:
         options.refuse("needs INPUT", _INPUTS)
         if bytes is None:
@@ -147,8 +144,8 @@ def _lines(chosen: Plan) -> list[str]:
 
 
 def _of_inputs(
-    inputs: tuple[str, ...], engine: str, likely: dict[str, Any], given: dict[str, Any]
-) -> tuple[dict[str, Any], list[str], Any]:  # fmt: skip
+    inputs: tuple[str, ...], likely: dict[str, Any], given: dict[str, Any]
+) -> tuple[dict[str, Any], list[str], Foresight]:  # fmt: skip
     """Return the plan of a job as values and in words, and the estimate of what it takes."""
     from ..formats.sources import open_sources
     from ..inputs.sketch_rows import is_saved
@@ -166,13 +163,7 @@ def _of_inputs(
     columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)
     on_disk = sum(place.size for split in read for place in split.places)
     likely |= {"documents": documents, "bytes": size, "format": "parquet" if 2 * columnar >= on_disk else "jsonl"}
-    if engine == "spark":
-        from ..recipes.spark.foresight import foresee as foresee_cluster
-
-        options.refuse("is for one machine", "threads")
-        estimate: Any = foresee_cluster(on_disk=on_disk, settings=settings, **likely)
-    else:
-        estimate = _estimate(vars(settings), likely)
+    estimate = _estimate(vars(settings), likely)
     by_samples = [f"containment {settings.threshold:g}, recall {settings.recall:g}", f"  {settings.finder.describe()}"]
     lines = by_samples if settings.measure == "containment" else _lines(settings.plan)
     return settings.finder.plan_dict(), lines, estimate
