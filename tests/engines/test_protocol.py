@@ -141,7 +141,7 @@ def test_folds(kind, found, references):
             len(rows) - len(own),
             sum(row["empty"] for row in own),
             sum(row["bytes"] for row in rows),
-            *[0] * 5,
+            *[0] * 6,
         ]
 
 
