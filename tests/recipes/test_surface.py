@@ -72,7 +72,7 @@ GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "ove
 """The least that each command must be given."""
 ABSENT = [
     *((job, "engine") for job in (la.pairs, la.overlap, la.lines, la.passages)),
-    *((la.pairs, name) for name in ("work", "resume", "keep", "empty", "annotate", "evidence", "overrides")),
+    *((la.pairs, name) for name in ("work", "keep", "empty", "annotate", "evidence", "overrides")),
     (la.dedup, "max_pairs"), (la.overlap, "keep"), (la.Index.create, "permutations"), (la.Index.create, "sketcher"),
     (compare_texts, "threshold"),
 ]  # fmt: skip
@@ -165,7 +165,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         )
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "empty": "drop", "verify": "sketch", "work": "x",
-        "resume": True, "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "exclude": "b*", "format": "csv", "delimiter": ";",
+        "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "exclude": "b*", "format": "csv", "delimiter": ";",
         "query": "select", "encoding_errors": "replace", "unit": "char", "width": 9, "normalization": "NFKC", "fold_case": False, "tokenizer": str.split,
         "method": "simhash", "radius": 7, "permutations": 99, "bands": 9, "rows": 3, "max_bucket": 17, "seed": 5, "threads": 1,
         "memory": "1GB", "trust": ["x"], "max_pairs": 8, "evidence": "all", "max_document": "3MB", "on_error": "skip",
@@ -177,7 +177,7 @@ def test_every_argument_reaches_the_settings(monkeypatch):
     for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
         usual = vars(settings_of())
         for name in set(parameters(function)) - {"data"}:
-            given = {name: other[name]} | {"resume": {"work": "x"}}.get(name, {})
+            given = {name: other[name]}
             given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
             given |= {"max_document": 99} if name == "on_error" else {}
             given |= {"measure": "containment"} if name == "floor" else {}

@@ -27,7 +27,8 @@ _NARROW, _WIDEST = 40, 60  # columns of a name on a terminal, and of one anywher
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many groups to list.")
 @click.option("--min-size", type=click.IntRange(2), default=2, show_default=True, metavar="N",
               help="List only groups of at least N documents.")  # fmt: skip
-@click.option("--matrix", is_flag=True, help="List, in place of groups, how many documents of one source (dedup --source; "
+@click.option("--matrix", is_flag=True, help="List, in place of groups, how many documents of one source (dedup --set "
+              "source=COLUMN; "
               "default: the inputs) were removed for documents of another.")  # fmt: skip
 @options.as_json_lines
 def groups(job: str, top: int, min_size: int, matrix: bool, as_json: bool) -> None:

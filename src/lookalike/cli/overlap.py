@@ -113,7 +113,7 @@ def overlap(
     tell(f"  overlapping  {found['overlapping']:>12,}   ({what}, exact; {counted(found['matches'], 'pair')})")
     tell(f"  contaminated {found['contaminated_references']:>12,}   (reference documents that a document contains)")
     if found["skipped"]:
-        tell(f"  skipped      {found['skipped']:>12,}   (larger than --max-document: not compared, not written)")
+        tell(f"  skipped      {found['skipped']:>12,}   (larger than max_document: not compared, not written)")
     if missed:
         unit = {"char": "character"}.get(parameters["shingling"]["unit"], parameters["shingling"]["unit"])
         tell(

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
-    "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
-    "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
+    "near": "removed: a near-duplicate", "empty": "removed: it has no token (empty=drop)",
+    "skipped": "left out: it is larger than max_document, or cannot be read", "override": "removed by an override",
     "key": "removed: an earlier document has its key",
-    "spared": "kept by --at-most, though a near-duplicate",
+    "spared": "kept by at_most, though a near-duplicate",
 }  # fmt: skip
 
 

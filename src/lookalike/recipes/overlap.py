@@ -20,7 +20,7 @@ from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
 from ..settings.limits import check_on_error, limit_of
-from ..settings.option import check_values, front_door
+from ..settings.option import check_values, front_door, repeating
 from ..settings.options import OPENING
 from ..settings.overlap import OverlapOptions
 from ..settings.settings import available_threads
@@ -104,7 +104,7 @@ class OverlapSettings(OverlapOptions):
         said = {name: getattr(self, name) for name in names} | {"threshold": None if self.kind == "ngram" else self.least}
         more = {"against_text": self.fields[0] if len(self.fields) == 1 else self.fields or None, "min_tokens": self.shortest}
         return said | more | {"common": self.common, "shingling": self.shingling.to_dict()} | {
-            "against": [source.identity() for source in against]
+            "against": [source.identity() for source in against], "config": repeating(self),
         }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from ..inputs.read import Reading, check_documents, leaves_out
 from ..results.overlap import Corpus
 from ..results.repeats import Repeats
 from ..settings.limits import check_on_error, limit_of
-from ..settings.option import check_values, recorded
+from ..settings.option import check_values, recorded, repeating
 from ..settings.options import OPENING, InputOptions
 from ..settings.repeats import LinesOptions, PassagesOptions
 from ..settings.settings import available_threads
@@ -149,6 +149,6 @@ def find_repeats(
         found, repeated, bits = find(Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES)))
     n = found.corpus.n
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
-    said_of = recorded(replace(settings, id=id, progress=None))
+    said_of = {"parameters": recorded(replace(settings, id=id, progress=None)), "config": repeating(settings)}
     marks = steps.Marks(bits, found.starts)
     return Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputDataError
 from ..files.places import digest_of
 from ..formats.split import Split
 from ..results.tables import Tables
-from ..settings.option import entries
+from ..settings.option import KEY, PYTHON, Entry, entries
+from ..settings.overlap import OverlapOptions
 from ..settings.settings import Settings
 from .samples import MOST_TEXT, Pair, positions_of, short
 
 SHOWN = 40  # inputs that are listed
 NAMED = 20  # inputs that a command names
+QUOTES = ('"', "'", "[")  # with which values begin that are more than a word
 
 
 def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
@@ -38,29 +41,15 @@ def command_of(
     settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
 ) -> str:  # fmt: skip
     """Return the command that repeats a job; a call of Python where no command can."""
-    options = entries(Settings)
-    given = {
-        name: getattr(settings, name)
-        for name, entry in options.items()
-        if entry.option.repeats and getattr(settings, name) != (settings.usual_keep if name == "keep" else entry.default)
-    }
-    given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
-    if settings.permutations is not None:
-        given["permutations"] = settings.permutations
+    options, given = entries(type(settings)), settings.config()
     names = [short(identity["name"], 300) for identity in identities]
     references = dict.fromkeys(short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
     names[:n_references], n_references = references, len(references)  # saved sketches are named by their folder
     some = names[n_references : n_references + NAMED]
     more = len(names) - n_references - len(some)
     in_memory = any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities)
-    if settings.overrides is not None:
-        given["overrides"] = settings.overrides.name
-    if settings.ignore is not None:
-        given["ignore"] = settings.ignore.names or None
-        if settings.ignore.names is None:
-            del given["ignore"]
     unnamed = [name for name in ("overrides", "ignore") if given.get(name, "") is None]
-    if in_memory or unnamed or not all(options[name].option.help for name in given):
+    if in_memory or unnamed or any(options[name].option.place == PYTHON for name in given):
         data = "data" if in_memory else repr(some)
         words = [data, *(["against=references"] if n_references else [])]
         for name in unnamed:
@@ -68,9 +57,7 @@ def command_of(
             words.append(f"{name}={name}")
         words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
         return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
-    if "slices" in given:
-        given["slice"] = given.pop("slices")  # as the option is called
-    return _command(job, names, n_references, given)
+    return _command(job, names, n_references, given, options)
 
 
 def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
@@ -85,23 +72,22 @@ def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any
     if any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities):
         words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
         return f"lookalike.overlap({', '.join(words)})"
-    return _command("overlap", names, n_references, given)
+    return _command("overlap", names, n_references, given, entries(OverlapOptions))
 
 
-def _command(job: str, names: list[str], n_references: int, given: dict[str, Any]) -> str:
+def _command(job: str, names: list[str], n_references: int, given: dict[str, Any], options: Mapping[str, Entry]) -> str:
     """Return a command; of very many inputs it names some."""
     some = names[n_references : n_references + NAMED]
     words = ["lookalike", job, *some]
     for name in names[: min(n_references, NAMED)]:
         words += ["--against", name]
     for name, value in given.items():
-        option = "--" + name.replace("_", "-")
-        if name == "fold_case":
-            words.append("--keep-case")
-        elif isinstance(value, list | tuple):
-            words += [word for one in value for word in (option, one)]
-        else:
-            words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
+        for one in value if isinstance(value, list | tuple) else [value]:
+            text = f"{one:g}" if isinstance(one, float) else str(one).lower() if isinstance(one, bool) else str(one)
+            if options[name].option.place == KEY:
+                words += ["--set", f"{name}={json.dumps(text) if text[:1] in QUOTES else text}"]
+            else:
+                words += ["--" + name.replace("_", "-"), *([] if one is True else [text])]
     more = len(names) - n_references - len(some) + max(0, n_references - NAMED)
     return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")
 

@@ -235,7 +235,9 @@ class OverlapResult(Brief):
     def provenance(self) -> dict[str, Any]:
         """Version, parameters, inputs and counts, as written with every output."""
         inputs = [source.identity() for source in self._listed.documents.sources]
-        return {"lookalike": __version__, "parameters": self._parameters, "inputs": inputs, "summary": self.summary}
+        parameters = {name: value for name, value in self._parameters.items() if name != "config"}
+        said = {"parameters": parameters, "config": self._parameters["config"]}
+        return {"lookalike": __version__, **said, "inputs": inputs, "summary": self.summary}
 
     @property
     def _read(self) -> list[Split]:
@@ -311,7 +313,7 @@ class OverlapResult(Brief):
             found=lambda score: float(score >= threshold), sources=[*theirs.sources, *documents.sources],
             starts=np.concatenate([theirs.starts[:-1], n + documents.starts]), n_references=len(theirs.sources),
             readings=readings, shingling=Shingling(**shingling),
-            settings={name: value for name, value in parameters.items() if name != "against"},
+            settings={name: value for name, value in parameters.items() if name not in ("against", "config")},
             facts=[("documents", f"{s['documents']:,}"), ("reference documents", f"{s['references']:,}")],
             left_out=[
                 ("references without any token", s["empty_references"], "they match nothing"),

@@ -39,7 +39,7 @@ class Repeats:
     reading: Reading
     marks: Marks
     skipped: NDArray[np.bool_]
-    parameters: dict[str, Any]
+    settings: dict[str, Any]
     workspace: Workspace  # tables of an engine may be in its folder, which goes with it
 
     def slice(self, begin: int, end: int) -> pa.RecordBatch:

@@ -67,7 +67,7 @@ class RepeatsResult(Brief):
     def provenance(self) -> dict[str, Any]:
         """Version, parameters, inputs and counts, as written with every output."""
         inputs = [source.identity() for source in self._found.corpus.sources]
-        return {"lookalike": __version__, "parameters": self._found.parameters, "inputs": inputs, "summary": self.summary}
+        return {"lookalike": __version__, **self._found.settings, "inputs": inputs, "summary": self.summary}
 
     @cached_property
     def removed(self) -> pa.Table:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from .option import READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
+from .option import LINE, PYTHON, READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
 from .options import TextOptions
 
 
@@ -13,7 +13,7 @@ class OverlapOptions(TextOptions):
 
     against: Annotated[Any, Option(
         doc="The reference documents, like the data; they are held in memory as shingles, while the data are read once.",
-        group=READ, range="like data", repeats=False,
+        group=READ, range="like data", repeats=False, place=PYTHON,
     )] = field(repr=False, compare=False)  # fmt: skip
     against_text: Annotated[Words, Option(
         doc="Column or field of ``against`` that holds the text; default: ``text``. Of several, such as "
@@ -21,18 +21,18 @@ class OverlapOptions(TextOptions):
         "looked for in the documents that match.",
         help="Column or field of the other corpus that holds the text. Repeated, the first one decides what matches, and the "
         "others (strings, lists of strings) are looked for in the documents that match.  [default: as --text]",
-        group=READ, metavar="COLUMN", repeated=True,
+        group=READ, metavar="COLUMN", repeated=True, place=LINE,
     )] = None  # fmt: skip
     against_id: Annotated[MaybeWord, Option(
         doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a "
         "list of texts, text files). The empty string means none: reference documents are then named by file and row.",
         help="Column or field of the other corpus that holds a unique id, '' for none.  [default: as --id]", group=READ,
-        metavar="COLUMN",
+        metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     benchmark: Annotated[MaybeWord, Option(
         doc="Column or field of ``against`` that says which benchmark an item is of; default: each input is one.",
         help="Column or field of the other corpus that names the benchmark of an item.  [default: each file is one]",
-        group=READ, metavar="COLUMN",
+        group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     measure: Annotated[Word, Option(
         doc="What matches. Containment: the share of the reference document's (or passage's) shingles that the document has, "
@@ -41,12 +41,11 @@ class OverlapOptions(TextOptions):
         "13 tokens in a row in common.",
         help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided by the "
         "shingles in the union; ngram:N, such as ngram:13: N words in a row in common.",
-        range='"containment", "resemblance" or "ngram:N"', metavar="NAME",
+        range='"containment", "resemblance" or "ngram:N"', metavar="NAME", place=LINE,
     )] = "containment"  # fmt: skip
     threshold: Annotated[MaybeNumber, Option(
-        doc="The least containment, or resemblance; default: 0.8.",
-        help="Minimum of the measure, if that is containment or resemblance.  [default: 0.8]", range="float in (0, 1]",
-        spelled=("-t", "--threshold"),
+        doc="Minimum of the measure, if that is containment or resemblance; default: 0.8.",
+        place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"),
     )] = None  # fmt: skip
     min_tokens: Annotated[MaybeWhole, Option(
         doc="Reference documents of fewer tokens are too short to judge. Those shorter than a shingle are looked for as a "
@@ -54,16 +53,16 @@ class OverlapOptions(TextOptions):
         "resemblance, 1.",
         help="Documents of the other corpus with fewer words are too short to judge.  [default: 4, or --width if that is "
         "less; --width for other units; 1 for resemblance]",
-        least=1, metavar="N",
+        least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(
         doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence. "
         "Default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
         help="A shingle that more than N documents have, apart from longer matches, is a common phrase, and no evidence.  "
         "[default: 10, or a thousandth of the documents if that is more]",
-        least=1, metavar="N",
+        least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     passage: Annotated[MaybeWhole, Option(
         doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
-        help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N",
+        help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from .option import Flag, MaybeWhole, Option, Whole, Word
+from .option import LINE, Flag, MaybeWhole, Option, Whole, Word
 from .options import InputOptions
 
 
@@ -14,17 +14,17 @@ class LinesOptions(InputOptions):
     unit: Annotated[Word, Option(
         doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank.',
         help="line: what ends with a line feed; paragraph: lines in a row that are not blank.",
-        choices=("line", "paragraph"), recorded="always",
+        choices=("line", "paragraph"), recorded="always", place=LINE,
     )] = "line"  # fmt: skip
     min_words: Annotated[Whole, Option(
-        doc="Lines, or paragraphs, of fewer words are neither compared nor removed. Words are those of ``Shingling``.",
-        help="Leave alone lines, or paragraphs, of fewer words.", least=1, recorded="always", metavar="N",
+        doc="Leave alone lines, or paragraphs, of fewer words: neither compared nor removed. Words are those of ``Shingling``.",
+        place=LINE, least=1, recorded="always", metavar="N",
     )] = 5  # fmt: skip
     drop_over: Annotated[MaybeWhole, Option(
         doc="Remove all occurrences of what occurs more often than this, and keep all of the rest. Default: of each line keep "
         "the first occurrence in input order, and remove later ones, in the same document too.",
         help="Remove all occurrences of what occurs more than N times, and keep all of the rest.  [default: keep the first "
-        "occurrence, remove later ones]", least=1, recorded="always", metavar="N",
+        "occurrence, remove later ones]", least=1, recorded="always", metavar="N", place=LINE,
     )] = None  # fmt: skip
 
 
@@ -34,13 +34,11 @@ class PassagesOptions(InputOptions):
 
     length: Annotated[Whole, Option(
         doc="Words of the shortest passage that is removed. Words are those of ``Shingling``.",
-        help="Words of the shortest passage that is removed.", least=1, most=1 << 20, recorded="always", metavar="N",
+        place=LINE, least=1, most=1 << 20, recorded="always", metavar="N",
     )] = 50  # fmt: skip
     normalization: Annotated[Word, Option(
-        doc="Unicode normal form of words before they are compared.",
-        help="Unicode normal form of words before they are compared.", choices=("NFC", "none"), recorded="always",
+        doc="Unicode normal form of words before they are compared.", choices=("NFC", "none"), recorded="always",
     )] = "NFC"  # fmt: skip
     fold_case: Annotated[Flag, Option(
-        doc="Whether letter case is ignored.", help="Ignore or respect letter case.", spelled=("--fold-case/--keep-case",),
-        recorded="always",
+        doc="Whether letter case is ignored.", recorded="always",
     )] = True  # fmt: skip

@@ -125,7 +125,7 @@ class ClusterForesight:
             f"  tasks: {self.reading_tasks:,} read, {self.partitions:,} take each shuffle; each needs a core, "
             f"{_size(self.task_memory)} for Python (--memory (memory=)) and {_size(HEAP_PER_CORE)} for the JVM",
             f"  processor time: about {self.cpu_seconds / 3600:,.2f} core-hours; {counted(self.cores, 'core')} for an hour:",
-            *(f"    --conf {name}={value}" for name, value in self.configuration.items()),
+            *(f"    --set conf={name}={value}" for name, value in self.configuration.items()),
             "  (Python's memory is outside the JVM's heap, hence memoryOverhead; spark.executor.pyspark.memory would limit",
             "  address space, which mapped files take too)",
             f"  assumed: {self.duplicates:.0%} of documents have a near-duplicate, {self.family:g} resemble",
