@@ -30,7 +30,7 @@ def in_force(captured, *words):
 
 def test_what_goes_before_what(corpus, capsys):
     (corpus / "lookalike.toml").write_text(
-        "threshold = 0.5\n[dedup]\nrecall = 0.9\n[preset.own]\nthreshold = 0.4\nmax_bucket = 7\nwidth = 2\n"
+        "threshold = 0.5\nrecall = 0.9\n[preset.own]\nthreshold = 0.4\nmax_bucket = 7\nwidth = 2\n"
     )
     layers = [
         [], ["--preset", "own"], ["--set", "threshold=0.6"], ["--set", "threshold=0.6", "-t", "0.7"],
@@ -42,7 +42,7 @@ def test_what_goes_before_what(corpus, capsys):
         128,
         128,
     ]
-    assert found[1]["width"] == 2 and found[0]["recall"] == 0.9 and in_force(capsys, "pairs")["recall"] == 0.99
+    assert found[1]["width"] == 2 and in_force(capsys, "pairs")["recall"] == 0.9
     assert "threshold" not in in_force(capsys, "lines"), "a key of other commands"
     (corpus / "other.toml").write_text("")
     assert in_force(capsys, "dedup", "--config", "other.toml")["threshold"] == 0.8
@@ -70,21 +70,20 @@ def test_what_is_in_force_can_be_given_back(corpus, capsys, command):
 
 BAD = [
     ("max_buckt = 5", "lookalike.toml: 'max_buckt' is no key; did you mean 'max_bucket'?"),
-    ("max_bucket = 5.5", "lookalike.toml: max_bucket must be an integer; got 5.5"),
-    ("max_bucket = true", "lookalike.toml: max_bucket must be an integer; got True"),
+    ("max_bucket = 5.5", "lookalike.toml: max_bucket must be of the type integer; got 5.5"),
+    ("max_bucket = true", "lookalike.toml: max_bucket must be of the type integer; got True"),
     ("max_bucket = 1", "lookalike.toml: max_bucket: 1 is not in the range x>=2"),
-    ("fold_case = 'no'", "lookalike.toml: fold_case must be true or false; got 'no'"),
-    ("threshold = '0.8'", "lookalike.toml: threshold must be a number; got '0.8'"),
-    ("source = ['a']", "lookalike.toml: source must be a string; got ['a']"),
-    ("exclude = ['a', 5]", "lookalike.toml: exclude must be a string or a list of these; got ['a', 5]"),
+    ("fold_case = 'no'", "lookalike.toml: fold_case must be of the type boolean; got 'no'"),
+    ("threshold = '0.8'", "lookalike.toml: threshold must be of the type float; got '0.8'"),
+    ("source = ['a']", "lookalike.toml: source must be of the type text; got ['a']"),
+    ("exclude = ['a', 5]", "lookalike.toml: exclude must be of the type text or a list of such; got ['a', 5]"),
     (
-        "[dedup]\nverify = 'exat'",
-        "lookalike.toml: [dedup]: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?",
+        "verify = 'exat'",
+        "lookalike.toml: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?",
     ),
-    ("[dedup]\nmin_words = 5", "lookalike.toml: [dedup]: 'min_words' is no key"),
-    ("[dedpu]\nseed = 5", "lookalike.toml: no section is called 'dedpu'; did you mean 'dedup'?"),
-    ("preset = 'wob'", "lookalike.toml: no preset 'wob'; there are web, prose, code, records; did you mean 'web'?"),
-    ("threshold = ", "lookalike.toml: no TOML: "),
+    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is no key"),
+    ("preset = 'wob'", "lookalike.toml: preset must be one of web, prose, code, records; got 'wob'; did you mean 'web'?"),
+    ("threshold = ", "lookalike.toml: neither TOML nor"),
 ]
 
 
@@ -96,13 +95,13 @@ def test_mistakes_in_a_file_are_named(corpus, capsys, text, said):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["--set", "max_bucket"], "--set takes KEY=VALUE, such as max_bucket=256; got 'max_bucket'"),
+    (["--set", "max_bucket"], "--set: it takes KEY=VALUE; got 'max_bucket'"),
     (["--set", "max_buckets=5"], "--set: 'max_buckets' is no key; did you mean 'max_bucket'?"),
-    (["--set", "floor=high"], "--set: floor must be a number; got 'high'"),
+    (["--set", "floor=high"], "--set: floor must be of the type float; got 'high'"),
     (["--max-bucket", "5"], "--max-bucket is not an option, but a key: --set max_bucket=VALUE"),
     (["--config", "none.toml"], "none.toml: settings cannot be read: No such file or directory"),
-    (["--config", "in.jsonl"], "in.jsonl: no TOML: "),
-    (["--config", "some.json"], "some.json: no record of a job that can be repeated"),
+    (["--config", "in.jsonl"], "in.jsonl: neither TOML nor"),
+    (["--config", "some.json"], "some.json: neither TOML nor"),
 ])  # fmt: skip
 def test_mistakes_on_the_command_line_are_named(corpus, capsys, words, said):
     (corpus / "some.json").write_text("[1]")
@@ -126,14 +125,6 @@ def test_a_job_is_repeated_by_its_record(corpus, capsys, words):
     assert run(capsys, words[0], "in.jsonl", *more, "-o", again, "--config", record, "--quiet") == (0, "", "")
     said, repeated = (json.loads((corpus / f"{name}_lookalike.json").read_text()) for name in (first, again))
     assert (corpus / again).read_bytes() == (corpus / first).read_bytes() and said["parameters"] == repeated["parameters"]
-
-
-def test_settings_of_python_are_no_file(corpus, capsys):
-    (corpus / "some.json").write_text('{"config": {"overrides": null}}')
-    code, _, err = run(capsys, "dedup", "in.jsonl", "--config", "some.json")
-    assert code == 2 and "the job cannot be repeated by a command: its overrides was a value of Python" in err
-    (corpus / "some.json").write_text('{"config": {"tokenizer": "split"}}')
-    assert "'tokenizer' is no key" in run(capsys, "dedup", "in.jsonl", "--config", "some.json")[2]
 
 
 def test_help_is_short_and_says_where_more_is(capsys, monkeypatch):

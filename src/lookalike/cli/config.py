@@ -6,6 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,96 +21,62 @@ PRESETS: dict[str, dict[str, Any]] = {
     "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
 }  # fmt: skip
 """What suits a kind of text, as files of settings can say it too, in sections such as [preset.contracts]."""
-_OF_A_RUN = {"config", "set", "print_config", "force", "quiet", "as_json", "help"}
-_PLACES = {"against", "output", "removed", "report", "save", "save_sketches", "matches", "listed"}  # inputs and outputs
+_OF_A_RUN = {"config", "set", "print_config", "force", "quiet", "as_json"}
+_PLACES = {"against", "output", "removed", "report", "save", "save_sketches", "matches", "listed", "preset"}
 _MIXED = {"memory", "max_document", "seed", "fail_if_removed"}  # numbers, or words
+_TYPES = {"boolean": bool, "integer": int, "integer range": int, "float": (int, float), "float range": (int, float)}
 
 
 def options_of(command: click.Command) -> dict[str, click.Option]:
-    """Return the options of a command that a file can set."""
-    return {str(one.name): one for one in command.params if isinstance(one, click.Option) and one.name not in _OF_A_RUN}
+    """Return the options and keys of a command that a file can set."""
+    found = {str(one.name): one for one in command.params if isinstance(one, click.Option) and hasattr(one, "key")}
+    return {name: one for name, one in found.items() if name not in _OF_A_RUN}
 
 
 def commands_of(command: click.Command) -> Iterator[click.Command]:
     """Yield a command, or all commands of a group."""
     for one in command.commands.values() if isinstance(command, click.Group) else ():
         yield from commands_of(one)
-    if not isinstance(command, click.Group):
-        yield command
+    yield command
 
 
 def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what holds where no option is given: what --set says, before the file, before the preset."""
-    options, found = options_of(ctx.command), given.get("config")
-    file = found or (FILE if os.path.lexists(FILE) else None)
+    options, named = options_of(ctx.command), given.get("config")
+    file = named or (FILE if os.path.lexists(FILE) else None)
     held = {} if file is None else _read(file)
     presets = PRESETS | (held.pop("preset") if isinstance(held.get("preset"), dict) else {})
-    values = {} if file is None else _of_file(ctx, file, held, options)
-    if values and found is None and not given.get("quiet"):
-        say(f"from {FILE}: {', '.join(values)}", err=True)
-    values |= _of_line(given.get("set") or (), options)
-    where, name = ("--preset", given["preset"]) if given.get("preset") else values.pop("preset", ("", None))
-    if name is not None and "preset" in options:
-        if name not in presets:
-            raise ParameterError(f"{where}: no preset {name!r}; there are {', '.join(presets)}{meant(str(name), presets)}")
-        place = f"[preset.{name}]"
-        values = _known(place, presets[name], options, _everywhere(ctx)) | values
+    used = [name for name in held if name in options]
+    if used and named is None and not given.get("quiet"):
+        say(f"from {FILE}: {', '.join(used)}", err=True)
+    values = {name: (str(file), value) for name, value in held.items()} | _of_line(given.get("set") or (), options)
+    where, preset = values.pop("preset", ("", None))
+    where, preset = ("--preset", given["preset"]) if given.get("preset") else (where, preset)
+    if preset is not None and "preset" in options:
+        if preset not in presets:
+            raise ParameterError(
+                f"{where}: preset must be one of {', '.join(presets)}; got {preset!r}{meant(str(preset), presets)}"
+            )
+        values = {name: (f"[preset.{preset}]", value) for name, value in presets[preset].items()} | values
+    known = {name for command in commands_of(ctx.find_root().command) for name in options_of(command)}
     for name, (where, value) in values.items():
-        _check(ctx, options[name], where, value)
-    return {name: value if not options[name].multiple else _listed(value) for name, (_, value) in values.items()}
+        if name not in known:
+            raise ParameterError(f"{where}: {name!r} is no key{meant(name, known)}")
+        if name in options and name not in given:
+            _check(ctx, options[name], where, value)
+    found = {name: value for name, (_, value) in values.items() if name in options}
+    return {name: _listed(value) if options[name].multiple else value for name, value in found.items()}
 
 
 def _read(file: str) -> dict[str, Any]:
     """Return the settings in a file; of the record of a job (JSON), those with which it can be repeated."""
     try:
-        with open(file, "rb") as stream:
-            text = stream.read().decode()
+        text = Path(file).read_text("utf-8")
+        return dict(json.loads(text)["config"]) if file.endswith(".json") else tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{file}: settings cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ParameterError(f"{file}: settings cannot be read: invalid UTF-8 at byte {error.start}") from None
-    try:
-        if not file.endswith(".json"):
-            return tomllib.loads(text)
-        config = json.loads(text)["config"]
-        unnamed = [name for name, value in config.items() if value is None]
-    except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"{file}: no TOML: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ParameterError(f"{file}: no record of a job that can be repeated") from None
-    if unnamed:
-        raise ParameterError(f"{file}: the job cannot be repeated by a command: its {unnamed[0]} was a value of Python")
-    return dict(config)
-
-
-def _of_file(
-    ctx: click.Context, file: str, held: Mapping[str, Any], options: Mapping[str, click.Option]
-) -> dict[str, tuple[str, Any]]:  # fmt: skip
-    """Return what a file says for a command: its keys and, before these, those of the section of the command."""
-    place, group, values, known = file, ctx.find_root().command, dict[str, tuple[str, Any]](), _everywhere(ctx)
-    for word in [*ctx.command_path.split()[1:], ""]:
-        sections = group.commands if isinstance(group, click.Group) else {}
-        names = {name: value for name, value in held.items() if not isinstance(value, dict)}
-        for name in held.keys() - names.keys() - sections.keys():
-            raise ParameterError(f"{place}: no section is called {name!r}{meant(name, ['preset', *sections])}")
-        values |= _known(place, names, options, known if sections else options)
-        if word:
-            held, group, place = held.get(word, {}), sections.get(word, group), f"{place}: [{word}]"
-    return values
-
-
-def _everywhere(ctx: click.Context) -> set[str]:
-    return {name for command in commands_of(ctx.find_root().command) for name in options_of(command)}
-
-
-def _known(
-    place: str, names: Mapping[str, Any], options: Mapping[str, click.Option], known: Iterable[str]
-) -> dict[str, tuple[str, Any]]:  # fmt: skip
-    """Return the keys that a command has, each with its place; refuse those that none has."""
-    for name in names:
-        if name not in known:
-            raise ParameterError(f"{place}: {name!r} is no key{meant(name, known)}")
-    return {name: (place, value) for name, value in names.items() if name in options}
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise ParameterError(f"{file}: neither TOML nor the record of a job, which is JSON: {error}") from None
 
 
 def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[str, tuple[str, Any]]:
@@ -117,10 +84,9 @@ def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[
     values: dict[str, tuple[str, Any]] = {}
     for one in given:
         name, equals, text = one.partition("=")
-        name = name.strip()
-        if not equals:
-            raise ParameterError(f"--set takes KEY=VALUE, such as max_bucket=256; got {one!r}")
-        _known("--set", {name: text}, options, options)
+        if not equals or name not in options:
+            what = f"{name!r} is no key{meant(name, options)}" if equals else f"it takes KEY=VALUE; got {one!r}"
+            raise ParameterError(f"--set: {what}")
         option, value = options[name], _value(text)
         if not _fits(option, value) and _fits(option, text):
             value = text
@@ -143,28 +109,17 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _expected(option: click.Option) -> tuple[tuple[type, ...], str]:
-    """Return the types of an option's values, and what a message calls them."""
-    if option.is_flag:
-        return (bool,), "true or false"
-    if option.name in _MIXED:
-        return (int, float, str), "a number or a string"
-    if isinstance(option.type, click.types.IntParamType):
-        return (int,), "an integer"
-    return ((int, float), "a number") if isinstance(option.type, click.types.FloatParamType) else ((str,), "a string")
-
-
 def _fits(option: click.Option, value: Any) -> bool:
-    types, _ = _expected(option)
+    types: Any = (int, float, str) if option.name in _MIXED else _TYPES.get(option.type.name, str)
     several = _listed(value) if option.multiple else [value]
-    return all(isinstance(one, types) and isinstance(one, bool) == (types == (bool,)) for one in several)
+    return all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several)
 
 
 def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> None:
     """Refuse a value of a wrong type, or that is no choice, with its place."""
     if not _fits(option, value):
-        several = " or a list of these" if option.multiple else ""
-        raise ParameterError(f"{where}: {option.name} must be {_expected(option)[1]}{several}; got {value!r:.60}")
+        kind = option.type.name.removesuffix(" range") + " or a list of such" * option.multiple
+        raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}")
     try:
         option.type_cast_value(ctx, _listed(value) if option.multiple else value)
     except click.BadParameter as error:
@@ -175,23 +130,10 @@ def in_force(ctx: click.Context, given: Mapping[str, Any]) -> str:
     """Return what is in force, but for inputs and outputs, as a file that says the same; what has no value is described."""
     lines = []
     for name, option in options_of(ctx.command).items():
-        value, _ = option.consume_value(ctx, given)
-        value = option.process_value(ctx, value)
-        if option.multiple and isinstance(value, str):
-            value = (value,)
-        if name not in _PLACES | {"preset"}:
-            said = f"# {name} =" if value in (None, ()) else f"{name} = {toml(value)}"
-            lines += ["", f"# {option.help or name}", said]
-    return "\n".join(lines[1:])
-
-
-def toml(value: Any) -> str:
-    """Return a value in the syntax of TOML."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case list() | tuple():
-            return f"[{', '.join(map(toml, value))}]"
-    return str(value)
+        if name not in _PLACES:
+            raw, _ = option.consume_value(ctx, given)
+            value = option.process_value(ctx, raw)
+            value = raw if name in _MIXED else _listed(value) if option.multiple and isinstance(value, str) else value
+            said = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML is, too
+            lines += [f"# {option.help}", f"{name} = {said}\n" if value not in (None, ()) else f"# {name} =\n"]
+    return "\n".join(lines)

@@ -169,7 +169,7 @@ def dedup(
                     raise
 
             more = ["--seen", seen] if seen else []
-            command = partial(repeated, result.settings, against, inputs, more=more)
+            command = partial(repeated, "dedup", result.settings.config(), against, inputs, more)
             return outputs.write(result, command, said, leaves, guard, together)
 
         write() if seeing is None else seeing.publish(result, write, leaves)

@@ -142,10 +142,9 @@ def add(
     from ..engines.memory import BYTES_PER_ENTRY, Memory
     from ..files.urls import is_url
     from ..inputs.read import BATCH_BYTES
-    from ..settings.limits import check_on_error, limit_of
+    from ..settings.limits import limit_of
     from ..wording import counted
 
-    check_on_error(on_error)
     cap = Memory.wanted(memory)
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..files.publication import Publication
     from ..formats.split import Split
     from ..results.result import Result
-    from ..settings.settings import Settings
     from ..values import Int64Array
 
 
@@ -74,7 +73,7 @@ def check_page(report: str | None) -> None:
 
 
 def repeated(
-    settings: Settings, against: Sequence[str], inputs: Sequence[str], job: str = "dedup", more: Sequence[str] = ()
+    job: str, config: Mapping[str, Any], against: Sequence[str], inputs: Sequence[str], more: Sequence[str] = ()
 ) -> str:
     """Return the command that repeats a job, with inputs as they were named (folders, globs, "-") and more options."""
     import shlex
@@ -82,7 +81,7 @@ def repeated(
     from ..files.names import shown
     from ..report.inputs import command_of
 
-    command = command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
+    command = command_of(job, config, [{"name": shown(name)} for name in (*against, *inputs)], len(against))
     before, comment, rest = command.partition("  # and ")
     return " ".join([before, *map(shlex.quote, more)]) + comment + rest
 

@@ -55,7 +55,7 @@ def overlap(
     from ..recipes.overlap import overlap as run
     from ..settings.limits import limit_of
     from ..wording import counted
-    from .outputs import check_page
+    from .outputs import check_page, repeated
     from .progress import note_skipped, progress
 
     if annotate and output is None:
@@ -82,8 +82,6 @@ def overlap(
     if output is not None:
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if report is not None:
-        from ..files.names import shown
-        from ..report.inputs import overlap_command
         from ..report.page import check_report
 
         check_report(report, [*sources, *references], force)
@@ -91,8 +89,7 @@ def overlap(
     with progress(quiet) as said:
         result = run(sources, against=references, progress=said, **given)
         if report is not None:
-            named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = overlap_command(result.provenance["parameters"], named, len(against))
+            again = repeated("overlap", result.provenance["config"], against, inputs)
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             result.write(output, annotate=annotate, mask=mask, force=force)

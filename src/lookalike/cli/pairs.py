@@ -66,7 +66,7 @@ def pairs(
         result = find_pairs(sources, settings)
         if report is not None:
             said("writing the report", 0)
-            again = repeated(settings, against, inputs, "pairs")
+            again = repeated("pairs", settings.config(), against, inputs)
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             said("writing", 0)

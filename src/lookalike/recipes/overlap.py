@@ -19,7 +19,7 @@ from ..formats.split import Names, Split
 from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.overlap import Corpus, Matches, OverlapResult, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
-from ..settings.limits import check_on_error, limit_of
+from ..settings.limits import limit_of
 from ..settings.option import check_values, front_door, repeating
 from ..settings.options import OPENING
 from ..settings.overlap import OverlapOptions
@@ -59,7 +59,6 @@ class OverlapSettings(OverlapOptions):
             raise ParameterError(f"against_text must be a str or a list of str; got {self.against_text!r:.60}")
         if len(set(self.fields)) < len(self.fields):
             raise ParameterError(f"against_text names a field twice: {', '.join(self.fields)}")
-        check_on_error(self.on_error)
 
     @cached_property
     def kind(self) -> str:

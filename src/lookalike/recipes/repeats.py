@@ -20,7 +20,7 @@ from ..formats.split import Split
 from ..inputs.read import Reading, check_documents, leaves_out
 from ..results.overlap import Corpus
 from ..results.repeats import Repeats
-from ..settings.limits import check_on_error, limit_of
+from ..settings.limits import limit_of
 from ..settings.option import check_values, recorded, repeating
 from ..settings.options import OPENING, InputOptions
 from ..settings.repeats import LinesOptions, PassagesOptions
@@ -47,7 +47,6 @@ def check_inputs(settings: InputOptions) -> None:
     """Check the parameters that all such jobs take."""
     check_values(settings)
     check_one_column(settings.text, "removing what is repeated")
-    check_on_error(settings.on_error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from ..errors import InputDataError
 from ..files.places import digest_of
 from ..formats.split import Split
 from ..results.tables import Tables
-from ..settings.option import KEY, PYTHON, Entry, entries
+from ..settings.option import LINE, PYTHON, entries
 from ..settings.overlap import OverlapOptions
-from ..settings.settings import Settings
+from ..settings.settings import PairSettings, Settings
 from .samples import MOST_TEXT, Pair, positions_of, short
 
 SHOWN = 40  # inputs that are listed
@@ -37,58 +37,27 @@ def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_re
     return found
 
 
-def command_of(
-    settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
-) -> str:  # fmt: skip
-    """Return the command that repeats a job; a call of Python where no command can."""
-    options, given = entries(type(settings)), settings.config()
-    names = [short(identity["name"], 300) for identity in identities]
-    references = dict.fromkeys(short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
-    names[:n_references], n_references = references, len(references)  # saved sketches are named by their folder
-    some = names[n_references : n_references + NAMED]
-    more = len(names) - n_references - len(some)
+def command_of(job: str, config: Mapping[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
+    """Return the command that repeats a job with its settings; of very many inputs it names some. A call where none can."""
+    options = entries(OverlapOptions if job == "overlap" else PairSettings if job == "pairs" else Settings)
+    names = [short(identity["name"], 300) for identity in identities[n_references:]]
+    saved = (short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
+    references = list(dict.fromkeys(saved))[:NAMED]  # saved sketches are named by their folder
+    more = max(0, len(names) - NAMED)
     in_memory = any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities)
-    unnamed = [name for name in ("overrides", "ignore") if given.get(name, "") is None]
-    if in_memory or unnamed or any(options[name].option.place == PYTHON for name in given):
-        data = "data" if in_memory else repr(some)
-        words = [data, *(["against=references"] if n_references else [])]
-        for name in unnamed:
-            del given[name]
-            words.append(f"{name}={name}")
-        words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
+    if in_memory or None in config.values() or any(options[name].option.place == PYTHON for name in config):
+        words = ["data" if in_memory else repr(names[:NAMED]), *(["against=references"] if n_references else [])]
+        for name, value in config.items():
+            words.append(f"{name}={name if value is None else getattr(value, '__name__', None) or repr(value)}")
         return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
-    return _command(job, names, n_references, given, options)
-
-
-def overlap_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
-    """Return the command that repeats an overlap, from its parameters; a call of Python where no command can."""
-    given = {**settings, **settings["shingling"]}
-    if given["threshold"] is None:
-        del given["width"]  # n-grams say it
-    known = ("measure", "threshold", "passage", "text", "id", "against_text", "against_id", "benchmark", "min_tokens", "common",
-             "encoding_errors", "unit", "width", "normalization", "fold_case")  # fmt: skip
-    given = {name: given[name] for name in known if given.get(name) is not None and (name != "fold_case" or not given[name])}
-    names = [short(identity["name"], 300) for identity in identities]
-    if any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities):
-        words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
-        return f"lookalike.overlap({', '.join(words)})"
-    return _command("overlap", names, n_references, given, entries(OverlapOptions))
-
-
-def _command(job: str, names: list[str], n_references: int, given: dict[str, Any], options: Mapping[str, Entry]) -> str:
-    """Return a command; of very many inputs it names some."""
-    some = names[n_references : n_references + NAMED]
-    words = ["lookalike", job, *some]
-    for name in names[: min(n_references, NAMED)]:
-        words += ["--against", name]
-    for name, value in given.items():
+    words = ["lookalike", job, *names[:NAMED], *(word for name in references for word in ("--against", name))]
+    for name, value in config.items():
         for one in value if isinstance(value, list | tuple) else [value]:
-            text = f"{one:g}" if isinstance(one, float) else str(one).lower() if isinstance(one, bool) else str(one)
-            if options[name].option.place == KEY:
-                words += ["--set", f"{name}={json.dumps(text) if text[:1] in QUOTES else text}"]
+            text = one if isinstance(one, str) else json.dumps(one)
+            if options[name].option.place == LINE and not isinstance(one, bool):
+                words += ["--" + name.replace("_", "-"), text]
             else:
-                words += ["--" + name.replace("_", "-"), *([] if one is True else [text])]
-    more = len(names) - n_references - len(some) + max(0, n_references - NAMED)
+                words += ["--set", f"{name}={json.dumps(text) if text[:1] in QUOTES else text}"]
     return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")
 
 

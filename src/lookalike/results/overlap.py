@@ -321,6 +321,6 @@ class OverlapResult(Brief):
                 ("references of common phrases", s["common_references"], "all their shingles are in many other documents"),
                 ("documents left out", s["skipped"], "too large or unreadable: neither compared nor written"),
             ],
-            chosen=None, seconds={}, benchmarks=self.by_benchmark.to_pylist(),
+            config=parameters["config"], seconds={}, benchmarks=self.by_benchmark.to_pylist(),
             warnings=["References were cut into passages; the texts are shown as a whole."] if passages else [],
         )  # fmt: skip

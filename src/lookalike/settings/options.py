@@ -66,8 +66,7 @@ class InputOptions:
         group=READ, repeated=True,
     )] = None  # fmt: skip
     format: Annotated[MaybeWord, Option(
-        doc="Overrides the suffix of a file.",
-        help="Format of the inputs, whatever their suffix, such as jsonl, or delta:12; needed for standard input.",
+        doc='Format of the inputs, whatever their suffix, such as "jsonl", or "delta:12"; needed for standard input.',
         group=READ, place=LINE,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
@@ -103,9 +102,10 @@ class InputOptions:
         group=RUN, place=LINE, least=1, repeats=False,
     )] = None  # fmt: skip
     memory: Annotated[Size, Option(
-        doc='Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit '
-        "goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by default 1500 MB.",
-        help="Memory limit for the whole process, such as 4GB.  [default: 60% of the free memory]",
+        doc='Memory limit for the whole process, such as "4GB" or a number of bytes; default: 60% of the free memory. '
+        'What does not '
+        "fit goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by "
+        "default 1500 MB.",
         group=RUN, metavar="SIZE", repeats=False, place=LINE,
     )] = None  # fmt: skip
     progress: Annotated[Callable[[str, int], None] | bool | None, Option(
@@ -121,9 +121,8 @@ class TextOptions(InputOptions):
     """What jobs take that compare shingles."""
 
     unit: Annotated[Word, Option(
-        doc="What shingles are made of: see ``Shingling``, as for the next four.",
-        help="What a shingle is made of: --width tokens of this kind in a row.", place=LINE,
-        offered=("word", "char", "byte", "line"), sketched=True,
+        doc="What shingles are made of: ``width`` tokens of this kind in a row. See ``Shingling``, as for the next four.",
+        place=LINE, offered=("word", "char", "byte", "line"), sketched=True,
     )] = "word"  # fmt: skip
     width: Annotated[MaybeWhole, Option(
         doc="Tokens per shingle; default: 5 words, 5 characters, 8 bytes, 1 line.", place=LINE, sketched=True,
@@ -258,7 +257,6 @@ class DedupOptions:
     key: Annotated[Words, Option(
         doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
         "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
-        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts.",
         place=LINE, metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
@@ -271,11 +269,10 @@ class DedupOptions:
         choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
-        doc='Documents to keep or to remove, whatever the job finds: JSON lines of ``id``, ``action`` ("keep" or "remove") '
-        "and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. A report exports "
-        "them. One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References cannot "
-        "be overridden.",
-        help="Documents to keep or to remove whatever the job finds, as a report exports them.",
+        doc="Documents to keep or to remove whatever the job finds, as a report exports them. JSON lines of ``id``, ``action`` "
+        '("keep" or "remove") and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. '
+        "One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References "
+        "cannot be overridden.",
         place=LINE, range="path or list of dict", metavar="FILE.jsonl",
     )] = None  # fmt: skip
     annotate: Annotated[Flag, Option(

@@ -19,28 +19,24 @@ class OverlapOptions(TextOptions):
         doc="Column or field of ``against`` that holds the text; default: ``text``. Of several, such as "
         '``["question", "choices", "answer"]``, the first decides what matches; the others, strings or lists of strings, are '
         "looked for in the documents that match.",
-        help="Column or field of the other corpus that holds the text. Repeated, the first one decides what matches, and the "
-        "others (strings, lists of strings) are looked for in the documents that match.  [default: as --text]",
         group=READ, metavar="COLUMN", repeated=True, place=LINE,
     )] = None  # fmt: skip
     against_id: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a "
-        "list of texts, text files). The empty string means none: reference documents are then named by file and row.",
-        help="Column or field of the other corpus that holds a unique id, '' for none.  [default: as --id]", group=READ,
-        metavar="COLUMN", place=LINE,
+        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no "
+        "columns. The "
+        "empty string means none: reference documents are then named by file and row.",
+        group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     benchmark: Annotated[MaybeWord, Option(
         doc="Column or field of ``against`` that says which benchmark an item is of; default: each input is one.",
-        help="Column or field of the other corpus that names the benchmark of an item.  [default: each file is one]",
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     measure: Annotated[Word, Option(
-        doc="What matches. Containment: the share of the reference document's (or passage's) shingles that the document has, "
+        doc="What matches: containment, resemblance, or ngram:N (N tokens in a row in common, such as ngram:13). "
+        "Containment: the "
+        "share of the reference document's (or passage's) shingles that the document has, "
         "too, reaches the threshold, so that a test question inside a long page is found. Resemblance, the number of shingles "
-        "in common divided by the number in the union, finds only documents of about the same length. \"ngram:13\": they have "
-        "13 tokens in a row in common.",
-        help="containment: shared shingles divided by the shingles of the other corpus's document; resemblance: divided by the "
-        "shingles in the union; ngram:N, such as ngram:13: N words in a row in common.",
+        "in common divided by the number in the union, finds only documents of about the same length.",
         range='"containment", "resemblance" or "ngram:N"', metavar="NAME", place=LINE,
     )] = "containment"  # fmt: skip
     threshold: Annotated[MaybeNumber, Option(
@@ -51,18 +47,14 @@ class OverlapOptions(TextOptions):
         doc="Reference documents of fewer tokens are too short to judge. Those shorter than a shingle are looked for as a "
         "whole: all their tokens in a row. Default: 4 words, or ``width`` if that is less; for other units, ``width``; for "
         "resemblance, 1.",
-        help="Documents of the other corpus with fewer words are too short to judge.  [default: 4, or --width if that is "
-        "less; --width for other units; 1 for resemblance]",
         least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(
         doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence. "
         "Default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
-        help="A shingle that more than N documents have, apart from longer matches, is a common phrase, and no evidence.  "
-        "[default: 10, or a thousandth of the documents if that is more]",
         least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     passage: Annotated[MaybeWhole, Option(
         doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
-        help="Match passages of N shingles of the other corpus, not whole documents.", least=1, metavar="N", place=LINE,
+        least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip

@@ -12,8 +12,7 @@ class LinesOptions(InputOptions):
     """What the search for repeated lines takes."""
 
     unit: Annotated[Word, Option(
-        doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank.',
-        help="line: what ends with a line feed; paragraph: lines in a row that are not blank.",
+        doc="What is compared: lines, which end with a line feed, or paragraphs, which are lines in a row that are not blank.",
         choices=("line", "paragraph"), recorded="always", place=LINE,
     )] = "line"  # fmt: skip
     min_words: Annotated[Whole, Option(
@@ -23,8 +22,7 @@ class LinesOptions(InputOptions):
     drop_over: Annotated[MaybeWhole, Option(
         doc="Remove all occurrences of what occurs more often than this, and keep all of the rest. Default: of each line keep "
         "the first occurrence in input order, and remove later ones, in the same document too.",
-        help="Remove all occurrences of what occurs more than N times, and keep all of the rest.  [default: keep the first "
-        "occurrence, remove later ones]", least=1, recorded="always", metavar="N", place=LINE,
+        least=1, recorded="always", metavar="N", place=LINE,
     )] = None  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
 from .group_options import GroupOptions
-from .limits import check_on_error, skips_large
+from .limits import skips_large
 from .option import check_values, documented, entries, recorded, repeating
 from .options import DedupOptions, PairOptions, SearchOptions
 
@@ -62,7 +62,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
         self._check_slices()
-        check_on_error(self.on_error)
         check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
