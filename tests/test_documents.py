@@ -133,6 +133,8 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
             run_console(block)
         elif language == "sql":
             duckdb.execute(block)
+        elif language == "toml":
+            Path("lookalike.toml").write_text(block)
         elif language == "py":  # needs a cluster
             compile(block, page.name, "exec")
         elif language in ("text", "mermaid"):  # from elsewhere, and pictures

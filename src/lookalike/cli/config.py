@@ -6,13 +6,14 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..errors import ParameterError
-from ..wording import meant
+from ..wording import QUOTES, meant
 from .messages import say
 
 FILE = "lookalike.toml"
@@ -29,7 +30,7 @@ _TYPES = {"boolean": bool, "integer": int, "integer range": int, "float": (int, 
 
 def options_of(command: click.Command) -> dict[str, click.Option]:
     """Return the options and keys of a command that a file can set."""
-    found = {str(one.name): one for one in command.params if isinstance(one, click.Option) and hasattr(one, "key")}
+    found = {str(one.name): one for one in command.params if isinstance(one, click.Option) and hasattr(one, "group")}
     return {name: one for name, one in found.items() if name not in _OF_A_RUN}
 
 
@@ -87,41 +88,28 @@ def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[
         if not equals or name not in options:
             what = f"{name!r} is no key{meant(name, options)}" if equals else f"it takes KEY=VALUE; got {one!r}"
             raise ParameterError(f"--set: {what}")
-        option, value = options[name], _value(text)
-        if not _fits(option, value) and _fits(option, text):
-            value = text
-        if name in values and not option.multiple:
+        if name in values and not options[name].multiple:
             raise ParameterError(f"--set: {name} is given twice, and takes one value: name it once")
+        value: Any = text
+        with suppress(tomllib.TOMLDecodeError):
+            value = tomllib.loads(f"value = {text}")["value"] if text[:1] in QUOTES[: 2 + options[name].multiple] else text
         values[name] = ("--set", [*_listed(values[name][1]), *_listed(value)] if name in values else value)
     return values
-
-
-def _value(text: str) -> Any:
-    """Return a value in the syntax of TOML, or the text."""
-    try:
-        held = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
-        return text
-    return held["value"] if len(held) == 1 else text
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _fits(option: click.Option, value: Any) -> bool:
+def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> None:
+    """Refuse a value of a wrong type, or that is no choice, with its place; words of the command line have no type yet."""
     types: Any = (int, float, str) if option.name in _MIXED else _TYPES.get(option.type.name, str)
     several = _listed(value) if option.multiple else [value]
-    return all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several)
-
-
-def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> None:
-    """Refuse a value of a wrong type, or that is no choice, with its place."""
-    if not _fits(option, value):
+    if where != "--set" and not all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several):
         kind = option.type.name.removesuffix(" range") + " or a list of such" * option.multiple
         raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}")
     try:
-        option.type_cast_value(ctx, _listed(value) if option.multiple else value)
+        option.type_cast_value(ctx, several if option.multiple else value)
     except click.BadParameter as error:
         raise ParameterError(f"{where}: {option.name}: {error.message}") from None
 

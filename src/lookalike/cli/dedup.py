@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 @options.writing
 @options.own("--removed", default=None, metavar="PATH",
              help="Write the removed documents, as with --annotate.")  # fmt: skip
-@options.own("--save-sketches", key=True, default=None, metavar="DIR",
+@options.own("--save-sketches", hidden=True, default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 @options.own("--seen", default=None, metavar="DIR",
              help="Compare with all that earlier jobs with this option kept, and add what is written to -o.")  # fmt: skip
-@options.own("--generation", key=True, default=None, metavar="NAME",
+@options.own("--generation", hidden=True, default=None, metavar="NAME",
              help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
-@options.own("--seen-texts", key=True, is_flag=True, default=True,
+@options.own("--seen-texts", hidden=True, is_flag=True, default=True,
              help="For --seen: keep texts in its folder; without them, later jobs read them from the inputs, which must stay "
              "where they are, unchanged.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
              "one value of "
              "COLUMN, or an input as a whole, would be removed.")  # fmt: skip
 @options.reporting
-@options.own("--audit", key=True, type=click.IntRange(1), default=None, metavar="N",
+@options.own("--audit", hidden=True, type=click.IntRange(1), default=None, metavar="N",
              help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
-@options.own("--attributes", key=True, is_flag=True,
+@options.own("--attributes", hidden=True, is_flag=True,
              help="Write to the folder -o, in place of rows, a line of JSON about each, in files as Dolma has.")  # fmt: skip
 @options.quiet
 @options.as_json

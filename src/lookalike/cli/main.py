@@ -67,7 +67,7 @@ def _of_option(message: str) -> str:
         param.name: name
         for one in commands_of(program)
         for param in one.params
-        if not getattr(param, "key", False)
+        if not getattr(param, "hidden", False)
         for name in param.opts
         if name[:2] == "--"
     }

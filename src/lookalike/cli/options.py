@@ -98,32 +98,25 @@ class Share(click.ParamType):  # type: ignore[type-arg]
 
 FIRST = "What matters most"
 TEN = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
+_CONFIG: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("--config", {"metavar": "FILE"}, "Settings: a file, or the record of a job, to repeat it.  [default: lookalike.toml]"),
+    ("--set", {"metavar": "KEY=VALUE", "multiple": True}, "Set one of the settings below. Can be repeated."),
+    ("--print-config", {"is_flag": True}, "Print the settings in force, and what they mean, as a file for --config."),
+)
 _TYPES = {"format": _FormatName(), "seed": _Seed()}
 
 
 class Grouped(click.Option):
     """An option that help shows in a group; or a key, which files and --set have, and the command line has not."""
 
-    def __init__(self, *names: Any, group: str = RUN, key: bool = False, **more: Any) -> None:
+    def __init__(self, *names: Any, group: str = RUN, **more: Any) -> None:
         super().__init__(*names, **more)
-        self.group, self.key, self.hidden = group, key, key
+        self.group = group
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Add it, unless it is a key."""
-        if not self.key:
+        """Add it, unless it is a key, which is hidden."""
+        if not self.hidden:
             super().add_to_parser(parser, ctx)
-
-
-def _config() -> list[click.Option]:
-    """Return the options that say where settings are."""
-    return [
-        Grouped(["--config"], metavar="FILE", expose_value=False,
-                help="File of settings, or the record beside an output, to repeat its job.  [default: lookalike.toml]"),
-        Grouped(["--set"], metavar="KEY=VALUE", multiple=True, expose_value=False,
-                help="Set one of the other settings, which are below. Can be repeated."),
-        Grouped(["--print-config"], is_flag=True, expose_value=False,
-                help="Print the settings in force, and what they mean, as a file for --config."),
-    ]  # fmt: skip
 
 
 class Plain(click.Command):
@@ -131,8 +124,9 @@ class Plain(click.Command):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.keys = [str(one.name) for one in self.params if isinstance(one, Grouped) and one.key]
-        self.params += _config() if self.keys else []
+        self.keys = [str(one.name) for one in self.params if isinstance(one, Grouped) and one.hidden]
+        for name, how, said in _CONFIG if self.keys else ():
+            self.params.append(Grouped([name], expose_value=False, help=said, **how))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Name the settings that are keys, and say where more is."""
@@ -154,7 +148,7 @@ class Plain(click.Command):
             if name not in self.keys:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option, but a key: --set {name}=VALUE", ctx) from None
-        if self.keys:
+        if self.keys and not ctx.resilient_parsing:
             ctx.default_map = configured(ctx, given)
             if given.get("print_config"):
                 click.echo(in_force(ctx, given))
@@ -239,8 +233,8 @@ def _option(entry: Entry, place: str, help: str | None = None) -> Decorator:
     """Return an option of the command line, or a key, as an option of a job says it is."""
     option, name = entry.option, entry.name
     flags = option.spelled or (f"--{name.replace('_', '-')}",)
-    more: dict[str, Any] = {"help": help or option.said, "default": entry.default, "cls": Grouped, "group": option.group}
-    more["key"] = place == KEY
+    more: dict[str, Any] = {"help": help or option.said, "default": entry.default, "cls": Grouped, "group": option.group,
+                            "hidden": place == KEY}  # fmt: skip
     if option.metavar is not None:
         more["metavar"] = option.metavar
     words = option.offered or option.choices
@@ -312,13 +306,13 @@ writing = apply(
 reporting = apply(
     own("--report", default=None, metavar="PAGE.html",
         help="Write a page that shows what was found and why (needs the report extra)."),
-    own("--report-texts", key=True, type=Choice(["full", "none", "hash"]), default="full", show_default=True,
+    own("--report-texts", hidden=True, type=Choice(["full", "none", "hash"]), default="full", show_default=True,
         help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
 on_a_cluster = apply(
-    own("--master", key=True, group=RUN, default=None, metavar="URL",
+    own("--master", hidden=True, group=RUN, default=None, metavar="URL",
         help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
-    own("--conf", key=True, group=RUN, multiple=True, metavar="NAME=VALUE",
+    own("--conf", hidden=True, group=RUN, multiple=True, metavar="NAME=VALUE",
         help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated."),
 )  # fmt: skip
 

@@ -14,11 +14,11 @@ from ..results.tables import Tables
 from ..settings.option import LINE, PYTHON, entries
 from ..settings.overlap import OverlapOptions
 from ..settings.settings import PairSettings, Settings
+from ..wording import QUOTES
 from .samples import MOST_TEXT, Pair, positions_of, short
 
 SHOWN = 40  # inputs that are listed
 NAMED = 20  # inputs that a command names
-QUOTES = ('"', "'", "[")  # with which values begin that are more than a word
 
 
 def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
