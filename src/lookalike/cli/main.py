@@ -63,15 +63,8 @@ _REFUSALS = ("can't start new thread", "can't allocate lock", "Cannot allocate m
 def _of_option(message: str) -> str:
     """Name the option where a message begins with the keyword: "threshold must be" says ``--threshold`` here."""
     word = re.match("([a-z_]+) must ", message)
-    options = {
-        param.name: name
-        for one in commands_of(program)
-        for param in one.params
-        if not getattr(param, "hidden", False)
-        for name in param.opts
-        if name[:2] == "--"
-    }
-    return message if word is None or word[1] not in options else options[word[1]] + message[word.end(1) :]
+    known = {param.name for one in commands_of(program) for param in one.params if not getattr(param, "hidden", True)}
+    return message if word is None or word[1] not in known else f"--{word[1].replace('_', '-')}{message[word.end(1) :]}"
 
 
 def _fail(message: str, code: int) -> None:

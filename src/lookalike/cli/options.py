@@ -23,25 +23,16 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.3 on only
-    """One of the formats that there are, which are looked up when it is needed: other packages may add some."""
+class _FormatName(click.types.StringParamType):
+    """The name of a format, of which there are those that other packages add; a colon, and a detail, may follow it."""
 
     name = "name"
 
-    @property
-    def _choice(self) -> Choice:
-        from ..formats.registry import names
-
-        return Choice(names())
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse a format that is not known; what follows a colon, such as a version, the format checks."""
-        name, colon, detail = str(value).partition(":")
-        return self._choice.convert(name, param, ctx) + colon + detail
-
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete a name."""
-        return self._choice.shell_complete(ctx, param, incomplete)
+        from ..formats.registry import names
+
+        return Choice(names()).shell_complete(ctx, param, incomplete)
 
 
 class _Seed(click.ParamType):  # type: ignore[type-arg]

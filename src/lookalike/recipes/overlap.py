@@ -103,7 +103,7 @@ class OverlapSettings(OverlapOptions):
         said = {name: getattr(self, name) for name in names} | {"threshold": None if self.kind == "ngram" else self.least}
         more = {"against_text": self.fields[0] if len(self.fields) == 1 else self.fields or None, "min_tokens": self.shortest}
         return said | more | {"common": self.common, "shingling": self.shingling.to_dict()} | {
-            "against": [source.identity() for source in against], "config": repeating(self),
+            "against": [source.identity() for source in against]
         }  # fmt: skip
 
 
@@ -193,7 +193,8 @@ def overlap(data: Any, settings: OverlapSettings) -> OverlapResult:
     )  # fmt: skip
     benchmarks = by_benchmark(references.benchmarks, references.items, told, not_searchable, settings.fields[1:])
     return OverlapResult(
-        listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks, settings.to_dict(others),
+        listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks,
+        {"parameters": settings.to_dict(others), "config": repeating(settings)},
         workspace,
     )  # fmt: skip
 

@@ -217,8 +217,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             given["overrides"] = self.overrides.name
         if self.ignore is not None:
             given["ignore"] = self.ignore.names or None
-            if self.ignore.names is None:
-                del given["ignore"]
         return given
 
     def described(self) -> dict[str, Any]:
