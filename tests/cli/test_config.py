@@ -3,7 +3,6 @@
 import gc
 import json
 import tomllib
-from itertools import pairwise
 
 import click
 import pytest
@@ -32,17 +31,11 @@ def test_what_goes_before_what(corpus, capsys):
     (corpus / "lookalike.toml").write_text(
         "threshold = 0.5\nrecall = 0.9\n[preset.own]\nthreshold = 0.4\nmax_bucket = 7\nwidth = 2\n"
     )
-    layers = [
-        [], ["--preset", "own"], ["--set", "threshold=0.6"], ["--set", "threshold=0.6", "-t", "0.7"],
-    ]  # fmt: skip
-    found = [in_force(capsys, "dedup", *words) for words in layers]
-    assert [one["threshold"] for one in found] == [0.5, 0.5, 0.6, 0.7] and [one["max_bucket"] for one in found] == [
-        128,
-        7,
-        128,
-        128,
-    ]
-    assert found[1]["width"] == 2 and in_force(capsys, "pairs")["recall"] == 0.9
+    layers = ([], 0.5, 128), (["--preset", "own"], 0.5, 7), (["--set", "threshold=0.6"], 0.6, 128)
+    for words, threshold, most in layers:
+        found = in_force(capsys, "dedup", *words)
+        assert (found["threshold"], found["max_bucket"], "width" in found) == (threshold, most, most == 7)
+        assert in_force(capsys, "dedup", *words, "-t", "0.7")["threshold"] == 0.7
     assert "threshold" not in in_force(capsys, "lines"), "a key of other commands"
     (corpus / "other.toml").write_text("")
     assert in_force(capsys, "dedup", "--config", "other.toml")["threshold"] == 0.8
@@ -60,22 +53,20 @@ def test_values_are_those_of_toml_or_words(corpus, capsys):
     assert found["max_document"] == "2000" and found["within"] == "[a"
 
 
-@pytest.mark.parametrize("command", ["dedup", "pairs", "lines", "passages", ("index", "create"), ("index", "add"), "compare"])
+@pytest.mark.parametrize("command", ["dedup", "overlap", "compare"])
 def test_what_is_in_force_can_be_given_back(corpus, capsys, command):
-    words = [command] if isinstance(command, str) else command
-    code, first, _ = run(capsys, *words, "--print-config")
+    code, first, _ = run(capsys, command, "--print-config")
     (corpus / "again.toml").write_text(first)
-    assert code == 0 and run(capsys, *words, "--config", "again.toml", "--print-config")[1] == first
+    assert code == 0 and run(capsys, command, "--config", "again.toml", "--print-config")[1] == first
 
 
 BAD = [
+    ("preset = ['web']", "lookalike.toml: preset must be one of web, prose, code, records; got ['web']"),
     ("max_buckt = 5", "lookalike.toml: 'max_buckt' is no key; did you mean 'max_bucket'?"),
     ("max_bucket = 5.5", "lookalike.toml: max_bucket must be of the type integer; got 5.5"),
-    ("max_bucket = true", "lookalike.toml: max_bucket must be of the type integer; got True"),
     ("max_bucket = 1", "lookalike.toml: max_bucket: 1 is not in the range x>=2"),
     ("fold_case = 'no'", "lookalike.toml: fold_case must be of the type boolean; got 'no'"),
     ("threshold = '0.8'", "lookalike.toml: threshold must be of the type float; got '0.8'"),
-    ("source = ['a']", "lookalike.toml: source must be of the type text; got ['a']"),
     ("exclude = ['a', 5]", "lookalike.toml: exclude must be of the type text or a list of such; got ['a', 5]"),
     (
         "verify = 'exat'",
@@ -127,14 +118,12 @@ def test_a_job_is_repeated_by_its_record(corpus, capsys, words):
     assert (corpus / again).read_bytes() == (corpus / first).read_bytes() and said["parameters"] == repeated["parameters"]
 
 
-def test_help_is_short_and_says_where_more_is(capsys, monkeypatch):
+def test_help_is_short_and_says_where_more_is(capsys):
     dedup = program.commands["dedup"]
     shown = [one.name for one in dedup.params if isinstance(one, click.Option) and not one.hidden]
     assert len({*shown} - {"dry_run", "duplicates", "family"}) <= 34
     _, out, _ = run(capsys, "dedup", "--help")
     assert len(out.splitlines()) <= 125 and "docs/reference/config.md" in out and "max_bucket" in out
-    sections = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert sections[0] == "What matters most:" and all(a != b for a, b in pairwise(sections))
 
 
 def test_a_job_begins_anew_with_force(corpus, capsys, monkeypatch):

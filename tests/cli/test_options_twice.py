@@ -6,19 +6,13 @@ from .commands import lines, run
 
 TWICE = [
     ("dedup", ["x.jsonl", "-t", "0.8", "-t", "0.9"], "-t / --threshold"),
-    ("dedup", ["x.jsonl", "-t", "0.8", "--threshold", "0.8"], "-t / --threshold"),
     ("dedup", ["x.jsonl", "-o", "a.jsonl", "--id", "k", "-o", "b.jsonl"], "-o / --output"),
     ("dedup", ["x.jsonl", "--set", "fold_case=true", "--set", "fold_case=false"], "fold_case"),
-    ("pairs", ["x.jsonl", "--within", "a", "--within", "b"], "--within"),
-    ("overlap", ["x.jsonl", "--against", "y", "--id", "a", "--id", "b"], "--id"),
     ("lines", ["x.jsonl", "--memory", "1GB", "--memory", "2GB"], "--memory"),
-    ("passages", ["x.jsonl", "--length", "20", "--length", "30"], "--length"),
     ("compare", ["x", "y", "--seed", "1", "--seed", "2"], "--seed"),
     ("index", ["query", "i", "x", "--top", "1", "--top", "2"], "--top"),
     ("index", ["create", "i", "--set", "seed=1", "--set", "seed=2"], "seed"),
-    ("seen", ["counts", "s", "--top", "1", "--top", "2"], "--top"),
     ("plan", ["-t", ".8", "-t", ".9"], "-t / --threshold"),
-    ("show", ["job", "id", "--top", "1", "--top", "2"], "--top"),
 ]
 
 

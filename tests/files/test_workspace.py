@@ -127,8 +127,8 @@ def test_a_damaged_job_is_a_clear_error(tmp_path, content):
 def test_another_job_is_refused(tmp_path, job):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_text(signed(job))
-    with pytest.raises(la.ParameterError, match=r"holds a job with other parameters or inputs: .*threshold"):
-        Workspace(tmp_path / "w", JOB, True)
+    with pytest.raises(la.ParameterError, match=r"holds an unfinished job with other parameters or inputs: .*threshold"):
+        Workspace(tmp_path / "w", JOB)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
@@ -169,7 +169,7 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(tmp_path):
     workspace_module.fcntl, plain = Late, workspace_module.fcntl
     try:
         with pytest.raises(la.OutputError, match="another process is using this folder"):
-            Workspace(tmp_path / "w", JOB, True)
+            Workspace(tmp_path / "w", JOB)
     finally:
         workspace_module.fcntl = plain
 

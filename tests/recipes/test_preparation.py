@@ -125,6 +125,7 @@ def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch)
     (tmp_path / "y.other").write_bytes(bytes(9000))
     Disk(monkeypatch, RECORD - 300)
     preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
+    (tmp_path / "x.part").write_bytes(bytes(299))
     with pytest.raises(la.OutputError, match="too small"):
         preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
 

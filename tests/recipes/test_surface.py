@@ -20,38 +20,9 @@ from lookalike.settings.settings import PairSettings
 from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help", "config", "set", "print_config"}  # of the command line only
-OF_A_CLUSTER, OF_A_DRY_RUN = {"master", "conf"}, {"dry_run", "duplicates", "family"}
 OF_READING = {"text", "id", "glob", "exclude", "format", "delimiter", "query", "encoding_errors"}
 OF_FORESIGHT = {"bytes", "memory", "duplicates", "family", "threads", "work", "keep", "format"}
 FUNCTIONS = {
-    "dedup": (
-        la.dedup,
-        {
-            "inputs",
-            "report",
-            "report_texts",
-            "attributes",
-            "audit",
-            "save",
-            "save_sketches",
-            "seen",
-            "generation",
-            "fail_if_removed",
-            "removed",
-            "seen_texts",
-            *OF_A_CLUSTER,
-            *OF_A_DRY_RUN,
-        },
-        {"data", "progress", "tokenizer", "order_by"},
-    ),
-    "pairs": (la.pairs, {"inputs", "report", "report_texts"}, {"data", "progress", "tokenizer", "max_bucket"}),
-    "overlap": (
-        la.overlap,
-        {"inputs", "annotate", "mask", "matches", "report", "report_texts"},
-        {"data", "progress"},
-    ),
-    "lines": (la.lines, {"inputs", "listed"}, {"data", "progress"}),
-    "passages": (la.passages, {"inputs", "listed", "mask"}, {"data", "progress"}),
     "compare": (compare_texts, {"diff", "html", "boilerplate"}, {"tokenizer"}),
     "plan": (la.plan, OF_FORESIGHT, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
@@ -61,14 +32,12 @@ FUNCTIONS = {
         {"ids", "texts"},
     ),
 }
-"""Of each command: its function, the parameters that only the command has, those that only Python has."""
+"""Of each command whose options are its own, not made of those of a job: its function, the parameters that only the command has, those that only Python has."""
 OTHER_DEFAULTS = {
     ("index add", "threads"): (None, 1),  # a command has the machine for itself, a program that holds an index has not
 }
 """What a command passes on where an option is not given, and the default of its function, where they differ."""
-GIVEN = {"dedup": ["x"], "pairs": ["x"], "compare": ["x", "y"], "plan": [], "overlap": ["x", "--against", "y"],
-         "lines": ["x"], "passages": ["x"],
-         "index create": ["x"], "index add": ["x", "y"]}  # fmt: skip
+GIVEN = {"compare": ["x", "y"], "plan": [], "index create": ["x"], "index add": ["x", "y"]}
 """The least that each command must be given."""
 ABSENT = [
     *((job, "engine") for job in (la.pairs, la.overlap, la.lines, la.passages)),
@@ -239,13 +208,6 @@ def test_options_have_the_names_and_defaults_of_the_function(name):
 def test_no_exception_is_left_over():
     for name, option in OTHER_DEFAULTS:
         assert typed({option: OTHER_DEFAULTS[name, option][0]}) != typed({option: parameters(FUNCTIONS[name][0])[option]})
-
-
-def test_the_help_names_the_defaults():
-    """What the help says in square brackets is what the function has."""
-    for name in ("dedup", "pairs"):
-        said = " ".join(command(name).get_help(click.Context(command(name), info_name=name)).split())
-        assert "[default: 0.8]" in said and "[default: 0.99]" in said
 
 
 def test_every_parameter_of_a_job_is_documented():

@@ -7,7 +7,6 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import click
@@ -54,12 +53,12 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
     where, preset = values.pop("preset", ("", None))
     where, preset = ("--preset", given["preset"]) if given.get("preset") else (where, preset)
     if preset is not None and "preset" in options:
-        if preset not in presets:
+        if not isinstance(presets.get(str(preset)), dict):
             raise ParameterError(
                 f"{where}: preset must be one of {', '.join(presets)}; got {preset!r}{meant(str(preset), presets)}"
             )
         values = {name: (f"[preset.{preset}]", value) for name, value in presets[preset].items()} | values
-    known = {name for command in commands_of(ctx.find_root().command) for name in options_of(command)}
+    known = {name for command in commands_of(ctx.find_root().command) for name in options_of(command)} - {"preset"}
     for name, (where, value) in values.items():
         if name not in known:
             raise ParameterError(f"{where}: {name!r} is no key{meant(name, known)}")
@@ -72,7 +71,8 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
 def _read(file: str) -> dict[str, Any]:
     """Return the settings in a file; of the record of a job (JSON), those with which it can be repeated."""
     try:
-        text = Path(file).read_text("utf-8")
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
         return dict(json.loads(text)["config"]) if file.endswith(".json") else tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{file}: settings cannot be read: {error.strerror}") from None
