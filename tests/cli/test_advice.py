@@ -90,8 +90,6 @@ def test_the_prefix_is_one(tmp_path, capsys):
         (["--recall", "99"], "for 99% write 0.99"),
         (["--keep", "longst"], "did you mean 'longest'?"),
         (["--keep", "longest; shortst"], "did you mean 'shortest'?"),
-        (["--set", "verify=exat"], "did you mean 'exact'?"),
-        (["--preset", "cod"], "did you mean 'code'?"),
         (["--format", "jsnl"], "did you mean 'jsonl'?"),
         (["--unit", "wrd"], "did you mean 'word'?"),
     ],

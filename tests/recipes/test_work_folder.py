@@ -49,13 +49,6 @@ def test_a_changed_input_is_refused(inputs, tmp_path):
         la.dedup(path, work=tmp_path / "work")
 
 
-def test_a_folder_of_other_things_is_left_alone(inputs, tmp_path):
-    (tmp_path / "letters.txt").write_text("dear")
-    with pytest.raises(la.ParameterError, match="do not belong to a job"):
-        la.dedup(inputs, work=tmp_path)
-    assert (tmp_path / "letters.txt").read_text() == "dear"
-
-
 def test_what_others_put_there_stays(inputs, tmp_path):
     work = tmp_path / "work"
     result = la.dedup(inputs, work=work)
