@@ -35,7 +35,8 @@ def test_a_message_names_an_option_as_its_reader_knows_it(message, shell, python
     with for_command_line():
         speak_of_keys({"other"})
         assert spoken(message) == shell and str(la.LookalikeError(message)) == shell
-        speak_of_keys({"max_document", "empty"})
+        speak_of_keys({"max_document", "empty", "delimiter"})
+        assert spoken("--delimiter ',' (delimiter=',')") == "--set delimiter=','"
         assert (
             spoken("--max-document BYTES (max_document=) or --empty (empty)") == "--set max_document=BYTES or --set empty=..."
         )

@@ -221,7 +221,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
 
     def described(self) -> dict[str, Any]:
         """Return what provenance says of them: what a result depends on, and with what the job can be repeated."""
-        config = {name: getattr(value, "__name__", value) for name, value in self.config().items()}
+        given = self.config().items()
+        config = {name: list(value) if isinstance(value, tuple) else getattr(value, "__name__", value) for name, value in given}
         return {"parameters": self.to_dict(), "config": config}
 
     def of_sketches(self) -> dict[str, Any]:
