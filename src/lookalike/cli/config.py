@@ -1,4 +1,4 @@
-"""Settings that need no option: keys of ``lookalike.toml``, of ``--set`` and of presets, and those that a job recorded."""
+"""Settings that need no option: keys of ``lookalike.toml``, ``--set``, presets and records of jobs."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> None:
-    """Refuse a value of a wrong type, or that is no choice, with its place; words of the command line have no type yet."""
+    """Refuse a value of a wrong type, or that is no choice; words of the command line have no type yet."""
     types: Any = (int, float, str) if option.name in _MIXED else _TYPES.get(option.type.name, str)
     several = _listed(value) if option.multiple else [value]
     if where != "--set" and not all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several):
@@ -115,7 +115,7 @@ def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> 
 
 
 def in_force(ctx: click.Context, given: Mapping[str, Any]) -> str:
-    """Return what is in force, but for inputs and outputs, as a file that says the same; what has no value is described."""
+    """Return what is in force, but for inputs and outputs, as a file that says the same."""
     lines = []
     for name, option in options_of(ctx.command).items():
         if name not in _PLACES:

@@ -98,7 +98,7 @@ _TYPES = {"format": _FormatName(), "seed": _Seed()}
 
 
 class Grouped(click.Option):
-    """An option that help shows in a group; or a key, which files and --set have, and the command line has not."""
+    """An option that help shows in a group, or a key, which only files and --set have."""
 
     def __init__(self, *names: Any, group: str = RUN, **more: Any) -> None:
         super().__init__(*names, **more)
@@ -111,7 +111,7 @@ class Grouped(click.Option):
 
 
 class Plain(click.Command):
-    """A command whose options can be given once, but for those that take several values; some of its settings can be keys."""
+    """A command whose options can be given once, but for those of several values; some settings can be keys."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)

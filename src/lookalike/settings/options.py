@@ -171,7 +171,7 @@ class SearchOptions(TextOptions):
         doc="Files, folders or URLs whose texts saved sketches of somebody else, or from another machine, can name; "
         "only what is in "
         "these places is read.",
-        group=READ, repeated=True, repeats=False,
+        group=READ, metavar="PATH", repeated=True, repeats=False,
     )] = field(default=(), repr=False, compare=False)  # fmt: skip
     within: Annotated[MaybeWord, Option(
         doc="Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, "
