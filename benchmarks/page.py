@@ -105,7 +105,7 @@ def readme(records: list[Record]) -> dict[str, str]:
         "policies": "whole", "policies, first part": "part", "licences with edits": "edited", "generated": "drawn", "short licences": "short",
     }  # fmt: skip
     found = {title: of_corpus(records, name) for title, name in corpora.items()}
-    ways = {"lookalike": "**lookalike**", "lookalike, estimates": "lookalike, `--verify sketch`"}
+    ways = {"lookalike": "**lookalike**", "lookalike, estimates": "lookalike, `--set verify=sketch`"}
     rows = []
     for name in (*ways, "gaoya", "rensa", "datasketch", "text-dedup", "datatrove"):
         met = {title: (tools[name], tools["lookalike"]) for title, tools in found.items() if name in tools}

@@ -29,7 +29,7 @@ def main() -> None:
         print("\nPython's own standard library, without its codecs. A few files are not UTF-8, as they test decoding:")
         print("with --encoding-errors replace, invalid bytes separate words; without it, the first such file is an error.\n")
         clean = str(Path(folder) / "clean")
-        how = ["--threshold", str(THRESHOLD), "--encoding-errors", "replace", "--keep", "longest", "-o", clean]
+        how = ["--threshold", str(THRESHOLD), "--set", "encoding_errors=replace", "--keep", "longest", "-o", clean]
         run(["dedup", str(root), "--glob", "*.py", "--format", "txt", *how])
         print(
             f"\n{sum(1 for _ in Path(clean).rglob('*.py'))} files were written. The same in Python, to see who matched whom:\n"

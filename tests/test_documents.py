@@ -104,8 +104,6 @@ def run(line):
     """Run a line of a shell block that calls the program; return what it printed."""
     words = shlex.split(line, comments=True)[1:]
     words = [found for word in words for found in (sorted(glob.glob(word)) if "*" in word and "/" in word else [word])]
-    if "--resume" in words:  # the line before it was not stopped
-        shutil.rmtree(words[words.index("-o") + 1])
     out = io.StringIO()
     with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stop:
         main(words)
@@ -135,6 +133,8 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
             run_console(block)
         elif language == "sql":
             duckdb.execute(block)
+        elif language == "toml":
+            Path("lookalike.toml").write_text(block)
         elif language == "py":  # needs a cluster
             compile(block, page.name, "exec")
         elif language in ("text", "mermaid"):  # from elsewhere, and pictures

@@ -185,7 +185,7 @@ def try_duckdb(fresh: Fresh) -> None:
         "-c",
         "import duckdb; duckdb.connect('t.duckdb').execute(\"create table t as select 'a b c d e f' as body from range(2)\")",
     )
-    said = fresh.run("dedup", "t.duckdb", "--query", "select body as text from t", "--json", "--quiet")
+    said = fresh.run("dedup", "t.duckdb", "--set", "query=select body as text from t", "--json", "--quiet")
     assert json.loads(said)["exact_duplicates"] == 1
 
 
@@ -264,8 +264,8 @@ def try_spark(fresh: Fresh) -> None:
     java = java_home()
     assert java is not None, "there is no Java: install Java 17 or later"
     known = {"JAVA_HOME": str(java), "PYSPARK_PYTHON": fresh.python}
-    fresh.run_python("-m", "lookalike", "dedup", "in.jsonl", "--engine", "spark", "--master", "local-cluster[2,1,1024]", "-o", "on_spark",
-                     "--work", "work", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1",
+    fresh.run_python("-m", "lookalike", "dedup", "in.jsonl", "--engine", "spark", "--set", "master=local-cluster[2,1,1024]", "-o", "on_spark",
+                     "--work", "work", "--set", "conf=spark.ui.enabled=false", "--set", "conf=spark.driver.host=127.0.0.1",
                      quiet=False, **known)  # fmt: skip
     assert sum(file.read_text().count("\n") for file in (fresh.work / "on_spark").glob("*.jsonl")) == 2
     (fresh.work / "frame.py").write_text(FRAME)

@@ -12,19 +12,32 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_SHOWN = 300  # characters of a fact in a notebook
-_BOTH = re.compile(r"(--[a-z][a-z-]*(?: (?!--)[^\s();,:]+)?) \(([a-z_]+(?:=[^()]*)?)\)")
+_BOTH = re.compile(r"(--[a-z][a-z-]*(?: (?!--)(?:'[^']*'|[^\s();,:]+))?) \(([a-z_]+(?:=[^()]*)?)\)")
+QUOTES = ('"', "'", "[")  # with which values of ``--set`` begin that are more than a word
 _on_command_line = False
+_keys: Collection[str] = ()
 
 
 @contextmanager
 def for_command_line() -> Iterator[None]:
     """Speak of options while a command runs, not of keywords of Python."""
-    global _on_command_line
-    before, _on_command_line = _on_command_line, True
+    global _on_command_line, _keys
+    before, _on_command_line, _keys = _on_command_line, True, ()
     try:
         yield
     finally:
         _on_command_line = before
+
+
+def speak_of_keys(names: Collection[str]) -> None:
+    """Name settings as --set does that the command which runs takes as keys, not as options."""
+    global _keys
+    _keys = names
+
+
+def _by_set(found: re.Match[str]) -> str:
+    (_, _, value), (name, _, _) = found[1].partition(" "), found[2].partition("=")
+    return f"--set {name}={value or '...'}" if name in _keys else found[1]
 
 
 def spoken(text: str) -> str:
@@ -32,7 +45,7 @@ def spoken(text: str) -> str:
 
     Messages name an option by both, the keyword in brackets, or they name it in words.
     """
-    return _BOTH.sub(r"\1" if _on_command_line else r"\2", text)
+    return _BOTH.sub(_by_set if _on_command_line else r"\2", text)
 
 
 def counted(n: int, thing: str, things: str = "") -> str:

@@ -71,7 +71,7 @@ def test_the_figure_is_that_of_dedup(tmp_path, capsys, suffix, options):
     pair = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
     pair[0].write_bytes(MAKE[suffix]())
     pair[1].write_bytes(MAKE[suffix]("and", "what", "it", "took"))
-    words = [w for name, value in options.items() for w in ([f"--{name}"] if value is True else [f"--{name}", value])]
+    words = [word for name, value in options.items() for word in ("--set", f"{name}={str(value).lower()}")]
     code, out, _ = run(capsys, "compare", *pair, *words, "--json")
     (found,) = la.pairs(tmp_path, threshold=0.05, recall=1, **options).to_pylist()
     assert code == 0 and 0 < json.loads(out)["resemblance"] == found["resemblance"] < 1

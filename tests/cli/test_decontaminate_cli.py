@@ -137,11 +137,11 @@ def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path
     """Skipped, it is neither compared nor written."""
     with (tmp_path / "train.jsonl").open("a") as stream:
         stream.write(json.dumps({"text": f"{QUESTION} " * 100, "url": "u3"}) + "\n")
-    code, _, err = run(capfd, *train, "--max-document", "2kB", "-o", "clean.jsonl", "--quiet")
+    code, _, err = run(capfd, *train, "--set", "max_document=2kB", "-o", "clean.jsonl", "--quiet")
     assert code == 1 and "train.jsonl, row 3: the document has more than the 2,000 bytes" in err
     assert not (tmp_path / "clean.jsonl").exists()
     for annotate, kept in (([], ["u2"]), (["--annotate"], ["u1", "u2"])):
-        skipping = ("--max-document", "2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
+        skipping = ("--set", "max_document=2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
         code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)
         assert code == 0 and "  skipped                 1   (too large or unreadable: not compared, not written)" in out
         assert [json.loads(line)["url"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == kept
@@ -149,7 +149,7 @@ def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path
 
 def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):
     (tmp_path / "test.jsonl").write_text(json.dumps({"question": f"{QUESTION} " * 100}) + "\n")
-    code, _, err = run(capfd, *train, "--max-document", "2kB", "--on-error", "skip", "--quiet")
+    code, _, err = run(capfd, *train, "--set", "max_document=2kB", "--on-error", "skip", "--quiet")
     assert code == 1 and "test.jsonl, row 1: the document has more than the 2,000 bytes" in err
 
 

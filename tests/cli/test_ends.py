@@ -147,7 +147,7 @@ def test_an_interrupt_says_what_it_leaves(capfd, corpus, monkeypatch, tmp_path):
     for where, arguments, said in (
         ("open", [], "interrupted; nothing was written\n"),
         ("open", ["-o", target, "--work", tmp_path / "work"],
-         "interrupted; nothing was written; pass --resume to continue the job\n"),
+         "interrupted; nothing was written; run the command again to continue the job\n"),
         ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or from an earlier one\n"),
         ("close", ["-o", target], f"interrupted; {target} was written, and is complete\n"),
     ):  # fmt: skip

@@ -21,15 +21,15 @@ def corpus(tmp_path):
     ("arguments", "message"),
     [
         (["--engine", "spark", "--threads", "2"], "--threads is for one machine"),
-        (["--engine", "spark", "--conf", "spark.executor.memory"], "--conf takes a setting of Spark, such as"),
-        (["--engine", "spark", "--conf", "memory=4g"], "got 'memory=4g'"),
+        (["--engine", "spark", "--set", "conf=spark.executor.memory"], "conf takes a setting of Spark, such as"),
+        (["--engine", "spark", "--set", "conf=memory=4g"], "got 'memory=4g'"),
         (["--engine", "spark", "-o", "out.parquet"], "the tasks of a cluster write one for each input: name a folder, such as out/"),
         (["--engine", "spark", "-o", "wasb://lake/out"], "wasb://lake/out: no store is known for wasb://; known are s3://"),
         (["--engine", "spark", "-o", "gs://lake/out.jsonl"], "name a folder, such as gs://lake/out/"),
-        (["--engine", "spark", "--save-sketches", "wasb://lake/seen"], "wasb://lake/seen: no store is known for wasb://"),
+        (["--engine", "spark", "--set", "save_sketches=wasb://lake/seen"], "wasb://lake/seen: no store is known for wasb://"),
         (["-o", "gs://lake/out.jsonl"], "gs://lake/out.jsonl is on an object store, where only folders of documents"),
-        (["--master", "local[2]"], "--master and --conf are for --engine spark"),
-        (["--engine", "local", "--conf", "spark.executor.memory=4g"], "--master and --conf are for --engine spark"),
+        (["--set", "master=local[2]"], "master and conf are for --engine spark"),
+        (["--engine", "local", "--set", "conf=spark.executor.memory=4g"], "master and conf are for --engine spark"),
         (["--engine", "flink"], "engine must be one of local, spark"),
     ],
 )  # fmt: skip
@@ -68,7 +68,7 @@ def test_without_java_one_line_says_what_to_install(capfd, corpus, monkeypatch, 
         (tmp_path / "bin/java").chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    code, _, err = run(capfd, "dedup", corpus, "--engine", "spark", "--master", "local[1]")
+    code, _, err = run(capfd, "dedup", corpus, "--engine", "spark", "--set", "master=local[1]")
     assert code == 2 and said in err and err.count("\n") == 1
 
 

@@ -217,7 +217,7 @@ def test_texts_that_are_no_utf8_are_exported(tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"one \xff two")
     path = tmp_path / "x.idx"
     run("index", "create", path, "--keep-text")
-    run("index", "add", path, tmp_path / "bad.txt", "--encoding-errors", "replace")
+    run("index", "add", path, tmp_path / "bad.txt", "--set", "encoding_errors=replace")
     for suffix in ("jsonl", "csv", "parquet"):
         run("index", "export", path, "-o", tmp_path / f"out.{suffix}")
     assert json.loads((tmp_path / "out.jsonl").read_text())["text"] == "one \ufffd two"
@@ -275,7 +275,7 @@ def test_a_document_that_is_too_large_is_named_or_left_out(tmp_path, capsys):
     with path.open("a") as stream:
         stream.write(json.dumps({"text": "long " * 1000, "key": "long"}) + "\n" + json.dumps({"text": "short", "key": "last"}))
     run("index", "create", tmp_path / "x.idx")
-    adding = ("index", "add", tmp_path / "x.idx", path, "--id", "key", "--max-document", "2kB")
+    adding = ("index", "add", tmp_path / "x.idx", path, "--id", "key", "--set", "max_document=2kB")
     code, error = failure(capsys, *adding)
     assert code == 1 and "pages.jsonl, row 4: the document has more than the 2,000 bytes" in error
     assert run(*adding, "--on-error", "skip", "--replace").output.endswith("4 in all\n")

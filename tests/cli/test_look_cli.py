@@ -118,7 +118,7 @@ def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
     assert status("show", "job", "alone") == 0
     assert "kept; none removed because of it" in capsys.readouterr().out
     assert status("show", "job", "empty") == 0
-    assert "removed: it has no token (--empty drop)" in capsys.readouterr().out
+    assert "removed: it has no token (empty=drop)" in capsys.readouterr().out
 
 
 def test_documents_removed_by_key(job, capsys):

@@ -31,7 +31,10 @@ import lookalike as la
         (["--standard-error", "1e-300"], "got 1e-300"),
         (["--density", "2"], "density must be in [0, 1]; got 2.0"),
         (["--density", "nan"], "density must be a number"),
-        (["--permutations", "256", "--sketch-bytes", "7", "-t", "0.5"], "56 bits are too few for a sketch of 256 permutations"),
+        (
+            ["--permutations", "256", "--sketch-bytes", "7", "-t", "0.5"],
+            "56 bits are too few for a sketch of 256 permutations",
+        ),
         (["--bands", "5"], "give both or neither"),
         (["--rows", "5"], "give both or neither"),
         (["--bands", "0", "--rows", "5"], "bands must be at least 1"),
@@ -101,13 +104,12 @@ def test_compare_takes_no_file_of_documents(capfd, folders, tmp_path, name):
     assert code == 2 and f"{name} holds documents, as {name[4:]} files do" in err and f"lookalike pairs {name}; to" in err
 
 
-@pytest.mark.parametrize("option", ["memory", "max-document"])
 @pytest.mark.parametrize(("number", "unit"), [("4", "GB"), ("3.5", "g"), ("500", "MiB")])
-def test_a_size_in_two_words_is_told(capfd, folders, tmp_path, option, number, unit):
-    code, _, err = run(capfd, "dedup", "a", f"--{option}", number, unit)
-    assert code == 2 and f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}" in err
+def test_a_size_in_two_words_is_told(capfd, folders, tmp_path, number, unit):
+    code, _, err = run(capfd, "dedup", "a", "--memory", number, unit)
+    assert code == 2 and f"--memory {number} {unit}: a size is one word: --memory {number}{unit}" in err
     (tmp_path / unit).write_text('{"text": "a"}')
-    assert "one word" not in run(capfd, "dedup", "a", f"--{option}", number, unit)[2], "it may be an input"
+    assert "one word" not in run(capfd, "dedup", "a", "--memory", number, unit)[2], "it may be an input"
 
 
 def test_compare_of_what_is_no_text(capfd, folders, tmp_path):

@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch, capsys):
     for number, table in enumerate(weeks(1)[:2]):
         (tmp_path / f"w{number}").mkdir()
         written(table, tmp_path / f"w{number}", "p")
-    assert run(capsys, "dedup", "w0", *HOW, "--save-sketches", "seen/w0", "--quiet")[0] == 0
+    assert run(capsys, "dedup", "w0", *HOW, "--set", "save_sketches=seen/w0", "--quiet")[0] == 0
     ids = weeks(1)[1]["id"].to_pylist()
     lines = [{"id": ids[0], "action": "keep"}, {"id": ids[1], "action": "remove"}]
     (tmp_path / "overrides.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -35,11 +35,11 @@ def folder(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--report", "s/page.html", "--save-sketches", "s"], "s/page.html is, or is inside, the output s;"),
-        (["--save", "s/in", "--save-sketches", "s"], "s/in is, or is inside, the output s;"),
-        (["--save", "s", "--save-sketches", "s/in"], "s/in is, or is inside, the output s/;"),
-        (["--save", "s", "--save-sketches", "s"], "s is, or is inside, the output s/;"),
-        (["--save-sketches", "s", "--work", "s/work"], "s/work is, or is inside, the output s;"),
+        (["--report", "s/page.html", "--set", "save_sketches=s"], "s/page.html is, or is inside, the output s;"),
+        (["--save", "s/in", "--set", "save_sketches=s"], "s/in is, or is inside, the output s;"),
+        (["--save", "s", "--set", "save_sketches=s/in"], "s/in is, or is inside, the output s/;"),
+        (["--save", "s", "--set", "save_sketches=s"], "s is, or is inside, the output s/;"),
+        (["--set", "save_sketches=s", "--work", "s/work"], "s/work is, or is inside, the output s;"),
         (["--report", "overrides.jsonl"], "the report is a web page: write overrides.html"),
         (["--report", "seen/w0/sketches.json"], "the report is a web page: write seen/w0/sketches.html"),
         (["--report", "seen/w0/secret"], "seen/w0/secret is, or is inside, the output seen/w0/secret;"),
@@ -68,7 +68,7 @@ def test_pairs_do_not_replace_sketches(words, folder, capsys):
 def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
     before = contents(folder)
     everything = [
-        "-o", "clean", "--report", "page.html", "--save", "job", "--save-sketches", "seen/w1", "--audit", "3", "--json"
+        "-o", "clean", "--report", "page.html", "--save", "job", "--set", "save_sketches=seen/w1", "--set", "audit=3", "--json"
     ]  # fmt: skip
     given = ["dedup", "w1", *HOW, "--against", "seen", "--overrides", "overrides.jsonl", *everything]
     code, out, err = run(capsys, *given, "--fail-if-removed", "0.01")
@@ -87,7 +87,7 @@ def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
 
 def test_a_week_is_repeated(folder, capsys):
     """The folder that is replaced does not count among those that the job is run against."""
-    week = ["dedup", "w1", *HOW, "--against", "seen", "--save-sketches", "seen/w1", "-o", "clean", "--json"]
+    week = ["dedup", "w1", *HOW, "--against", "seen", "--set", "save_sketches=seen/w1", "-o", "clean", "--json"]
     code, first, _ = run(capsys, *week)
     before = contents(folder / "seen/w1"), contents(folder / "clean")
     assert code == 0 and run(capsys, *week)[0] == 1
@@ -97,7 +97,7 @@ def test_a_week_is_repeated(folder, capsys):
     assert {p: b for p, b in contents(folder / "clean").items() if "_lookalike" not in p.name} == {
         p: b for p, b in before[1].items() if "_lookalike" not in p.name
     }
-    assert run(capsys, "dedup", "w0", *HOW, "--against", "seen/w1", "--save-sketches", "seen/w1", "--force")[0] == 1
+    assert run(capsys, "dedup", "w0", *HOW, "--against", "seen/w1", "--set", "save_sketches=seen/w1", "--force")[0] == 1
     shutil.rmtree(folder / "seen/w0")
     code, alone, _ = run(capsys, *week, "--force")
     assert code == 0 and json.loads(alone)["reference"] == 0, "nothing is left to compare with"
@@ -105,24 +105,23 @@ def test_a_week_is_repeated(folder, capsys):
 
 def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monkeypatch):
     """What it had written is its own, and is written again; what somebody else wrote there since is not."""
-    words = ["dedup", "w1", *HOW, "-o", "clean.jsonl", "--save-sketches", "mine", "--work", "work", "--quiet"]
+    words = ["dedup", "w1", *HOW, "-o", "clean.jsonl", "--set", "save_sketches=mine", "--work", "work", "--quiet"]
     with monkeypatch.context() as patch:
         patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert run(capsys, *words)[0] == 130
     gc.collect()
     written = (folder / "clean.jsonl").read_bytes()
     (folder / "clean.jsonl").write_bytes(b"changed")
-    assert "clean.jsonl exists; pass --force" in run(capsys, *words, "--resume")[2]
+    assert "clean.jsonl exists; pass --force" in run(capsys, *words)[2]
     (folder / "clean.jsonl").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert run(capsys, *words, "--resume")[0] == 130
+        assert run(capsys, *words)[0] == 130
     gc.collect()
-    assert run(capsys, *words, "--resume")[:2] == (0, "")
+    assert run(capsys, *words)[:2] == (0, "")
     assert (folder / "clean.jsonl").read_bytes() == written and not any((folder / "work").iterdir())
-    code, _, told = run(capsys, *words, "--resume")
-    assert code == 1 and "work holds no job to resume; clean.jsonl exists; pass --force" in told
-    assert told.endswith("If the job wrote it, it is done\n") and run(capsys, *words, "--resume", "--force")[0] == 0
+    code, _, told = run(capsys, *words)
+    assert code == 1 and "clean.jsonl exists; pass --force" in told and run(capsys, *words, "--force")[0] == 0
 
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
@@ -151,6 +150,8 @@ def test_a_plan_has_the_bands_of_saved_sketches(folder, capsys):
     assert (code, json.loads(out)["bands"]) == (0, bands_of(folder))
     code, _, err = run(capsys, *words, "-t", "0.3")
     assert code == 2 and "less than recall 0.99" in err
+    code, _, err = run(capsys, *words, "-t", "0.6", "--set", "seed=3")
+    assert code == 2 and "made with other settings: seed was 1, is 3" in err
 
 
 def bands_of(folder):
@@ -180,13 +181,13 @@ def corpus(tmp_path, monkeypatch):
 
 def test_a_report_and_an_audit(corpus, tmp_path, capsys):
     page = tmp_path / "page.html"
-    assert status("dedup", corpus, "--report", page, "--audit", 5) == 0
+    assert status("dedup", corpus, "--report", page, "--set", "audit=5") == 0
     out, err = capsys.readouterr()
     assert f"written: {page}" in out and "audit: 2 kept documents of 2" in out and "nothing was written" not in err
     assert "recall measured" in page.read_text() and "word39" in page.read_text()
     assert status("dedup", corpus, "--report", page) == 1
     assert "exists; pass --force" in capsys.readouterr().err
-    assert status("dedup", corpus, "--report", page, "--force", "--report-texts", "none", "--json") == 0
+    assert status("dedup", corpus, "--report", page, "--force", "--set", "report_texts=none", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["report"] == str(page) and told["audit"] is None and "word39" not in page.read_text()
 
@@ -204,7 +205,7 @@ def test_a_report_beside_an_output(corpus, tmp_path, capsys):
 
 def test_a_result_is_saved(corpus, tmp_path, capsys):
     job = tmp_path / "job"
-    assert status("dedup", corpus, "--save", job, "--audit", 2) == 0
+    assert status("dedup", corpus, "--save", job, "--set", "audit=2") == 0
     out, err = capsys.readouterr()
     assert f"written: {job}" in out and "nothing was written" not in err
     loaded = Result.load(job)
@@ -229,7 +230,7 @@ def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path,
         (1, "choose another name", "--save", "job", "-o", "job/out.jsonl"), (1, "choose another name", "--save", "job", "-o", "job"),
         (1, "choose another name", "--save", "job", "--report", "job/page.html"), (1, "choose another name", "--save", "job", "--work", "job/work"),
         (1, "choose another name", "--save", "out/job", "-o", "out"), (1, "exists; pass --force", "--report", "page.html"),
-        (2, "'some'", "--report", "other.html", "--report-texts", "some"), (2, "--audit", "--audit", "0"),
+        (2, "'some'", "--report", "other.html", "--set", "report_texts=some"), (2, "audit", "--set", "audit=0"),
     ):  # fmt: skip
         found, out, err = run(capsys, "dedup", corpus, *words)
         assert (found, out, said in err) == (code, "", True), (words, err)

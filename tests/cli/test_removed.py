@@ -70,7 +70,7 @@ def test_the_removed_rows_with_the_columns_of_annotations(corpus, tmp_path, name
 def test_all_reasons_are_there(corpus, tmp_path):
     lines(tmp_path / "known.jsonl", [{"id": "r", "text": ROWS[3]["text"]}])
     (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "remove"}\n')
-    more = ["--against", tmp_path / "known.jsonl", "--empty", "drop", "--overrides", tmp_path / "overrides.jsonl"]
+    more = ["--against", tmp_path / "known.jsonl", "--set", "empty=drop", "--overrides", tmp_path / "overrides.jsonl"]
     assert status("dedup", corpus, "--id", "id", *more, "--removed", tmp_path / "gone.jsonl") == 0
     found = {row["id"]: row for row in read(tmp_path / "gone.jsonl")}
     assert found["d"]["duplicate_of"] == "r" and found["d"]["duplicate_is_reference"]

@@ -1,4 +1,4 @@
-"""``dedup --save-sketches`` and ``--against`` a folder of sketches, as commands."""
+"""``dedup --set save_sketches=...`` and ``--against`` a folder of sketches, as commands."""
 
 import json
 
@@ -19,14 +19,18 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_week_after_week(folder, capsys):
-    code, out, _ = run(capsys, "dedup", "w0", "--save-sketches", "seen/w0", "-o", "clean/w0", "-t", "0.6", "--width", 1)
+    code, out, _ = run(capsys, "dedup", "w0", "--set", "save_sketches=seen/w0", "-o", "clean/w0", "-t", "0.6", "--width", 1)
     assert code == 0 and out.endswith("written: clean/w0\nwritten: seen/w0\n")
-    code, out, err = run(capsys, "dedup", "w1", "--against", "seen", "--save-sketches", "seen/w1", "-t", "0.6", "--width", 1)
+    code, out, err = run(
+        capsys, "dedup", "w1", "--against", "seen", "--set", "save_sketches=seen/w1", "-t", "0.6", "--width", 1
+    )
     kept = pq.read_metadata("seen/w0/sketches-00000.parquet").num_rows
     assert code == 0 and f"against {kept} reference documents" in out and out.endswith("written: seen/w1\n")
     assert "nothing was written" not in err
     given = ("w2", "-t", "0.6", "--width", 1, "--json", "--quiet")
-    code, out, _ = run(capsys, "dedup", *given, "--against", "seen/w1", "--against", "seen/w0", "--save-sketches", "seen/w2")
+    code, out, _ = run(
+        capsys, "dedup", *given, "--against", "seen/w1", "--against", "seen/w0", "--set", "save_sketches=seen/w2"
+    )
     found = json.loads(out)
     assert code == 0 and found["sketches"] == "seen/w2"
     assert found["reference"] == kept + pq.read_metadata("seen/w1/sketches-00000.parquet").num_rows
@@ -40,20 +44,20 @@ def test_week_after_week(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--save-sketches", "seen/w0"], "seen/w0 exists; pass --force"),
-        (["--save-sketches", "w1/new"], "the output folder w1/new is inside the input folder w1"),
-        (["--save-sketches", "out/seen", "-o", "out"], "is inside, the output out"),
-        (["--against", "seen/w0", "--save-sketches", "seen", "--force"], "seen contains"),
-        (["--against", "seen/w0", "--save-sketches", "seen/w0", "--force"], "seen/w0 is, or holds, the sketches"),
+        (["--set", "save_sketches=seen/w0"], "seen/w0 exists; pass --force"),
+        (["--set", "save_sketches=w1/new"], "the output folder w1/new is inside the input folder w1"),
+        (["--set", "save_sketches=out/seen", "-o", "out"], "is inside, the output out"),
+        (["--against", "seen/w0", "--set", "save_sketches=seen", "--force"], "seen contains"),
+        (["--against", "seen/w0", "--set", "save_sketches=seen/w0", "--force"], "seen/w0 is, or holds, the sketches"),
         (
-            ["--against", "seen/w0", "--seed", "3"],
+            ["--against", "seen/w0", "--set", "seed=3"],
             "seen/w0 holds sketches that were made with other settings: seed was 1, is 3",
         ),
     ],
     ids=range(6),
 )
 def test_what_is_refused_before_any_work(words, said, folder, capsys):
-    run(capsys, "dedup", "w0", "--save-sketches", "seen/w0")
+    run(capsys, "dedup", "w0", "--set", "save_sketches=seen/w0")
     before = sorted(folder.rglob("*"))
     code, out, err = run(capsys, "dedup", "w1", *words)
     assert code in (1, 2) and not out and said in err
@@ -65,7 +69,7 @@ def test_weeks_on_a_store(folder, capsys, bucket):
     put_folder(folder, bucket / "lake")
     lake = str(bucket / "lake")
     given = ("-t", "0.6", "--width", 1, "--json", "--quiet")
-    code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--save-sketches", f"{lake}/seen/w0", *given)
+    code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--set", f"save_sketches={lake}/seen/w0", *given)
     kept = json.loads(out)["kept"]
     assert code == 0 and json.loads(out)["sketches"] == f"{lake}/seen/w0"
     again = ("dedup", f"{lake}/w1", "--against", f"{lake}/seen", *given)
@@ -73,17 +77,20 @@ def test_weeks_on_a_store(folder, capsys, bucket):
         ((), "seen/w0 exists; pass --force"),
         (("--force", "--against", f"{lake}/seen/w0"), "seen/w0 is, or holds, the sketches that this job is run against"),
     ]:
-        code, _, err = run(capsys, *again, "--save-sketches", f"{lake}/seen/w0", *arguments)
+        code, _, err = run(capsys, *again, "--set", f"save_sketches={lake}/seen/w0", *arguments)
         assert code == 1 and message in err
     for arguments, message in [
-        (("--save-sketches", f"{lake}/w1/seen"), "is inside the input folder"),
-        (("--save-sketches", f"{lake}/seen/w0/more"), "meet; choose another name"),
-        (("--save-sketches", f"{lake}/out/seen", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
-        (("--save-sketches", f"{lake}/job/seen", "--engine", "spark", "--work", f"{lake}/job"), "meet; choose another name"),
+        (("--set", f"save_sketches={lake}/w1/seen"), "is inside the input folder"),
+        (("--set", f"save_sketches={lake}/seen/w0/more"), "meet; choose another name"),
+        (("--set", f"save_sketches={lake}/out/seen", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
+        (
+            ("--set", f"save_sketches={lake}/job/seen", "--engine", "spark", "--work", f"{lake}/job"),
+            "meet; choose another name",
+        ),
     ]:
         code, _, err = run(capsys, *again, *arguments)
         assert code == 1 and message in err, err
-    code, out, _ = run(capsys, *again, "--save-sketches", f"{lake}/seen/w1")
+    code, out, _ = run(capsys, *again, "--set", f"save_sketches={lake}/seen/w1")
     assert code == 0 and json.loads(out)["reference"] == kept
 
 
@@ -94,11 +101,11 @@ def test_weeks_that_kept_nothing(folder, capsys, empty):
     for week in (0, 1):
         against = ["--against", "seen"] if week else []
         inputs = "none.jsonl" if week in empty else f"w{week}"
-        assert run(capsys, "dedup", inputs, "--quiet", *against, "--save-sketches", f"seen/w{week}") == (0, "", "")
+        assert run(capsys, "dedup", inputs, "--quiet", *against, "--set", f"save_sketches=seen/w{week}") == (0, "", "")
     words = ["dedup", "w2", "--json", "--annotate"]
     outs = []
     for number, more in enumerate((["--against", "seen"], ["--against", "seen", "--work", "work"])):
-        code, out, _ = run(capsys, *words, *more, "-o", f"out{number}.jsonl", "--save-sketches", f"mine{number}")
+        code, out, _ = run(capsys, *words, *more, "-o", f"out{number}.jsonl", "--set", f"save_sketches=mine{number}")
         outs.append({name: json.loads(out)[name] for name in ("documents", "reference", "kept")})
         assert code == 0
     assert outs[0] == outs[1] and (folder / "out0.jsonl").read_bytes() == (folder / "out1.jsonl").read_bytes()

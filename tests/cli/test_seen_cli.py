@@ -38,7 +38,7 @@ def test_week_after_week(crawl, capsys):
     code, out, _ = week(capsys, 0)
     assert code == 0 and out.endswith("written: fresh/w0/\nadded: generation 000001 of seen\n")
     kept = pq.read_metadata("seen/000001/sketches-00000.parquet").num_rows
-    code, out, _ = week(capsys, 1, "--generation", "2024-10", "--json", "--quiet")
+    code, out, _ = week(capsys, 1, "--set", "generation=2024-10", "--json", "--quiet")
     found = json.loads(out)
     assert code == 0 and found["reference"] == kept and (found["generation"], found["added"]) == ("2024-10", True)
     before = everything(crawl)
@@ -98,13 +98,13 @@ def test_too_many_removals(crawl, capsys):
     ("words", "said"),
     [
         (["-o", "-"], "--seen writes files and folders on one machine, and saves sketches itself"),
-        (["-o", "fresh", "--engine", "spark"], "use --against and --save-sketches"),
-        (["-o", "fresh", "--save-sketches", "other"], "saves sketches itself"),
+        (["-o", "fresh", "--engine", "spark"], "use --against and --set save_sketches=DIR"),
+        (["-o", "fresh", "--set", "save_sketches=other"], "saves sketches itself"),
         (["-o", "seen/fresh"], "seen/fresh is inside seen, which holds generations only"),
         (["-o", "w0/fresh"], "is inside the input folder w0"),
         (["-o", "fresh", "--report", "fresh/page.html"], "fresh/page.html is, or is inside, the output fresh"),
-        (["-o", "s3://lake/fresh"], "on an object store, and for -o -, use --against and --save-sketches"),
-        (["-o", "fresh", "--seed", "random"], "pass a number, not random"),
+        (["-o", "s3://lake/fresh"], "on an object store, and for -o -, use --against and --set save_sketches=DIR"),
+        (["-o", "fresh", "--set", "seed=random"], "a number, not random"),
         (["-o", "fresh.nope"], "unrecognized suffix .nope"),
     ],
     ids=range(9),
@@ -117,9 +117,9 @@ def test_what_is_refused_before_any_work(words, said, crawl, capsys):
 
 
 def test_options_that_are_for_it(crawl, capsys):
-    for words in (["--generation", "x"], ["--no-seen-texts"]):
+    for words in (["--set", "generation=x"], ["--set", "seen_texts=false"]):
         code, _, err = run(capsys, "dedup", "w0", *words)
-        assert code == 2 and "--generation and --no-seen-texts are for --seen" in err
+        assert code == 2 and "generation and seen_texts are for --seen" in err
     os.mkfifo(crawl / "pipe.jsonl")
     threading.Thread(target=(crawl / "pipe.jsonl").write_text, args=['{"text": "a text"}'], daemon=True).start()
     code, _, err = run(capsys, "dedup", "pipe.jsonl", "--seen", "seen", "-o", "x.jsonl")
@@ -146,7 +146,7 @@ def test_other_references_too(crawl, capsys):
 
 def test_list_check_forget_and_compact(crawl, capsys):
     for number in range(3):
-        week(capsys, number, "--no-seen-texts")
+        week(capsys, number, "--set", "seen_texts=false")
     code, out, _ = run(capsys, "seen", "list", "seen", "--json")
     listed = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and [one["name"] for one in listed] == ["000001", "000002", "000003"]
@@ -166,7 +166,7 @@ def test_list_check_forget_and_compact(crawl, capsys):
 
 def test_a_job_with_a_work_folder_goes_on(crawl, capsys, monkeypatch):
     """Killed before or after its output has appeared, it leaves nothing for the next week."""
-    more = ("--work", "job", "--resume", "--quiet")
+    more = ("--work", "job", "--quiet")
     week(capsys, 0, *more)
     publish = publication.Publication.publish
     for late in (False, True):
@@ -204,7 +204,7 @@ def test_any_command_finishes_what_was_killed(crawl, capsys, monkeypatch):
 
 def counted_weeks(capsys, *more):
     for number in range(3):
-        assert week(capsys, number, "--counts", "--source", "site", *more)[0] == 0
+        assert week(capsys, number, "--set", "counts=true", "--set", "source=site", *more)[0] == 0
     with la.Seen("seen", read=True) as seen:
         return seen.counts().to_pylist()
 
@@ -228,7 +228,7 @@ def test_counts_of_all_weeks(crawl, capsys):
 
 
 def test_counts_that_are_refused(crawl, capsys):
-    week(capsys, 0, "--no-seen-texts")
+    week(capsys, 0, "--set", "seen_texts=false")
     for more, said in (
         (("-o", "counts.parquet", "--json"), "--json lists documents, and -o writes all of them"),
         (("-o", "seen/counts.parquet"), "seen/counts.parquet is inside seen, which holds generations only"),
@@ -238,17 +238,19 @@ def test_counts_that_are_refused(crawl, capsys):
         code, _, err = run(capsys, "seen", "counts", "seen", *more)
         assert code and said in err
     code, out, err = run(capsys, "seen", "counts", "seen", "--json")
-    assert code == 0 and err == "not counted: what jobs without --counts found (000001)\n"
+    assert code == 0 and err == "not counted: what jobs without counts found (000001)\n"
     assert {json.loads(line)["n_sources"] for line in out.splitlines()} == {0}
     assert run(capsys, "seen", "counts", "seen") == (0, "", err)
-    code, _, err = run(capsys, "dedup", "w1", *HOW, "--seen", "seen", "--counts", "-o", "fresh/w1")
+    code, _, err = run(capsys, "dedup", "w1", *HOW, "--seen", "seen", "--set", "counts=true", "-o", "fresh/w1")
     assert code == 0
-    code, _, err = run(capsys, "dedup", "w2", *HOW, "--seen", "seen", "--counts", "--source", "site", "-o", "fresh/w2")
-    assert code and "000002 counted sources by input file" in err and "run without --source" in err
+    code, _, err = run(
+        capsys, "dedup", "w2", *HOW, "--seen", "seen", "--set", "counts=true", "--set", "source=site", "-o", "fresh/w2"
+    )
+    assert code and "000002 counted sources by input file" in err and "run without --set source=..." in err
 
 
 def test_generations_of_somebody_else_are_checked_where_the_user_says(crawl, capsys, monkeypatch):
-    counted_weeks(capsys, "--no-seen-texts")
+    counted_weeks(capsys, "--set", "seen_texts=false")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     code, out, _ = run(capsys, "seen", "check", "seen")
     assert code == 1 and out.count("name it, or a folder that it is in: --trust PATH") == 3

@@ -30,7 +30,7 @@ def test_what_is_done_with_the_result_is_a_stage_of_its_own(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     lines(tmp_path / "x.jsonl", TEXTS)
     _, out, _ = run(
-        capsys, "dedup", "x.jsonl", "--json", "--audit", "20", "--save", "saved", "--report", "page.html", "-o", "out.jsonl"
+        capsys, "dedup", "x.jsonl", "--json", "--set", "audit=20", "--save", "saved", "--report", "page.html", "-o", "out.jsonl"
     )
     assert {"writing the report", "auditing", "saving", "writing"} <= set(json.loads(out)["seconds"])
 

@@ -83,7 +83,7 @@ class Job(Case):
         _limit(**self.limits)
         (root / "out").mkdir(exist_ok=True)
         work = root / "work"
-        result = la.dedup(self.inputs, work=work, resume=True, **self.settings, **self.running)
+        result = la.dedup(self.inputs, work=work, **self.settings, **self.running)
         result.write(root / "out" / "o.jsonl", annotate=self.annotate, force=True)
         say(b".")
         result.close()

@@ -63,7 +63,7 @@ def test_a_job_keeps_its_secret_while_it_can_be_resumed(tmp_path):
     secret = first.secret
     assert secrets.read_secret(folder) == secret and secret.hex() not in (folder / "job.json").read_text()
     first._unlock()
-    again = Workspace(folder, {"a": 1}, resume=True)
+    again = Workspace(folder, {"a": 1})
     assert again.secret == secret
     again.close()
     assert os.listdir(folder) == []

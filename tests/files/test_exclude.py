@@ -1,4 +1,4 @@
-"""``--exclude``: which files of a folder, glob, archive or table are left out, counted and named."""
+"""``exclude``: which files of a folder, glob, archive or table are left out, counted and named."""
 
 import json
 import zipfile
@@ -46,7 +46,7 @@ def test_it_is_counted_and_named(folder, capsys):
     found = la.dedup(folder, exclude=["*.json", "old"]).summary.skipped
     assert found["by_reason"] == {"excluded": 2} and found["names"] == [f"{folder}/config.json", f"{folder}/old/"]
     with pytest.raises(SystemExit) as stop:
-        main(["dedup", str(folder), "--exclude", "*.json", "--exclude", "old"])
+        main(["dedup", str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
     assert not stop.value.code and "files not read: 2 (2 excluded: " in capsys.readouterr().out
 
 
@@ -109,7 +109,7 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     with pytest.raises(SystemExit):
         main(["dedup", str(folder)])
     assert (
-        "column 'text' is missing; columns found: a, b; name another with --text; or leave the file out: --exclude PATTERN"
+        "column 'text' is missing; columns found: a, b; name another with --text; or leave the file out: --set exclude=PATTERN"
         in (capsys.readouterr().err)
     )
     (folder / "stray.csv").unlink()
@@ -124,19 +124,19 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
 @pytest.mark.parametrize("command", ["pairs", "repeats"])
 def test_all_jobs_take_it(command, folder, capsys):
     with pytest.raises(SystemExit) as stop:
-        main([command, str(folder), "--exclude", "*.json", "--exclude", "old"])
+        main([command, str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
     assert not stop.value.code, capsys.readouterr().err
 
 
 def test_an_index_takes_it(folder, tmp_path, capsys):
     index = str(tmp_path / "x.idx")
-    for arguments in (["create", index], ["add", index, str(folder), "--exclude", "*.json"]):
+    for arguments in (["create", index], ["add", index, str(folder), "--set", "exclude=*.json"]):
         with pytest.raises(SystemExit) as stop:
             main(["index", *arguments])
         assert not stop.value.code
     assert "5 documents more" in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        main(["index", "query", index, str(folder), "--exclude", "*.json", "--exclude", "old"])
+        main(["index", "query", index, str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
     assert {json.loads(line)["query"].rpartition("/")[2] for line in capsys.readouterr().out.splitlines()} == {
         "a.txt", "old.txt", "d.md"
     }  # fmt: skip

@@ -284,7 +284,7 @@ def test_text_files_that_changed_do_not_resume(tmp_path):
     la.dedup(tmp_path / "in", work=tmp_path / "w")
     (tmp_path / "in/a.txt").write_text("c" * 9)
     with pytest.raises(la.ParameterError, match=r"inputs\[0\]\.digest was"):
-        la.dedup(tmp_path / "in", work=tmp_path / "w", resume=True)
+        la.dedup(tmp_path / "in", work=tmp_path / "w")
 
 
 def test_many_files_take_few_calls(tmp_path, monkeypatch):

@@ -118,7 +118,7 @@ def test_a_pipe_without_a_suffix_needs_a_format(tmp_path):
         open_sources([tmp_path / "pipe"])
 
 
-@pytest.mark.parametrize("work", [{"work": "w"}, {"work": "w", "resume": True}])
+@pytest.mark.parametrize("work", [{"work": "w"}, {"work": "w"}])
 def test_a_pipe_cannot_be_read_again_after_a_crash(tmp_path, work):
     work = work | {"work": tmp_path / "w"}
     with pytest.raises(la.ParameterError, match=r"files, not values in memory, pipes or standard input; got .*pipe\.jsonl"):

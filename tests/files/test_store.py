@@ -178,52 +178,50 @@ def folder(bucket):
     return bucket / "jobs/one"
 
 
-def test_a_job_is_resumed_with_its_secret(folder, caplog):
-    caplog.set_level("INFO", "lookalike")
-    space = StoreWorkspace(folder, JOB, resume=False)
+def test_a_job_is_resumed_with_its_secret(folder):
+    space = StoreWorkspace(folder, JOB)
     assert set(held(folder)) == {"job.json", "secret"} and len(space.secret) == 16
     (space.folder / "tables/x.done").write_bytes(b"x")
-    with pytest.raises(ParameterError, match="jobs/one: holds an unfinished job; pass resume=True"):
-        StoreWorkspace(folder, JOB, resume=False)
-    with pytest.raises(ParameterError, match=r"holds a job with other parameters or inputs: threshold was 0\.8, is 0\.7"):
-        StoreWorkspace(folder, JOB | {"threshold": 0.7}, resume=True)
-    again = StoreWorkspace(folder, JOB, resume=True)
+    with pytest.raises(
+        ParameterError, match=r"holds an unfinished job with other parameters or inputs: threshold was 0\.8, is 0\.7"
+    ):
+        StoreWorkspace(folder, JOB | {"threshold": 0.7})
+    again = StoreWorkspace(folder, JOB)
     assert again.secret == space.secret and "tables/x.done" in held(folder)
     again.close()
     again.close()
-    assert held(folder.parent.parent) == {} and caplog.messages == []
-    assert StoreWorkspace(folder, JOB, resume=True).secret != space.secret
-    assert caplog.messages == [f"{folder}: no job to resume (one that was finished leaves none); starting one"]
+    assert held(folder.parent.parent) == {}
+    assert StoreWorkspace(folder, JOB).secret != space.secret
 
 
 def test_what_belongs_to_others_is_refused(folder):
     (folder / "holiday.jpg").write_bytes(b"precious")
     with pytest.raises(ParameterError, match=r"contains files that do not belong to a job \(holiday.jpg\)"):
-        StoreWorkspace(folder, JOB, resume=False)
+        StoreWorkspace(folder, JOB)
     assert held(folder) == {"holiday.jpg": b"precious"}
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", None])
 def test_a_damaged_job_is_refused(folder, damage):
-    StoreWorkspace(folder, JOB, resume=False)
+    StoreWorkspace(folder, JOB)
     said = (folder / "job.json").read_bytes()
     (folder / "job.json").write_bytes(said.replace(b"0.8", b"0.9") if damage is None else damage)
     with pytest.raises(IndexFormatError, match=r"job.json: damaged, or of another version"):
-        StoreWorkspace(folder, json.loads(json.dumps(JOB)), resume=True)
+        StoreWorkspace(folder, json.loads(json.dumps(JOB)))
 
 
 @pytest.mark.parametrize("secret", [b"", None])
 def test_a_secret_that_is_gone_is_missed(folder, secret):
-    StoreWorkspace(folder, JOB, resume=False)
+    StoreWorkspace(folder, JOB)
     (folder / "secret").unlink() if secret is None else (folder / "secret").write_bytes(secret)
     with pytest.raises(IndexFormatError, match="secret: missing, damaged"):
-        StoreWorkspace(folder, JOB, resume=True)
+        StoreWorkspace(folder, JOB)
 
 
 @pytest.mark.parametrize("step", range(4))
 def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, monkeypatch):
     """Whatever was removed before, the next job begins anew."""
-    space = StoreWorkspace(folder, JOB, resume=False)
+    space = StoreWorkspace(folder, JOB)
     (folder / "tables/x.done").write_bytes(b"x")
     removed, remove, unlink = [], Store.remove, type(folder).unlink
 
@@ -242,7 +240,7 @@ def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, mon
         with pytest.raises(KeyboardInterrupt):
             space.close()
     assert "finished.json" in held(folder)
-    StoreWorkspace(folder, JOB | {"threshold": 0.5}, resume=False)
+    StoreWorkspace(folder, JOB | {"threshold": 0.5})
     assert set(held(folder)) == {"job.json", "secret"}
 
 
@@ -252,16 +250,16 @@ def test_a_store_that_refuses_is_named(folder, monkeypatch):
 
     monkeypatch.setattr(type(folder), "write_bytes", refuse)
     with pytest.raises(OutputError, match="jobs/one: cannot be used as work folder: AWS Error ACCESS_DENIED"):
-        StoreWorkspace(folder, JOB, resume=False)
+        StoreWorkspace(folder, JOB)
 
 
 def test_a_job_does_not_find_the_tables_of_another(folder):
     """Such as a second driver in the same folder has left, after the first one removed everything."""
-    space, other = StoreWorkspace(folder, JOB, resume=False), StoreWorkspace(folder, JOB, resume=True)
+    space, other = StoreWorkspace(folder, JOB), StoreWorkspace(folder, JOB)
     assert space.tables == other.tables
     space.close()
     (other.tables / "x.done").write_bytes(b"x")
-    new = StoreWorkspace(folder, JOB | {"threshold": 0.5}, resume=False)
+    new = StoreWorkspace(folder, JOB | {"threshold": 0.5})
     assert new.tables != other.tables and not (new.tables / "x.done").exists()
     new.close()
     assert held(folder) == {}
@@ -276,5 +274,5 @@ def test_a_bucket_as_work_folder_stays(bucket, monkeypatch):
             return removed.append if name == "delete_dir" else getattr(system, name)
 
     monkeypatch.setattr(type(bucket), "filesystem", Recording())
-    StoreWorkspace(bucket, JOB, resume=False).close()
+    StoreWorkspace(bucket, JOB).close()
     assert removed and bucket.inside not in removed

@@ -33,13 +33,12 @@ def make(folder, name="holiday.part"):
 
 
 @pytest.mark.parametrize("name", ["holiday.part", ".x.tmp", "movie.tmp", "x.part/", "documents-000000.part", "job.json.old"])
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_folder_that_is_not_empty_and_not_ours_is_refused(tmp_path, name, resume):
+def test_a_folder_that_is_not_empty_and_not_ours_is_refused(tmp_path, name):
     make(tmp_path / "w", name)
     with pytest.raises(
         la.ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
     ):
-        Workspace(tmp_path / "w", JOB, resume)
+        Workspace(tmp_path / "w", JOB)
     assert [p.name for p in (tmp_path / "w").iterdir()] == [name.rstrip("/")]
 
 
@@ -61,7 +60,7 @@ def test_only_parts_of_the_job_are_removed(tmp_path):
 def test_a_file_that_is_no_part_is_not_taken_for_one(tmp_path, name):
     Workspace(tmp_path / "w", JOB).append("texts", part())
     write_arrays(tmp_path / f"w/{name}.part", part())
-    again = Workspace(tmp_path / "w", JOB, resume=True)
+    again = Workspace(tmp_path / "w", JOB)
     for use in (lambda: again.get(name), lambda: again.put(name, part())):
         with pytest.raises(la.IndexFormatError, match="damaged, or not a part of this job"):
             use()
@@ -86,7 +85,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
         folder = tmp_path / str(moment)
         done = subprocess.run([sys.executable, "-c", code, str(folder), str(moment)], check=False)
         assert done.returncode == -signal.SIGKILL
-        again = Workspace(folder, JOB)  # another job may use the folder, without --resume
+        again = Workspace(folder, JOB)  # another job may use the folder
         assert again.numbered("texts") == []
         again.close()
         assert not folder.exists() or not os.listdir(folder)
@@ -103,7 +102,7 @@ def test_a_temporary_file_of_a_killed_run_is_removed(tmp_path):
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "w")], check=False)
     assert len(os.listdir(tmp_path / "w")) == 4
     (tmp_path / "w/.mine.tmp").write_text("precious")
-    Workspace(tmp_path / "w", JOB, resume=True).close()
+    Workspace(tmp_path / "w", JOB).close()
     assert os.listdir(tmp_path / "w") == [".mine.tmp"]
 
 
@@ -118,9 +117,8 @@ def signed(job, token="0123456789abcdef"):
 def test_a_damaged_job_is_a_clear_error(tmp_path, content):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_bytes(content.encode("utf-8", "surrogatepass"))
-    for resume in (False, True):
-        with pytest.raises(la.IndexFormatError, match=r"job\.json: damaged, or of another version; name another work folder"):
-            Workspace(tmp_path / "w", JOB, resume)
+    with pytest.raises(la.IndexFormatError, match=r"job\.json: damaged, or of another version; name another work folder"):
+        Workspace(tmp_path / "w", JOB)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +127,8 @@ def test_a_damaged_job_is_a_clear_error(tmp_path, content):
 def test_another_job_is_refused(tmp_path, job):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_text(signed(job))
-    with pytest.raises(la.ParameterError, match=r"holds a job with other parameters or inputs: .*threshold"):
-        Workspace(tmp_path / "w", JOB, True)
+    with pytest.raises(la.ParameterError, match=r"holds an unfinished job with other parameters or inputs: .*threshold"):
+        Workspace(tmp_path / "w", JOB)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
@@ -171,7 +169,7 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(tmp_path):
     workspace_module.fcntl, plain = Late, workspace_module.fcntl
     try:
         with pytest.raises(la.OutputError, match="another process is using this folder"):
-            Workspace(tmp_path / "w", JOB, True)
+            Workspace(tmp_path / "w", JOB)
     finally:
         workspace_module.fcntl = plain
 

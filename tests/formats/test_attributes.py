@@ -34,7 +34,7 @@ def lines(path):
 
 def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
     out = corpus / "attributes/near"
-    given = ["dedup", str(corpus / "documents"), "--id", "id", "--attributes", "-o", str(out), "--quiet"]
+    given = ["dedup", str(corpus / "documents"), "--id", "id", "--set", "attributes=true", "-o", str(out), "--quiet"]
     with pytest.raises(SystemExit) as stop:
         main(given)
     assert not stop.value.code
@@ -75,7 +75,7 @@ def test_where_they_cannot_be_written(corpus, capsys, monkeypatch, more, why):
     monkeypatch.chdir(corpus)
     monkeypatch.setattr("lookalike.recipes.dedup.dedup", None)  # refused before the job
     with pytest.raises(SystemExit):
-        main(["dedup", "documents", "--attributes", *more])
+        main(["dedup", "documents", "--set", "attributes=true", *more])
     assert why in capsys.readouterr().err and not (corpus / "out").exists()
 
 

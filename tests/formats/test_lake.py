@@ -214,8 +214,8 @@ def test_a_job_goes_on_with_the_version_that_it_began_with(tables, tmp_path):
     la.dedup(table, work=tmp_path / "work", id="id")
     tables.delete(table, [1])
     with pytest.raises(la.LookalikeError, match="input"):
-        la.dedup(table, work=tmp_path / "work", id="id", resume=True)
-    with closing(la.dedup(table, format=version, work=tmp_path / "work", id="id", resume=True)) as result:
+        la.dedup(table, work=tmp_path / "work", id="id")
+    with closing(la.dedup(table, format=version, work=tmp_path / "work", id="id")) as result:
         assert sorted(result.kept["id"].to_pylist()) == [1, 2, 3, 4]
 
 

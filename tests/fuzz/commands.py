@@ -138,7 +138,8 @@ class Commands:
                 str(folder / "seen"),
                 "-o",
                 str(folder / "kept.jsonl"),
-                "--counts",
+                "--set",
+                "counts=true",
             ]
         )
         self._call(["index", "create", str(folder / "ix"), "--keep-text"])

@@ -245,7 +245,17 @@ class Crafted:
 
     def _seen(self, r: Random, target: Path, folder: Path) -> None:
         ids = ["--id", "id"] if target.name == "seen texts" else []
-        line = [self.folder / "new.jsonl", "--against", target, "--trust", self.folder, "--quiet", "--threads", "1", *ids]
+        line = [
+            self.folder / "new.jsonl",
+            "--against",
+            target,
+            "--set",
+            f"trust={self.folder}",
+            "--quiet",
+            "--threads",
+            "1",
+            *ids,
+        ]
         if r.random() < 0.3:
             for name in ("1", "2"):
                 shutil.copytree(target, folder / "weeks" / name)
@@ -254,11 +264,13 @@ class Crafted:
         elif r.random() < 0.3:
             self._command("pairs", *line)
         else:
-            counts = r.choice([[], ["--counts"]])
-            self._command("dedup", *line, *counts, "--annotate", "-o", folder / "out.jsonl", "--save-sketches", folder / "next")
+            counts = r.choice([[], ["--set", "counts=true"]])
+            self._command(
+                "dedup", *line, *counts, "--annotate", "-o", folder / "out.jsonl", "--set", f"save_sketches={folder / 'next'}"
+            )
 
     def _work(self, r: Random, target: Path, folder: Path) -> None:
-        self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--resume", "--quiet")
+        self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--quiet")
 
     def _index(self, r: Random, target: Path, folder: Path) -> None:
         with la.Index.open(target, r.choice(["read", "write"])) as index:

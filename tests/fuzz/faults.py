@@ -104,9 +104,9 @@ def output_scenario(source: Path, name: str, *, annotate: bool = False, force: b
 def work_scenario(source: Path) -> Scenario:
     """A job with a work folder, interrupted and resumed."""
 
-    def job(folder: Path, resume: bool) -> None:
-        result = la.dedup(source, threads=1, id="id", work=folder / "work", resume=resume)
-        result.write(folder / "out.jsonl", force=resume)
+    def job(folder: Path, again: bool) -> None:
+        result = la.dedup(source, threads=1, id="id", work=folder / "work")
+        result.write(folder / "out.jsonl", force=again)
         result.close()
 
     def state(folder: Path) -> bytes | None:

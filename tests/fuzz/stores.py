@@ -92,15 +92,15 @@ class Stores:
         (source / "a.csv").write_text("id,text\n" + "".join(f"d{i},{text}\n" for i, text in enumerate(TEXTS)))
         child = os.fork()
         if child == 0:
-            self._job(self.folder / "work", resume=False)
+            self._job(self.folder / "work")
             os._exit(0)
         expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
         whole = self.folder / "whole"
-        result, self.decided = self._job(whole, resume=False)
+        result, self.decided = self._job(whole)
         result.close()
 
-    def _job(self, work: Path, resume: bool) -> tuple[object, object]:
-        result = la.dedup(self.folder / "source", threads=1, work=work, resume=resume, id="id")
+    def _job(self, work: Path) -> tuple[object, object]:
+        result = la.dedup(self.folder / "source", threads=1, work=work, id="id")
         return result, (result.keep.tolist(), result.removed.to_pylist())
 
     def judge(self, seed: int, folder: Path) -> tuple[str, str]:
@@ -184,6 +184,6 @@ class Stores:
         expect(self._ids(path) == (self.known[path.name] | {new}) - {gone}, "damage was compacted into other documents")
 
     def _work(self, path: Path, changed: bool) -> None:
-        result, decided = self._job(path, resume=True)
+        result, decided = self._job(path)
         expect(decided == self.decided, "a resumed job decides otherwise")
         result.close()

@@ -95,7 +95,7 @@ def test_an_audit_compares_what_the_job_does():
 def test_the_command_line(tmp_path):
     rows = [{"text": text, "author": author} for text, author in ((PAGE, "a"), (PAGE, "a"), (PAGE + "!", "b"))]
     path, out = lines(tmp_path / "posts.jsonl", rows), tmp_path / "out.jsonl"
-    assert status("dedup", path, "--across", "author", "-o", out) == 0
+    assert status("dedup", path, "--set", "across=author", "-o", out) == 0
     assert out.read_text().splitlines() == path.read_text().splitlines()[:2]
     (sidecar,) = tmp_path.glob("*lookalike.json")
     assert json.loads(sidecar.read_text())["parameters"]["across"] == "author"

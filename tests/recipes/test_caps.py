@@ -83,7 +83,7 @@ def copies(rng):
         (["repeats", "--unit", "passage"], itself),
         (["dedup", "--threshold", 0.5], versions),
         (["pairs", "--threshold", 0.7, "--recall", 1], versions),
-        (["dedup", "--counts", "--source", "source"], copies),
+        (["dedup", "--set", "counts=true", "--set", "source=source"], copies),
     ],
     ids=["excerpts", "lines", "itself", "versions", "recall 1", "counts"],
 )

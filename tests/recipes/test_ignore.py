@@ -123,24 +123,24 @@ def test_the_command_line_and_what_it_writes(tmp_path, capfd):
     path, template = lines(tmp_path / "pages.jsonl", pages()), tmp_path / "template.txt"
     template.write_text(TEMPLATE)
     out, saved = tmp_path / "out.jsonl", tmp_path / "saved"
-    command = ["dedup", path, "-t", "0.6", "--ignore", template, "--threads", 1]
+    command = ["dedup", path, "-t", "0.6", "--set", f"ignore={template}", "--threads", 1]
     assert status(*command, "-o", out, "--save", saved, "--report", tmp_path / "page.html") == 0
     wanted = la.dedup(pages(), ignore=[TEMPLATE], **HOW)
     assert len(out.read_text().splitlines()) == wanted.keep.sum()
     said = json.loads(next(tmp_path.glob("*lookalike.json")).read_text())["parameters"]["shingling"]["ignored"]
     assert said == {"shingles": 56, "digest": wanted.settings.ignore.digest}
     page = (tmp_path / "page.html").read_text()
-    assert said["digest"] in page and f"--ignore {template}" in page
+    assert said["digest"] in page and f"--set ignore={template}" in page
     loaded = la.Result.load(saved)
     assert loaded.settings.ignore == wanted.settings.ignore and loaded.keep.tolist() == wanted.keep.tolist()
     assert loaded.settings.ignore.names == (str(template),)
     loaded.report(tmp_path / "again.html")
-    assert f"--ignore {template}" in (tmp_path / "again.html").read_text()
-    code, said, _ = run(capfd, "pairs", path, "-t", "0.6", "--ignore", template, "-o", "-")
+    assert f"--set ignore={template}" in (tmp_path / "again.html").read_text()
+    code, said, _ = run(capfd, "pairs", path, "-t", "0.6", "--set", f"ignore={template}", "-o", "-")
     assert code == 0 and said.count('{"left_id"') == len(find_pairs(pages(), None, ignore=[TEMPLATE], **HOW).table)
     more = lines(tmp_path / "more.jsonl", [TEMPLATE])
     for job in ("dedup", "pairs"):
-        assert status(job, path, "--ignore", more, "-o", more, "--force") == 1
+        assert status(job, path, "--set", f"ignore={more}", "-o", more, "--force") == 1
         assert json.loads(more.read_text()) == {"text": TEMPLATE}
 
 
@@ -172,6 +172,6 @@ def test_a_job_that_is_resumed_ignores_the_same(tmp_path):
     result = la.dedup(path, ignore=[TEMPLATE], work=work, **HOW)
     shutil.copytree(work, tmp_path / "crashed")
     with closing(result), pytest.raises(ParameterError, match="ignored"):
-        la.dedup(path, ignore=[TEMPLATE + " more"], work=tmp_path / "crashed", resume=True, **HOW)
-    again = la.dedup(path, ignore=[TEMPLATE], work=tmp_path / "crashed", resume=True, **HOW)
+        la.dedup(path, ignore=[TEMPLATE + " more"], work=tmp_path / "crashed", **HOW)
+    again = la.dedup(path, ignore=[TEMPLATE], work=tmp_path / "crashed", **HOW)
     assert again.keep.tolist() == result.keep.tolist()

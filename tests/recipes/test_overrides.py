@@ -197,8 +197,8 @@ def test_a_job_that_is_resumed_has_the_same_overrides(tmp_path):
     del first
     for other in (None, remove("b")):
         with pytest.raises(la.ParameterError, match="other parameters or inputs: overrides"):
-            la.dedup(tmp_path / "in.jsonl", overrides=other, resume=True, **given)
-    with closing(la.dedup(tmp_path / "in.jsonl", overrides=str(tmp_path / "o.jsonl"), resume=True, **given)) as again:
+            la.dedup(tmp_path / "in.jsonl", overrides=other, **given)
+    with closing(la.dedup(tmp_path / "in.jsonl", overrides=str(tmp_path / "o.jsonl"), **given)) as again:
         assert again.keep.all()
     assert not list((tmp_path / "work").glob("*.part"))
 

@@ -48,9 +48,9 @@ def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
     job = json.loads((tmp_path / "w/job.json").read_text())["job"]
     assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(la.Settings().to_dict()))
     assert [held["name"] for held in job["inputs"]] == [reference, *inputs]
-    open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", resume=True, threads=3, memory="2GB"), None)
+    open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", threads=3, memory="2GB"), None)
     with pytest.raises(la.ParameterError, match="reference was 1, is 0"):
-        open_job([reference, *inputs], la.Settings(work=tmp_path / "w", resume=True), None)
+        open_job([reference, *inputs], la.Settings(work=tmp_path / "w"), None)
     os.mkfifo(tmp_path / "pipe")
     for data in (["text of words"], iter(["some text"])):
         with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
@@ -124,7 +124,8 @@ def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch)
     (tmp_path / "x.part").write_bytes(bytes(300))
     (tmp_path / "y.other").write_bytes(bytes(9000))
     Disk(monkeypatch, RECORD - 300)
-    preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path, resume=True), Memory(1 << 30))
+    preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
+    (tmp_path / "x.part").write_bytes(bytes(299))
     with pytest.raises(la.OutputError, match="too small"):
         preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
 

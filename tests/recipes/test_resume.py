@@ -54,7 +54,7 @@ def kill_and_resume(runner, inputs, expected, folder, kill):
     assert code in (-9, 0)
     if code:
         assert not output.exists() or output.read_bytes() == expected
-        assert runner(inputs, output, None, work=str(work), resume=True, **FIXED) == 0
+        assert runner(inputs, output, None, work=str(work), **FIXED) == 0
     check_clean(output, work, expected)
     return code
 
@@ -95,7 +95,7 @@ def test_killed_again_and_again(runner, inputs, expected, tmp_path):
     output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
     output.parent.mkdir()
     runs = 1
-    while runner(inputs, output, ["put", 9, "after"], work=str(work), resume=True, **FIXED) != 0:
+    while runner(inputs, output, ["put", 9, "after"], work=str(work), **FIXED) != 0:
         runs += 1
     assert 4 < runs < 100
     check_clean(output, work, expected)
@@ -108,7 +108,7 @@ def test_another_memory_after_a_crash(runner, inputs, expected, tmp_path):
     assert runner(inputs, output, ["put", "texts-000001", "after"], work=str(work), **FIXED) == -9
     (work / "limits.part").unlink()
     (work / "texts-000000.part").unlink()
-    assert runner(inputs, output, None, work=str(work), resume=True, **FIXED) == 0
+    assert runner(inputs, output, None, work=str(work), **FIXED) == 0
     check_clean(output, work, expected)
 
 
@@ -132,6 +132,6 @@ def test_a_full_disk_leaves_the_output_alone(inputs, expected, tmp_path):
 
     from lookalike.cli.main import program
 
-    again = CliRunner().invoke(program, ["dedup", *arguments, "--resume", "--quiet"])
+    again = CliRunner().invoke(program, ["dedup", *arguments, "--quiet"])
     assert again.exit_code == 0, again.output
     check_clean(output, work, expected)

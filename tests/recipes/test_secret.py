@@ -136,27 +136,26 @@ def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_par
         with pytest.raises(
             la.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
         ):
-            la.dedup(inputs, work=work, resume=True)
+            la.dedup(inputs, work=work)
         assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts
     if path.is_dir():
         path.rmdir()
     path.unlink(missing_ok=True)
     path.write_bytes(whole)
-    result = la.dedup(inputs, work=work, resume=True)
+    result = la.dedup(inputs, work=work)
     assert result.keep.tolist() == kept
     result.close()
     assert list(work.iterdir()) == []
 
 
-@pytest.mark.parametrize("resume", [False, True])
 @pytest.mark.parametrize("held", [b"", b"mine", b"lookalike secret" + bytes(20), b"lookalike secret"])
-def test_a_file_of_its_name_that_is_none_is_left_alone(inputs, tmp_path, held, resume):
+def test_a_file_of_its_name_that_is_none_is_left_alone(inputs, tmp_path, held):
     work = tmp_path / "work"
     work.mkdir()
     (work / "secret").write_bytes(held)
     (work / "secret").chmod(0o644)
     with pytest.raises(la.ParameterError, match=r"contains files that do not belong to a job \(secret\)"):
-        la.dedup(inputs, work=work, resume=resume)
+        la.dedup(inputs, work=work)
     assert (work / "secret").read_bytes() == held and stat.S_IMODE((work / "secret").stat().st_mode) == 0o644
     assert {p.name for p in work.iterdir()} <= {"secret", "lock"}
 

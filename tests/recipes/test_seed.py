@@ -55,14 +55,12 @@ def test_a_resumed_job_keeps_its_seed(path, tmp_path):
     first = la.dedup(path, work=work, seed="random")
     seed = first.settings.seed
     del first
-    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
-        la.dedup(path, work=work, seed="random")
     with pytest.raises(la.ParameterError, match=f"inputs: seed was {seed}, is 1"):
-        la.dedup(path, work=work, resume=True)
-    again = la.dedup(path, work=work, seed="random", resume=True)
+        la.dedup(path, work=work)
+    again = la.dedup(path, work=work, seed="random")
     assert again.settings.seed == seed
     again.close()
-    assert la.dedup(path, work=work, seed="random", resume=True).settings.seed != seed  # nothing is left to resume
+    assert la.dedup(path, work=work, seed="random").settings.seed != seed  # nothing is left to resume
 
 
 @pytest.mark.parametrize("held", [b"", b"{}", b"[1]"])
@@ -70,7 +68,7 @@ def test_a_damaged_job_is_refused_as_with_a_number(path, tmp_path, held):
     (tmp_path / "work").mkdir()
     (tmp_path / "work/job.json").write_bytes(held)
     with pytest.raises(la.IndexFormatError, match=r"job\.json: damaged"):
-        la.dedup(path, work=tmp_path / "work", seed="random", resume=True)
+        la.dedup(path, work=tmp_path / "work", seed="random")
 
 
 @pytest.mark.parametrize("kind", ["minhash", "simhash"])
@@ -84,14 +82,14 @@ def test_an_index_keeps_its_seed(tmp_path, kind):
 
 def test_commands_draw_a_seed_and_state_it(capfd, path, tmp_path):
     for command in ("dedup", "pairs"):
-        settings = json.loads(run(capfd, command, path, "--seed", "random", "--json")[1])["settings"]
+        settings = json.loads(run(capfd, command, path, "--set", "seed=random", "--json")[1])["settings"]
         assert settings["seed"] > 1
-        _, out, _ = run(capfd, command, path, "--seed", "random")
-        assert "seed drawn: " in out and "seed drawn" not in run(capfd, command, path, "--seed", "5")[1]
-        number = out.split("--seed ")[1].split()[0]
-        assert json.loads(run(capfd, command, path, "--seed", number, "--json")[1])["settings"]["seed"] == int(number)
-        code, _, err = run(capfd, command, path, "--seed", "often")
+        _, out, _ = run(capfd, command, path, "--set", "seed=random")
+        assert "seed drawn: " in out and "seed drawn" not in run(capfd, command, path, "--set", "seed=5")[1]
+        number = out.split("--set seed=")[1].split()[0]
+        assert json.loads(run(capfd, command, path, "--set", f"seed={number}", "--json")[1])["settings"]["seed"] == int(number)
+        code, _, err = run(capfd, command, path, "--set", "seed=often")
         assert code == 2 and "'often' is not a valid integer" in err
-    assert run(capfd, "index", "create", tmp_path / "index", "--seed", "random")[0] == 0
+    assert run(capfd, "index", "create", tmp_path / "index", "--set", "seed=random")[0] == 0
     seed = json.loads(run(capfd, "index", "info", tmp_path / "index", "--json")[1])["parameters"]["seed"]
     assert f"seed                        {seed}\n" in run(capfd, "index", "info", tmp_path / "index")[1]

@@ -128,7 +128,7 @@ def test_documents_that_are_spared_are_compared_with_too(at_most, tmp_path, monk
     }  # each resembles its neighbours
     for week in "ab":
         as_jsonl(tmp_path / f"{week}.jsonl", {name: text for name, text in chain.items() if name.startswith(week)})
-    how = ("--id", "id", "-t", "0.5", "--width", "1", "--recall", "0.999", "--at-most", str(at_most), "--quiet")
+    how = ("--id", "id", "-t", "0.5", "--width", "1", "--recall", "0.999", "--set", f"at_most={at_most}", "--quiet")
     assert run(capsys, "dedup", "a.jsonl", "--seen", "seen", "-o", "a-new.jsonl", *how)[0] == 0
     assert run(capsys, "dedup", "b.jsonl", "--seen", "seen", "-o", "b-new.jsonl", "--save", "one", *how)[0] == 0
     assert run(capsys, "dedup", "b.jsonl", "--against", "a-new.jsonl", "-o", "other.jsonl", "--save", "two", *how)[0] == 0
@@ -143,7 +143,7 @@ def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     as_jsonl(tmp_path / "a.jsonl", FIRST)
     as_jsonl(tmp_path / "b.jsonl", SECOND)
-    how = ("--id", "id", "--seen", "seen", "--no-seen-texts")
+    how = ("--id", "id", "--seen", "seen", "--set", "seen_texts=false")
     assert run(capsys, "dedup", "a.jsonl", *how, "-o", "a-new.jsonl")[0] == 0
     (tmp_path / "a.jsonl").unlink()
     code, _, err = run(capsys, "dedup", "b.jsonl", *how, "-o", "b-new.jsonl")

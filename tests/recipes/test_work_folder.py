@@ -22,30 +22,11 @@ def turned(data, bit):
 def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     work = tmp_path / "work"
     la.dedup(inputs, work=work)
-    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
-        la.dedup(inputs, work=work)
     with pytest.raises(la.ParameterError, match=r"inputs: threshold was 0.8, is 0.9"):
-        la.dedup(inputs, work=work, resume=True, threshold=0.9)
+        la.dedup(inputs, work=work, threshold=0.9)
     with pytest.raises(la.ParameterError, match="inputs was"):
-        la.dedup(inputs[:1], work=work, resume=True)
-    assert la.dedup(inputs, work=work, resume=True).keep.tolist() == la.dedup(inputs).keep.tolist()
-
-
-def test_a_job_that_is_not_there_to_be_resumed_is_noted(inputs, tmp_path, caplog):
-    caplog.set_level("INFO", "lookalike")
-
-    def noted(work, resume=True):
-        caplog.clear()
-        la.dedup(inputs, work=work, resume=resume)
-        return [message for message in caplog.messages if "resume" in message]
-
-    work = tmp_path / "wo\nrk"
-    said = [f"{tmp_path}/wo\\nrk: no job to resume (one that was finished leaves none); starting one"]
-    assert noted(work) == said, "no such folder"
-    assert noted(work) == [], "an unfinished job"
-    la.dedup(inputs, work=work, resume=True).close()
-    assert noted(work) == said, "empty"
-    assert noted(tmp_path / "other", resume=False) == []
+        la.dedup(inputs[:1], work=work)
+    assert la.dedup(inputs, work=work).keep.tolist() == la.dedup(inputs).keep.tolist()
 
 
 def test_a_result_that_is_dropped_leaves_its_folder_to_others(inputs, tmp_path):
@@ -53,7 +34,7 @@ def test_a_result_that_is_dropped_leaves_its_folder_to_others(inputs, tmp_path):
     gc.disable()
     try:
         kept = la.dedup(inputs, work=tmp_path / "work").keep.tolist()
-        assert la.dedup(inputs, work=tmp_path / "work", resume=True).keep.tolist() == kept
+        assert la.dedup(inputs, work=tmp_path / "work").keep.tolist() == kept
     finally:
         gc.enable()
 
@@ -65,15 +46,7 @@ def test_a_changed_input_is_refused(inputs, tmp_path):
     with path.open("a") as stream:
         stream.write('{"text": "one more", "id": "more", "score": 1}\n')
     with pytest.raises(la.ParameterError, match=r"inputs\[0\]"):
-        la.dedup(path, work=tmp_path / "work", resume=True)
-
-
-def test_a_folder_of_other_things_is_left_alone(inputs, tmp_path):
-    (tmp_path / "letters.txt").write_text("dear")
-    for resume in (False, True):
-        with pytest.raises(la.ParameterError, match="do not belong to a job"):
-            la.dedup(inputs, work=tmp_path, resume=resume)
-    assert (tmp_path / "letters.txt").read_text() == "dear"
+        la.dedup(path, work=tmp_path / "work")
 
 
 def test_what_others_put_there_stays(inputs, tmp_path):
@@ -88,8 +61,6 @@ def test_what_others_put_there_stays(inputs, tmp_path):
 def test_values_in_memory_cannot_be_resumed(tmp_path):
     with pytest.raises(la.ParameterError, match="files, not values in memory"):
         la.dedup(["a", "b"], work=tmp_path / "w")
-    with pytest.raises(la.ParameterError, match="resume needs work"):
-        la.Settings(resume=True)
 
 
 def test_damage_is_found(inputs, small_parts, tmp_path):
@@ -115,13 +86,13 @@ def test_a_damaged_part_stops_a_resumed_job(inputs, small_parts, tmp_path):
     for part in [part for part in work.glob("*.part") if not part.name.startswith("sketches")]:
         part.unlink()
     with pytest.raises(la.IndexFormatError, match="sketches-000001"):
-        la.dedup(inputs, work=work, resume=True)
+        la.dedup(inputs, work=work)
 
 
 def test_two_processes_in_one_folder(inputs, tmp_path):
     first = la.dedup(inputs, work=tmp_path / "work")
     with pytest.raises(la.OutputError, match="another process is using this folder"):
-        la.dedup(inputs, work=tmp_path / "work", resume=True)
+        la.dedup(inputs, work=tmp_path / "work")
     first.close()
 
 
@@ -147,7 +118,7 @@ def stopped(tmp_path_factory):
 def test_a_whole_work_folder_is_resumed(stopped, tmp_path):
     data, left, kept = stopped
     shutil.copytree(left, tmp_path / "work")
-    assert la.dedup(data, work=tmp_path / "work", resume=True).keep.tolist() == kept
+    assert la.dedup(data, work=tmp_path / "work").keep.tolist() == kept
 
 
 @pytest.mark.parametrize("table", COMPLETE)
@@ -160,4 +131,4 @@ def test_a_missing_part_stops_a_resumed_job(stopped, tmp_path, table):
         shutil.copytree(left, work)
         (work / part.name).unlink()
         with pytest.raises(la.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
-            la.dedup(data, work=work, resume=True)
+            la.dedup(data, work=work)

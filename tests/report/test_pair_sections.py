@@ -156,7 +156,8 @@ def test_on_the_command_line(corpus, tmp_path, capsys):
             corpus / "b.jsonl",
             "--against",
             corpus / "ref.jsonl",
-            "--keep-case",
+            "--set",
+            "fold_case=false",
             "-t",
             "0.5",
             "--measure",
@@ -173,7 +174,7 @@ def test_on_the_command_line(corpus, tmp_path, capsys):
         assert all(first[key] == second[key] for key in ("documents", "pairs", "matches", "overlapping") if key in first)
         assert run(*command, "--report", page) == 1
         assert "exists; pass --force" in capsys.readouterr().err
-    assert run("pairs", corpus / "a.jsonl", "--verify", "none", "--report", tmp_path / "x.html") == 2
+    assert run("pairs", corpus / "a.jsonl", "--set", "verify=none", "--report", tmp_path / "x.html") == 2
     assert (
         run("decontaminate", corpus / "b.jsonl", "--against", corpus / "ref.jsonl", "--report", corpus / "b.jsonl", "--force")
         == 1

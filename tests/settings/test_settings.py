@@ -80,7 +80,7 @@ def test_a_choice_is_one_of_its_words(name, value):
         la.dedup(TEXTS, **{name: value})
 
 
-@pytest.mark.parametrize("name", ["html", "fold_case", "resume", "annotate"])
+@pytest.mark.parametrize("name", ["html", "fold_case", "annotate"])
 @pytest.mark.parametrize("value", [None, 0, "yes"])
 def test_a_switch_is_true_or_false(name, value):
     with pytest.raises(la.ParameterError, match=f"{name} must be True or False; got {value!r}"):

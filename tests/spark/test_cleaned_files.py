@@ -50,7 +50,7 @@ def test_the_command_writes_the_same_files(annotated, cluster, tmp_path, rng, mo
     run(*given, "-o", "one")
     one = json.loads(capfd.readouterr().out)
     run("dedup", "ref.jsonl", "-o", "two/", "--quiet")
-    kept = ["--save", "seen/saved", "--report", "seen/page.html", "--audit", "9"]
+    kept = ["--save", "seen/saved", "--report", "seen/page.html", "--set", "audit=9"]
     run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two", "--force", *kept)
     two = json.loads(capfd.readouterr().out)
     assert list(one) == list(two) and one["near_duplicates"] > 5

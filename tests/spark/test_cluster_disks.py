@@ -52,7 +52,7 @@ def test_a_disk_of_one_worker_is_full(cluster, tmp_path):
         if said:
             assert "o space left on" in said
             make_larger("500m")
-            run = Run(cluster, tmp_path, paths, resume=True)
+            run = Run(cluster, tmp_path, paths)
             run.finished()
             assert not stored & set(run.made)
         assert run.same_as(expected(paths))
@@ -69,7 +69,7 @@ def test_the_disk_of_the_work_folder_is_full(cluster, tmp_path, frame):
         print(f"ended {said!r:.600} after {sorted(stored)}; tasks lost: {run.lost()}")
         assert "o space left on" in said
         make_larger("500m")
-        run = Run(cluster, tmp_path, paths, resume=True, **how)
+        run = Run(cluster, tmp_path, paths, **how)
         run.finished()
         assert not stored & set(run.made)
         assert run.same_as(local(paths, frame))

@@ -44,11 +44,11 @@ def test_the_driver_is_killed_after_tables(cluster, tmp_path, case):
     paths, (until, how) = write_corpus(tmp_path), CASES[case]
     stored, n, halves, after = [], 0, 0, ""
     while after != "result":
-        run = Run(cluster, tmp_path, paths, asks=True, resume=n > 0, **how)
+        run = Run(cluster, tmp_path, paths, asks=True, **how)
         names, after = turn_of(run, stored, until)
         stored += names
         if n == 0:
-            assert "another process is using this folder" in Run(cluster, tmp_path, paths, resume=True, **how).wait()["refused"]
+            assert "another process is using this folder" in Run(cluster, tmp_path, paths, **how).wait()["refused"]
         if n % 2 and is_stored(after):
             run.go()
             wait_for(lambda: [*run.work.glob(f"tables/{after}/*")] or run.made[-1] != after, after)  # noqa: B023
@@ -56,9 +56,9 @@ def test_the_driver_is_killed_after_tables(cluster, tmp_path, case):
         run.kill(with_java=n % 3 != 0)
         n += 1
         if n == 2:
-            refused = Run(cluster, tmp_path, paths, resume=True, threshold=0.7, **how).wait()["refused"]
+            refused = Run(cluster, tmp_path, paths, threshold=0.7, **how).wait()["refused"]
             assert "with other parameters" in refused and "threshold" in refused
-    last = Run(cluster, tmp_path, paths, resume=True, **how)
+    last = Run(cluster, tmp_path, paths, **how)
     last.finished()
     print(f"{n} drivers killed, {halves} of them amid a table; {len(stored)} tables stored, each once")
     assert [name for name in last.made if is_stored(name)] == []  # the one before was killed while results were read
@@ -81,7 +81,7 @@ def test_an_old_driver_that_wakes_up_spoils_nothing(cluster, tmp_path):
         first.kill(with_java=False)
         reached.unlink()
         cluster.start_worker()
-        second = Run(cluster, tmp_path, paths, resume=True, **how)
+        second = Run(cluster, tmp_path, paths, **how)
         wait_for(reached.exists, "the second")
         for process in old:
             os.kill(process, signal.SIGCONT)

@@ -14,8 +14,8 @@ from spark.cluster_runs import local, write_corpus
 import lookalike as la
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-CLUSTER = ("--engine", "spark", "--master", "local-cluster[2,1,1024]", "--conf", "spark.sql.shuffle.partitions=2",
-           "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.executor.memory=600m")  # fmt: skip
+CLUSTER = ("--engine", "spark", "--set", "master=local-cluster[2,1,1024]", "--set", "conf=spark.sql.shuffle.partitions=2",
+           "--set", "conf=spark.driver.host=127.0.0.1", "--set", "conf=spark.executor.memory=600m")  # fmt: skip
 
 
 def started(arguments, log):
@@ -48,10 +48,10 @@ def test_from_bucket_to_bucket(tmp_path, bucket):
     killed_once(arguments, log, lambda: len(stored()) > 3)
     before, tables = stored(), held(job)
     assert not held(clean)
-    killed_once([*arguments, "--resume"], log, lambda: held(clean))
+    killed_once([*arguments], log, lambda: held(clean))
     assert {name: data for name, data in held(job).items() if name in before} == {name: tables[name] for name in before}
     assert "_lookalike.json" not in held(clean)
-    process = started([*arguments, "--resume"], log)
+    process = started([*arguments], log)
     assert process.wait(300) == 0, log.read_text()[-3000:]
     assert not held(job)
     decisions, _ = local(paths, frame=False)
@@ -71,7 +71,7 @@ def test_a_week_after_the_other(tmp_path, bucket):
     put_folder(tmp_path / "in", bucket / "in")
     for week in (0, 1):
         against = ["--against", f"{bucket}seen"] if week else []
-        arguments = ["dedup", f"{bucket}in/{week}.parquet", *against, "--save-sketches", f"{bucket}seen/w{week}", *CLUSTER,
+        arguments = ["dedup", f"{bucket}in/{week}.parquet", *against, "--set", f"save_sketches={bucket}seen/w{week}", *CLUSTER,
                      "--work", f"{bucket}job", "-o", f"{bucket}clean/w{week}"]  # fmt: skip
         process = started(arguments, tmp_path / "log")
         assert process.wait(300) == 0, (tmp_path / "log").read_text()[-3000:]

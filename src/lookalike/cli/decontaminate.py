@@ -58,7 +58,7 @@ def decontaminate(
     from ..recipes.decontaminate import decontaminate as run
     from ..settings.limits import limit_of
     from ..wording import counted
-    from .outputs import check_page
+    from .outputs import check_page, repeated
     from .progress import note_skipped, progress
 
     if annotate and output is None:
@@ -85,8 +85,6 @@ def decontaminate(
     if output is not None:
         check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
     if report is not None:
-        from ..files.names import shown
-        from ..report.inputs import decontaminate_command
         from ..report.page import check_report
 
         check_report(report, [*sources, *references], force)
@@ -94,8 +92,7 @@ def decontaminate(
     with progress(quiet) as said:
         result = run(sources, against=references, progress=said, **given)
         if report is not None:
-            named = [{"name": shown(name)} for name in (*against, *inputs)]  # as they were named here: folders, globs, "-"
-            again = decontaminate_command(result.provenance["parameters"], named, len(against))
+            again = repeated("decontaminate", result.provenance["config"], against, inputs)
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             result.write(output, annotate=annotate, mask=mask, force=force)

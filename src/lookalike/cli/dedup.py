@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 @options.of_job(GroupOptions)
 @options.writing
 @options.own("--removed", default=None, metavar="PATH",
-             help="Write the removed documents, with keep, duplicate_of, resemblance, cluster added.")  # fmt: skip
-@options.own("--save-sketches", default=None, metavar="DIR",
+             help="Write the removed documents, as with --annotate.")  # fmt: skip
+@options.own("--save-sketches", hidden=True, default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 @options.own("--seen", default=None, metavar="DIR",
              help="Compare with all that earlier jobs with this option kept, and add what is written to -o.")  # fmt: skip
-@options.own("--generation", default=None, metavar="NAME",
+@options.own("--generation", hidden=True, default=None, metavar="NAME",
              help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
-@options.own("--no-seen-texts", is_flag=True,
-             help="For --seen: do not keep texts in its folder; later jobs then read them from the inputs, which must stay "
+@options.own("--seen-texts", hidden=True, is_flag=True, default=True,
+             help="For --seen: keep texts in its folder; without them, later jobs read them from the inputs, which must stay "
              "where they are, unchanged.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
-             help="If more than this share of the documents would be removed, or of those with any one value of COLUMN, or all "
-             "documents of an input, exit with status 1 and write neither documents nor sketches; --report, --save and "
-             "--removed are written. Can be repeated.")  # fmt: skip
+             help="Exit with status 1, and write no documents, if more than this share of all, or of those with any "
+             "one value of "
+             "COLUMN, or an input as a whole, would be removed.")  # fmt: skip
 @options.reporting
-@options.own("--audit", type=click.IntRange(1), default=None, metavar="N",
+@options.own("--audit", hidden=True, type=click.IntRange(1), default=None, metavar="N",
              help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
-@options.own("--attributes", is_flag=True,
+@options.own("--attributes", hidden=True, is_flag=True,
              help="Write to the folder -o, in place of rows, a line of JSON about each, in files as Dolma has.")  # fmt: skip
 @options.quiet
 @options.as_json
@@ -58,7 +58,7 @@ def dedup(
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
     as_json: bool, master: str | None, conf: tuple[str, ...], attributes: bool,
     against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None,
-    no_seen_texts: bool,
+    seen_texts: bool,
     **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
@@ -70,19 +70,17 @@ def dedup(
 
     \b
         lookalike dedup pages/*.parquet --text body --id url -t 0.8 --recall 0.99 -o clean/
-        lookalike dedup corpus.jsonl.gz -o corpus-clean.jsonl.gz
-        lookalike dedup corpus.jsonl.gz --report page.html --audit 500 --save judged/
-        lookalike dedup notes/ --glob '*.{md,txt}' --keep longest
-        lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again, with --resume
+        lookalike dedup corpus.jsonl.gz --report page.html --set audit=500 --save judged/
+        lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
         lookalike dedup crawl/2024-10/ --seen seen/ -o fresh/2024-10     # every month: only what is new
         lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
-        lookalike dedup s3://lake/crawl/ --engine spark --master spark://host:7077 --work s3://lake/job -o s3://lake/clean
+        lookalike dedup s3://lake/crawl/ --engine spark --set master=spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
     from ..engines.memory import Memory, peak_memory
     from ..errors import ParameterError
-    from ..files.urls import as_url
-    from ..files.workspace import written_before
+    from ..files.urls import path_of
+    from ..files.workspace import begin_anew, written_before
     from ..formats.sources import open_sources
     from ..formats.writers import check_room, means_folder
     from ..inputs.sketches import open_references
@@ -111,12 +109,10 @@ def dedup(
         annotate=given["annotate"],
         attributes=attributes,
         texts=report_texts,
-        done=written_before(work, (output, report, save, removed, save_sketches)) if work and given["resume"] else (),
+        done=written_before(work, (output, report, save, removed, save_sketches)) if work else (),
     )  # fmt: skip
     annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
-    if work and given["resume"] and seen is None and as_url(work) is None:
-        outputs.check_left(work)
-    adding = {"name": generation, "texts": not no_seen_texts}
+    adding = {"name": generation, "texts": seen_texts}
     seeing = open_seeing(seen, adding, outputs, given, engine)
     for path in (output, removed):
         if path is not None and seeing is None:
@@ -139,6 +135,8 @@ def dedup(
     for path in (output, removed) if engine != "spark" else ():
         if path is not None:
             check_room(path, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
+    if work and force:
+        begin_anew(path_of(work))
     with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
         result = run(sources, against=references or None, engine=runs, progress=said, **given)
         leaves.noted = result.note
@@ -162,7 +160,7 @@ def dedup(
                     raise
 
             more = ["--seen", seen] if seen else []
-            command = partial(repeated, result.settings, against, inputs, more=more)
+            command = partial(repeated, "dedup", result.settings.config(), against, inputs, more)
             return outputs.write(result, command, said, leaves, guard, together)
 
         write() if seeing is None else seeing.publish(result, write, leaves)

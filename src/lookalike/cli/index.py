@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from ..index.index import Index
 
 wait = click.option("--wait", is_flag=True, help="Wait while another process holds the write lock.")
-threads = click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
+threads = options.of_jobs("threads")
 salvage = click.option("--salvage", is_flag=True, help="Leave damaged segments out.")
 reading = options.apply(
-    options.of_jobs("text"),
-    click.option("--id", "id", default=None, help="Column or field that holds a unique id.  [default: file:row]"),
+    options.of_jobs("text", "id"),
     *options.choosing,
     options.encoding,
 )  # fmt: skip
@@ -139,10 +138,9 @@ def add(
     from ..engines.memory import BYTES_PER_ENTRY, Memory
     from ..files.urls import is_url
     from ..inputs.read import BATCH_BYTES
-    from ..settings.limits import check_on_error, limit_of
+    from ..settings.limits import limit_of
     from ..wording import counted
 
-    check_on_error(on_error)
     cap = Memory.wanted(memory)
     with _open(path, wait=wait) as opened:
         before, read = len(opened), 0

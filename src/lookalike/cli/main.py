@@ -8,7 +8,6 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from io import StringIO
 from time import perf_counter, process_time
 from typing import Any
@@ -19,6 +18,7 @@ from .. import __version__
 from ..errors import LookalikeError, ParameterError
 from ..wording import for_command_line, printable
 from .compare import compare
+from .config import commands_of
 from .decontaminate import decontaminate
 from .dedup import dedup
 from .index import index
@@ -39,7 +39,7 @@ def program() -> None:
 
     Two parameters matter: --threshold, the minimum resemblance of near-duplicates, and --recall, the probability of finding a
     pair exactly at the threshold. Each removed document names a kept document and their resemblance, exact unless you choose
-    --verify sketch.
+    --set verify=sketch.
 
     Start with: lookalike dedup FILE, which prints a summary and writes nothing. Each command has its own --help.
     """
@@ -57,15 +57,8 @@ _REFUSALS = ("can't start new thread", "can't allocate lock", "Cannot allocate m
 def _of_option(message: str) -> str:
     """Name the option where a message begins with the keyword: "threshold must be" says ``--threshold`` here."""
     word = re.match("([a-z_]+) must ", message)
-    options = {
-        param.name: name for one in _commands(program) for param in one.params for name in param.opts if name[:2] == "--"
-    }
-    return message if word is None or word[1] not in options else options[word[1]] + message[word.end(1) :]
-
-
-def _commands(group: click.Group) -> Iterator[click.Command]:
-    for one in group.commands.values():
-        yield from _commands(one) if isinstance(one, click.Group) else [one]
+    known = {param.name for one in commands_of(program) for param in one.params if not getattr(param, "hidden", True)}
+    return message if word is None or word[1] not in known else f"--{word[1].replace('_', '-')}{message[word.end(1) :]}"
 
 
 def _fail(message: str, code: int) -> None:

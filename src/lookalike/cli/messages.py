@@ -54,4 +54,4 @@ def _last_columns(text: str, most: int) -> str:
 def say_seed(given: int | str, used: int | str, err: bool = False) -> None:
     """Print the seed if it was drawn."""
     if given != used:
-        say(f"seed drawn: {used}; --seed {used} repeats this", err=err)
+        say(f"seed drawn: {used}; --set seed={used} repeats this", err=err)

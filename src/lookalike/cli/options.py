@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
-from ..settings.option import FIND, GROUPS, RUN, WRITE, Entry, entries
+from ..settings.option import FIND, GROUPS, KEY, LINE, PYTHON, RUN, WRITE, Entry, entries
 from ..settings.options import OPENING, DedupOptions, SearchOptions
-from ..wording import meant
+from ..wording import meant, speak_of_keys
+from .config import PRESETS, commands_of, configured, in_force
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,29 +23,16 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class _FormatName(click.ParamType):  # type: ignore[type-arg]  # generic from 8.3 on only
-    """One of the formats that there are, which are looked up when it is needed: other packages may add some."""
+class _FormatName(click.types.StringParamType):
+    """The name of a format, of which there are those that other packages add; a colon, and a detail, may follow it."""
 
-    name = "format"
-
-    @property
-    def _choice(self) -> Choice:
-        from ..formats.registry import names
-
-        return Choice(names())
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse a format that is not known; what follows a colon, such as a version, the format checks."""
-        name, colon, detail = str(value).partition(":")
-        return self._choice.convert(name, param, ctx) + colon + detail
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """Return the names, as help shows them."""
-        return self._choice.get_metavar(param, ctx)
+    name = "name"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete a name."""
-        return self._choice.shell_complete(ctx, param, incomplete)
+        from ..formats.registry import names
+
+        return Choice(names()).shell_complete(ctx, param, incomplete)
 
 
 class _Seed(click.ParamType):  # type: ignore[type-arg]
@@ -102,19 +90,43 @@ class Share(click.ParamType):  # type: ignore[type-arg]
 FIRST = "What matters most"
 TEN = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
 _PATHS = ("PATH", "DIR", "FILE", "FILE.jsonl", "PAGE.html")  # what help calls files and folders
+_CONFIG: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("--config", {"metavar": "FILE"}, "Settings: a file, or the record of a job, to repeat it.  [default: lookalike.toml]"),
+    ("--set", {"metavar": "KEY=VALUE", "multiple": True}, "Set one of the settings below. Can be repeated."),
+    ("--print-config", {"is_flag": True}, "Print the settings in force, and what they mean, as a file for --config."),
+)
 _TYPES = {"format": _FormatName(), "seed": _Seed()}
 
 
 class Grouped(click.Option):
-    """An option that help shows in a group."""
+    """An option that help shows in a group, or a key, which only files and --set have."""
 
     def __init__(self, *names: Any, group: str = RUN, **more: Any) -> None:
         super().__init__(*names, **more)
         self.group = group
 
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Add it, unless it is a key, which is hidden."""
+        if not self.hidden:
+            super().add_to_parser(parser, ctx)
+
 
 class Plain(click.Command):
-    """A command whose options can be given once, but for those that take several values."""
+    """A command whose options can be given once, but for those of several values; some settings can be keys."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.keys = [str(one.name) for one in self.params if isinstance(one, Grouped) and one.hidden]
+        for name, how, said in _CONFIG if self.keys else ():
+            self.params.append(Grouped([name], expose_value=False, help=said, **how))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Name the settings that are keys, and say where more is."""
+        if self.keys:
+            with formatter.section("Other settings, for lookalike.toml and --set"):
+                formatter.write_text(f"{', '.join(sorted(self.keys))}.")
+            with formatter.indentation():
+                formatter.write_text("--print-config says what they mean; more in docs/reference/config.md.")
 
     headings: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -124,7 +136,21 @@ class Plain(click.Command):
 
         And an empty name of a file or folder, such as that of a variable of the shell that is not set: it is no current folder.
         """
-        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        everywhere = {name for one in commands_of(ctx.find_root().command) for name in getattr(one, "keys", ())}
+        own = {one.name for one in self.params} - set(self.keys)
+        speak_of_keys(everywhere - own)
+        try:
+            values, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        except click.NoSuchOption as error:
+            name = error.option_name.lstrip("-").replace("-", "_")
+            if name not in self.keys:
+                raise
+            raise click.UsageError(f"{error.option_name} is not an option, but a key: --set {name}=VALUE", ctx) from None
+        if self.keys and not ctx.resilient_parsing:
+            ctx.default_map = configured(ctx, values)
+            if values.get("print_config"):
+                click.echo(in_force(ctx, values))
+                ctx.exit()
         for option in order:
             given = values.get(option.name)
             is_path = isinstance(option, click.Argument) or option.metavar in _PATHS
@@ -151,7 +177,7 @@ class Plain(click.Command):
         for heading, records in found.items():
             if records:
                 with formatter.section(heading):
-                    formatter.write_dl(records)
+                    formatter.write_dl(records, col_max=24)
 
 
 def refuse(reason: str, *which: str) -> None:
@@ -176,12 +202,10 @@ class Command(Plain):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless a size was given in two words, of which the second is not the name of an input."""
-        for name in ("memory", "max_document"):
-            number = str(ctx.params.get(name))
-            for unit in ctx.params.get("inputs", ()) if number[-1:].isdigit() else ():
-                if re.fullmatch("[KMGT]i?B?|B", unit, re.IGNORECASE) and not os.path.exists(unit):
-                    option = name.replace("_", "-")
-                    raise click.UsageError(f"--{option} {number} {unit}: a size is one word: --{option} {number}{unit}", ctx)
+        number = str(ctx.params.get("memory"))
+        for unit in ctx.params.get("inputs", ()) if number[-1:].isdigit() else ():
+            if re.fullmatch("[KMGT]i?B?|B", unit, re.IGNORECASE) and not os.path.exists(unit):
+                raise click.UsageError(f"--memory {number} {unit}: a size is one word: --memory {number}{unit}", ctx)
         return super().invoke(ctx)
 
 
@@ -234,11 +258,12 @@ def under(group: str, *decorators: Any) -> Decorator:
     return decorate
 
 
-def _option(entry: Entry, help: str) -> Decorator:
-    """Return an option of the command line, as an option of a job says it is."""
+def _option(entry: Entry, place: str, help: str | None = None) -> Decorator:
+    """Return an option of the command line, or a key, as an option of a job says it is."""
     option, name = entry.option, entry.name
     flags = option.spelled or (f"--{name.replace('_', '-')}",)
-    more: dict[str, Any] = {"help": help, "default": entry.default, "cls": Grouped, "group": option.group}
+    more: dict[str, Any] = {"help": help or option.said, "default": entry.default, "cls": Grouped, "group": option.group,
+                            "hidden": place == KEY}  # fmt: skip
     if option.metavar is not None:
         more["metavar"] = option.metavar
     words = option.offered or option.choices
@@ -257,16 +282,16 @@ def _option(entry: Entry, help: str) -> Decorator:
     return click.option(*flags, name, **more)
 
 
-def of_jobs(*names: str, help: str | None = None) -> Decorator:
-    """Return options of jobs by their names; ``help`` says something else of one."""
+def of_jobs(*names: str, help: str | None = None, place: str | None = None) -> Decorator:
+    """Return options of jobs by their names; ``help`` and ``place`` say something else of them."""
     known = entries(DedupOptions) | entries(SearchOptions)
-    return apply(*(_option(known[name], help or known[name].option.help) for name in names))
+    return apply(*(_option(known[name], place or (LINE if help else known[name].option.place), help) for name in names))
 
 
 def of_job(options: type, *without: str) -> Decorator:
-    """Return all options of a class that the command line has, but for some."""
-    found = [entry for entry in entries(options).values() if entry.option.help and entry.name not in without]
-    return apply(*(_option(entry, entry.option.help) for entry in found))
+    """Return all options and keys of a class, but for some."""
+    found = [entry for entry in entries(options).values() if entry.option.place != PYTHON and entry.name not in without]
+    return apply(*(_option(entry, entry.option.place) for entry in found))
 
 
 index_targets = apply(
@@ -278,50 +303,33 @@ shingling = of_jobs("unit", "width", "normalization", "fold_case")
 choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document")
-seed, trust, memory = of_jobs("seed"), of_jobs("trust"), of_jobs("memory")
-
-
-PRESETS: dict[str, dict[str, Any]] = {
-    "web": {"unit": "word", "width": 5, "threshold": 0.8}, "prose": {"unit": "word", "width": 5, "threshold": 0.7},
-    "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
-}  # fmt: skip
-"""What suits a kind of text: defaults of the command line."""
-
-
-def _preset(ctx: click.Context, param: click.Parameter, name: str | None) -> None:
-    """Let a kind of text decide what is not given."""
-    if name is not None:
-        ctx.default_map = {**(ctx.default_map or {}), **PRESETS[name]}
-
-
-def _said(values: dict[str, Any]) -> str:
-    return " ".join(f"--{option} {value}" for option, value in values.items())
+seed, memory = of_jobs("seed"), of_jobs("memory")
+trust = of_jobs("trust", help="Folder, file or URL whose texts a saved result of somebody else can name. Can be repeated.")
 
 
 preset = own(
-    "--preset", group=FIND, type=Choice(list(PRESETS)), callback=_preset, is_eager=True, expose_value=False,
-    help="Options that suit a kind of text, where they are not given: "
-    + "; ".join(f"{name}: {_said(values)}" for name, values in PRESETS.items()) + ".",
+    "--preset", group=FIND, metavar="NAME", expose_value=False,
+    help=f"Settings for a kind of text: {', '.join(PRESETS)}, or a section [preset.NAME] of lookalike.toml.",
 )  # fmt: skip
 as_json = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON.")
 as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one line per group or document.")
 quiet = own("--quiet", group=RUN, is_flag=True, help="Print errors only, and data: JSON (--json), rows (-o -).")
 writing = apply(
     own("-o", "--output", default=None, metavar="PATH",
-        help="Output: one file if its name ends in .parquet, .arrow, .orc, or in .jsonl, .json, .csv or .tsv (also .gz, .zst, "
-        ".bz2, .xz); a folder if it ends in / or has no suffix; - for JSON lines on standard output."),
+        help="Output: a file, such as clean.parquet or clean.jsonl.gz; a folder if it ends in / or has no suffix; - for JSON "
+        "lines on standard output."),
     own("--force", is_flag=True, help="Replace an existing output."),
 )  # fmt: skip
 reporting = apply(
     own("--report", default=None, metavar="PAGE.html",
-        help="Write a page that shows what was found and why: one HTML file (needs the report extra)."),
-    own("--report-texts", type=Choice(["full", "none", "hash"]), default="full", show_default=True,
+        help="Write a page that shows what was found and why (needs the report extra)."),
+    own("--report-texts", hidden=True, type=Choice(["full", "none", "hash"]), default="full", show_default=True,
         help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
 on_a_cluster = apply(
-    own("--master", group=RUN, default=None, metavar="URL",
+    own("--master", hidden=True, group=RUN, default=None, metavar="URL",
         help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
-    own("--conf", group=RUN, multiple=True, metavar="NAME=VALUE",
+    own("--conf", hidden=True, group=RUN, multiple=True, metavar="NAME=VALUE",
         help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated."),
 )  # fmt: skip
 
@@ -335,5 +343,5 @@ def engine_of(
 
         return running(master, check_options(threads, conf))
     if master is not None or conf:
-        raise ParameterError("--master and --conf are for --engine spark")
+        raise ParameterError("master and conf are for --engine spark")
     return nullcontext(engine)

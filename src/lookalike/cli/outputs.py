@@ -5,15 +5,13 @@ And what an interrupt leaves of it, in words.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LookalikeError, OutputError, ParameterError
+from ..errors import LookalikeError, ParameterError
 from ..files.disk import check_apart
-from ..files.job import JOB
 from ..formats.writers import check_before, folder_like, is_stdout, means_folder
 from ..inputs.sketches import files_of_saved
 from ..wording import counted, printable
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from ..files.publication import Publication
     from ..formats.split import Split
     from ..results.result import Result
-    from ..settings.settings import Settings
     from ..values import Int64Array
 
 
@@ -35,7 +32,7 @@ class Leaves:
     def __init__(self, resumable: bool) -> None:
         self.noted: Callable[[str], None] | None = None
         """Called with each output that is complete."""
-        self.said = "nothing was written" + ("; pass --resume to continue the job" if resumable else "")
+        self.said = "nothing was written" + ("; run the command again to continue the job" if resumable else "")
         self._complete: list[str] = []
 
     def writing(self, output: str) -> None:
@@ -76,7 +73,7 @@ def check_page(report: str | None) -> None:
 
 
 def repeated(
-    settings: Settings, against: Sequence[str], inputs: Sequence[str], job: str = "dedup", more: Sequence[str] = ()
+    job: str, config: Mapping[str, Any], against: Sequence[str], inputs: Sequence[str], more: Sequence[str] = ()
 ) -> str:
     """Return the command that repeats a job, with inputs as they were named (folders, globs, "-") and more options."""
     import shlex
@@ -84,7 +81,7 @@ def repeated(
     from ..files.names import shown
     from ..report.inputs import command_of
 
-    command = command_of(settings, [{"name": shown(name)} for name in (*against, *inputs)], len(against), job)
+    command = command_of(job, config, [{"name": shown(name)} for name in (*against, *inputs)], len(against))
     before, comment, rest = command.partition("  # and ")
     return " ".join([before, *map(shlex.quote, more)]) + comment + rest
 
@@ -129,15 +126,6 @@ class Outputs:
     def may_replace(self, path: str | None) -> bool:
         """Tell whether what is at a path may be replaced."""
         return self.force or path in self.done
-
-    def check_left(self, work: str) -> None:
-        """Say of a job that is to be resumed that it is done, where nothing is left in its folder and something was written."""
-        there = next((path for path in self.paths if os.path.lexists(path)), None)
-        if there is not None and not self.force and not os.path.lexists(os.path.join(work, JOB)):
-            raise OutputError(
-                f"{work} holds no job to resume; {there} exists; pass --force to run the job again, or choose another name. If "
-                "the job wrote it, it is done"
-            )
 
     def to_dict(self) -> dict[str, str | None]:
         """Return what ``--json`` says of them."""
@@ -189,9 +177,7 @@ class Outputs:
         from ..formats.writers import check_attributes
 
         if self.output is None or self.annotate:
-            raise ParameterError(
-                "--attributes writes a folder beside that of the documents, without --annotate: name it with -o"
-            )
+            raise ParameterError("attributes writes a folder beside that of the documents, without --annotate: name it with -o")
         check_attributes(self.output, sources)
 
     def write(
@@ -265,7 +251,7 @@ def check_removed(
     figures = [f"{names[i]}: {_share(int(removed[i]), int(total[i]))}" for i in order[:NAMED].tolist()]
     more = f", and {len(order) - NAMED:,} inputs more" if len(order) > NAMED else ""
     if resumable:
-        way = "with --resume and without --fail-if-removed, to write what the job has found"
+        way = "without --fail-if-removed, to write what the job has found"
     elif written:
         way = "without --fail-if-removed and with --force, to write all"
     else:

@@ -19,7 +19,7 @@ from .messages import say, say_seed, whole_time
 @options.of_job(SearchOptions, "verify", "against", "measure", "max_bucket")
 @options.of_jobs("measure", help="What must reach the threshold. Containment: share of a document's shingles that another has.")
 @options.of_jobs("against", help="Reference documents, with which the others are compared too; pairs of two of them are not "
-                 "listed. A folder can be one that dedup --save-sketches saved. Can be repeated.")  # fmt: skip
+                 "listed. A folder can be one of saved sketches. Can be repeated.")  # fmt: skip
 @options.of_job(PairOptions)
 @options.writing
 @options.reporting
@@ -55,7 +55,7 @@ def pairs(
     sources = open_sources(inputs, **how)
     references = open_references(against, **how, trust=given["trust"]) or None
     if report is not None and given["verify"] == "none":
-        raise ParameterError("--report needs scores: leave out --verify none")
+        raise ParameterError("--report needs scores: leave out verify=none")
     outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
     ignored = given["ignore"] or ()
     outputs.check(sources, references or [], ignored, given["html"])
@@ -66,7 +66,7 @@ def pairs(
         result = find_pairs(sources, settings)
         if report is not None:
             said("writing the report", 0)
-            again = repeated(settings, against, inputs, "pairs")
+            again = repeated("pairs", settings.config(), against, inputs)
             result.report(report, texts=report_texts, force=force, command=again)
         if output is not None:
             said("writing", 0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
+from ..settings.option import LINE
 from ..settings.options import OPENING
 from . import options
 from .messages import say, say_all
@@ -28,7 +29,7 @@ _TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
                options.of_jobs("threshold", help="Minimum resemblance of near-duplicates."),
                options.of_jobs("recall", help="Probability of finding a pair exactly at the threshold; with --verify sketch "
                                "about half of this."),
-               options.of_jobs("permutations", "bands", "rows", "verify"))  # fmt: skip
+               options.of_jobs("permutations", "bands", "rows", "verify", place=LINE))  # fmt: skip
 @options.under(
     _ESTIMATE,
     options.of_jobs("keep", "memory", "threads", "work"),

@@ -48,7 +48,7 @@ class Seeing:
             report, save, removed = (None if path and os.path.lexists(path) else path for path in made)
             wrote = outputs.output is not None and turn.has_written(outputs.output)
             self.outputs = replace(outputs, report=report, save=save, removed=removed, output=None if wrote else outputs.output)
-            left = settings.resume and settings.work is not None and unfinished_job(Path(settings.work)) is not None
+            left = settings.work is not None and unfinished_job(Path(settings.work)) is not None
             if wrote and not left and not self.outputs.paths:
                 return None
         for path in (self.outputs.output, self.outputs.removed):
@@ -87,7 +87,7 @@ def open_seeing(
     """Open what a job is told with ``--seen``, until the command ends; None: nothing."""
     if seen is None:
         if how["name"] is not None or not how["texts"]:
-            raise ParameterError("--generation and --no-seen-texts are for --seen")
+            raise ParameterError("generation and seen_texts are for --seen")
         return None
     from ..files.urls import as_url
     from ..recipes.seen import Seen
@@ -97,10 +97,10 @@ def open_seeing(
     if engine == "spark" or outputs.save_sketches is not None or away:
         raise ParameterError(
             "--seen writes files and folders on one machine, and saves sketches itself: on a cluster, on an object store, and "
-            "for -o -, use --against and --save-sketches"
+            "for -o -, use --against and --set save_sketches=DIR"
         )
     if given["seed"] == "random":
-        raise ParameterError("--seen compares sketches of all jobs, which need the same --seed: pass a number, not random")
+        raise ParameterError("--seen compares sketches of all jobs, which need the same seed: a number, not random")
     found = click.get_current_context().with_resource(Seen(seen, trust=given["trust"]))
     _say_recovered(found)
     return Seeing(found, outputs, how)
@@ -165,7 +165,7 @@ def list_(folder: str, as_json: bool) -> None:
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
 @options.as_json_lines
 def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool) -> None:
-    """Add up what jobs with --counts counted: how often the text of each kept document occurs in all weeks.
+    """Add up what jobs with counts counted: how often the text of each kept document occurs in all weeks.
 
     Each document of each generation gets n_exact, n_duplicates and n_sources. Without -o the documents with the most
     duplicates are listed.
@@ -192,7 +192,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
     rows, uncounted = AddedUp(found.generations), without(found.generations)
     if uncounted:
         more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
-        say(f"not counted: what jobs without --counts found ({', '.join(uncounted[:3])}{more})", err=True)
+        say(f"not counted: what jobs without counts found ({', '.join(uncounted[:3])}{more})", err=True)
         if len(uncounted) == len(found.generations) and output is None and not as_json:
             return
     if output is not None:

@@ -25,10 +25,10 @@ _NARROW, _WIDEST = 20, 60  # columns of a name on a terminal, and elsewhere
 _GROUPS, _DOCUMENT, _CHANGES = "Groups (no ID)", "One document (ID)", "Changes (--against)"
 _WHY = {
     "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
-    "near": "removed: a near-duplicate", "empty": "removed: it has no token (--empty drop)",
-    "skipped": "left out: it is larger than --max-document, or cannot be read", "override": "removed by an override",
+    "near": "removed: a near-duplicate", "empty": "removed: it has no token (empty=drop)",
+    "skipped": "left out: it is larger than max_document, or cannot be read", "override": "removed by an override",
     "key": "removed: an earlier document has its key",
-    "spared": "kept by --at-most, though a near-duplicate",
+    "spared": "kept by at_most, though a near-duplicate",
 }  # fmt: skip
 _SAID = {
     "came": "only in {1}", "went": "only in {0}", "removed": "kept before, removed now",
@@ -42,7 +42,7 @@ _SAID = {
 @options.own("--min-size", group=_GROUPS, type=click.IntRange(2), default=2, show_default=True, metavar="N",
              help="List only groups of at least N documents.")  # fmt: skip
 @options.own("--matrix", group=_GROUPS, is_flag=True,
-             help="Count removals by source instead: removed from, kept in (dedup --source).")  # fmt: skip
+             help="Count removals by source instead: removed from, kept in (dedup --set source=COLUMN).")  # fmt: skip
 @options.own("--no-texts", group=_DOCUMENT, is_flag=True, help="Read no texts and show no differences; inputs can be gone.")
 @options.under(_DOCUMENT, options.trust)
 @options.own("--against", group=_CHANGES, metavar="OLDER", type=click.Path(), default=None,

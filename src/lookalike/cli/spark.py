@@ -24,7 +24,7 @@ def check_options(threads: int | None, conf: Sequence[str]) -> dict[str, str]:
     for given in conf:
         name, sign, value = given.partition("=")
         if not name.startswith("spark.") or not sign:
-            raise ParameterError(f"--conf takes a setting of Spark, such as spark.executor.memory=4g; got {given!r}")
+            raise ParameterError(f"conf takes a setting of Spark, such as spark.executor.memory=4g; got {given!r}")
         settings[name] = value
     return settings
 

@@ -128,7 +128,7 @@ def taken(path: Path) -> OutputError:
     return OutputError(
         f"{shown(path)} was written by another process while this job ran, and was left as it is: run again with another name, "
         "or with --force (force=True) to replace it; a job with a "
-        "work folder has kept its state, and continues with --resume (resume=True)"
+        "work folder has kept its state, and the same job run again continues"
     )
 
 

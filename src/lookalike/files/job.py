@@ -11,7 +11,6 @@ from typing import Any
 from zlib import crc32
 
 from ..errors import IndexFormatError, ParameterError
-from ..wording import printable
 from .folder import Store
 from .names import shown, some_of
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
@@ -36,27 +35,14 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     return [] if old == new else [f"{name} was {old!r:.200}, is {new!r:.200}"]
 
 
-def check_same(name: str, held: Any, job: Any, resume: bool) -> None:
+def check_same(name: str, held: Any, job: Any) -> None:
     """Check that the unfinished job that a work folder holds is the one that is to be resumed."""
-    if not resume:
-        raise ParameterError(
-            f"{name}: holds an unfinished job; pass --resume (resume=True) to resume it, or name another folder"
-        )
     changed = differences(held, job)
     if changed:
         raise ParameterError(
-            f"{name}: holds a job with other parameters or inputs: {'; '.join(changed[:5])}; "
-            "run with the old ones, or name another folder"
+            f"{name}: holds an unfinished job with other parameters or inputs: {'; '.join(changed[:5])}; "
+            "run with the old ones, name another folder, or begin anew (--force on the command line)"
         )
-
-
-def note_none(name: str) -> None:
-    """Warn that a folder holds no job that could be resumed: it may have ended, or the name may be wrong."""
-    import logging  # here, for what is not needed to start
-
-    logging.getLogger("lookalike").warning(
-        printable(f"{name}: no job to resume (one that was finished leaves none); starting one")
-    )
 
 
 def no_job(folder: Path | Url, names: Iterable[str]) -> ParameterError:
@@ -99,16 +85,16 @@ class StoreWorkspace:
     Tables are in a folder that is named after the secret, so that no job takes those of another one for its own.
     """
 
-    def __init__(self, folder: Url, job: dict[str, Any], resume: bool) -> None:
+    def __init__(self, folder: Url, job: dict[str, Any] | None) -> None:
         check_writable(folder)
         self.folder = folder
         self.secret = new_secret()
         """Known to this job alone, and kept while it can be resumed."""
         self._closed = False
         with reporting_at(folder, _UNUSABLE):
-            self._open(json.loads(json.dumps(job)), resume)
+            self._open(json.loads(json.dumps(job)))
 
-    def _open(self, job: dict[str, Any], resume: bool) -> None:
+    def _open(self, job: dict[str, Any] | None) -> None:
         names = {entry.url.name for entry in self.folder.entries()}
         if foreign := names - {JOB, FINISHED, SECRET, TABLES}:
             raise no_job(self.folder, foreign)
@@ -118,12 +104,11 @@ class StoreWorkspace:
             held = job_in((self.folder / JOB).read_bytes())
             if held is None:
                 raise damaged(self.folder / JOB)
-            check_same(shown(self.folder), held["job"], job, resume)
+            if job is not None:
+                check_same(shown(self.folder), held["job"], job)
             found = secret_in((self.folder / SECRET).read_bytes()) if SECRET in names else None
             self.secret = checked(found, held["token"], self.folder)
             return
-        if resume:
-            note_none(shown(self.folder))
         (self.folder / SECRET).write_bytes(bytes_of(self.secret))
         (self.folder / JOB).write_bytes(encoded_job(job, token_of(self.secret)))
 

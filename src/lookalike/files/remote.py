@@ -26,7 +26,7 @@ _SECOND = 10**9
 _WAYS = {
     401: "it asks who you are", 403: "it does not let you read it", 404: "there is no such file", 410: "there is no such file",
 }  # fmt: skip
-_GIVEN_UP = f"; it was asked {ATTEMPTS} times: run the job again later (with a work folder it goes on: --resume (resume=True))"
+_GIVEN_UP = f"; it was asked {ATTEMPTS} times: run the job again later (with a work folder it goes on)"
 _LOG_IN = ": accept its conditions on its page if it has any, and set HF_TOKEN or run 'hf auth login'"
 
 

@@ -166,7 +166,7 @@ def why(error: OSError) -> str:
     if "ACCESS_DENIED" in said:
         return f"{said}; check the credentials of this process, and what they permit"
     if any(name in said for name in _PASSING):
-        later = "run the job again later (with a work folder it goes on: --resume (resume=True))"
+        later = "run the job again later (with a work folder it goes on)"
         return f"{said}; it was asked {ATTEMPTS} times: {later}"
     return said
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..errors import IndexFormatError, LookalikeError, OutputError
 from .arrays import ArrayFile, write_arrays
 from .atomic import atomic_file, make_folders, reporting, sync_folder
-from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job, note_none
+from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job
 from .layout import Streamed
 from .names import shown
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
@@ -70,9 +70,7 @@ def _state(path: str | os.PathLike[str]) -> list[int]:
 class Workspace:
     """Named parts of a job: in a folder until ``close``, or in memory until ``move_to_disk``; ``job`` tells it from others."""
 
-    def __init__(
-        self, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None, resume: bool = False
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None) -> None:
         self._held: dict[str, Arrays] = {}
         self._next: dict[str, int] = {}
         self._file = lru_cache(OPEN_FILES)(ArrayFile)
@@ -85,9 +83,9 @@ class Workspace:
         self._token = token_of(self.secret)
         self.folder: Path | None = None
         if folder is not None:
-            self._open(Path(folder), json.loads(json.dumps(job or {})), resume)
+            self._open(Path(folder), json.loads(json.dumps(job)))
 
-    def _open(self, folder: Path, job: dict[str, Any], resume: bool) -> None:
+    def _open(self, folder: Path, job: dict[str, Any] | None) -> None:
         name = shown(folder)
         try:
             self._made_folder = not folder.exists()
@@ -113,10 +111,9 @@ class Workspace:
                 self._remove_parts()
                 held, self._token = None, token_of(self.secret)
         if held is not None:
-            check_same(name, held["job"], job, resume)
+            if job is not None:
+                check_same(name, held["job"], job)
             self.secret = known_secret(folder, self._token)
-        elif resume:
-            note_none(name)
         self.folder = folder
         if held is None:
             write_secret(folder, self.secret)
@@ -309,6 +306,13 @@ class Workspace:
 AnyWorkspace = Workspace | StoreWorkspace
 
 
-def open_workspace(folder: AnyPath, job: dict[str, Any], resume: bool) -> AnyWorkspace:
-    """Open a work folder on a disk or a store: see ``Workspace``."""
-    return StoreWorkspace(folder, job, resume) if isinstance(folder, Url) else Workspace(folder, job, resume)
+def open_workspace(folder: AnyPath, job: dict[str, Any] | None) -> AnyWorkspace:
+    """Open a work folder on a disk or a store: see ``Workspace``; of any job if none is named."""
+    return StoreWorkspace(folder, job) if isinstance(folder, Url) else Workspace(folder, job)
+
+
+def begin_anew(folder: AnyPath) -> None:
+    """Remove the unfinished job that a work folder holds, if there is one."""
+    found = folder / JOB
+    if found.exists():
+        open_workspace(folder, None).close()

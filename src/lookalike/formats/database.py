@@ -84,7 +84,9 @@ class Database(Format):
         names = sorted(name for (name,) in tables)
         if len(names) != 1:
             found = f"{len(names)} tables: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else "no table"
-            raise InputDataError(f"{asked.name} has {found}; say which rows: --query (query=) 'select id, text from ...'")
+            raise InputDataError(
+                f"{asked.name} has {found}; say which rows with --query (query=), such as 'select id, text from ...'"
+            )
         return 'select * from "{}"'.format(names[0].replace('"', '""'))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError, ParameterError
 from ..packages import added
+from ..wording import meant
 
 if TYPE_CHECKING:
     from .format import Format
@@ -83,7 +84,7 @@ def format_named(name: str) -> Format:
     found = _found(tuple(sys.path))
     known, colon, detail = name.partition(":")
     if known not in found:
-        raise ParameterError(f"format must be one of {', '.join(found)}; got {name!r}")
+        raise ParameterError(f"format must be one of {', '.join(found)}; got {name!r}{meant(known, found)}")
     form = _loaded(known, found[known])
     return form.detailed(detail) if colon else form
 

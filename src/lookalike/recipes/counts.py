@@ -138,7 +138,7 @@ def check_source(generations: Sequence[Generation], source: str | None, counts: 
     for one in generations if counts else ():
         if one.counts is not None and one.counts.source != source:
             given = (
-                "without --source (source=)" if one.counts.source is None else f"with --source (source=) {one.counts.source!r}"
+                "without --source (source=)" if one.counts.source is None else f"with --source {one.counts.source!r} (source=)"
             )
             raise ParameterError(
                 f"{one.name} counted sources by {told_by(one.counts.source)}, and this job would by {told_by(source)}, so that "

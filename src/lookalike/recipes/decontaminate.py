@@ -20,8 +20,8 @@ from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
 from ..results.decontamination import Corpus, DecontaminationResult, Matches, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
 from ..settings.decontamination import DecontaminationOptions
-from ..settings.limits import check_on_error, limit_of
-from ..settings.option import check_values, front_door
+from ..settings.limits import limit_of
+from ..settings.option import check_values, front_door, repeating
 from ..settings.options import OPENING
 from ..settings.settings import available_threads
 from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
@@ -59,7 +59,6 @@ class DecontaminationSettings(DecontaminationOptions):
             raise ParameterError(f"against_text must be a str or a list of str; got {self.against_text!r:.60}")
         if len(set(self.fields)) < len(self.fields):
             raise ParameterError(f"against_text names a field twice: {', '.join(self.fields)}")
-        check_on_error(self.on_error)
 
     @cached_property
     def kind(self) -> str:
@@ -195,7 +194,8 @@ def decontaminate(data: Any, settings: DecontaminationSettings) -> Decontaminati
     )  # fmt: skip
     benchmarks = by_benchmark(references.benchmarks, references.items, told, not_searchable, settings.fields[1:])
     return DecontaminationResult(
-        listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks, settings.to_dict(others),
+        listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks,
+        {"parameters": settings.to_dict(others), "config": repeating(settings)},
         workspace,
     )  # fmt: skip
 

@@ -191,7 +191,7 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
         found=lambda score: float(job.finder.recall(min(max(score, 0.0), 1.0))), sources=opened.splits,
         starts=np.concatenate([[0], np.cumsum(sizes)]), n_references=opened.reading.n_references, readings=(reading, reading),
         shingling=job.shingling, settings=result.provenance["parameters"], facts=facts, left_out=left_out,
-        chosen=job, seconds=s["seconds"], warnings=warnings,
+        config=job.config(), seconds=s["seconds"], warnings=warnings,
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ class Opened:
     def provenance(self, settings: Settings) -> dict[str, Any]:
         """Return what is written beside every output: how it was made, and from what."""
         inputs = [split.identity() for split in self.splits]
-        return {"lookalike": __version__, "parameters": settings.to_dict(), "inputs": inputs}
+        return {"lookalike": __version__, **settings.described(), "inputs": inputs}
 
 
 def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
@@ -176,7 +176,7 @@ def _open_workspace(splits: list[Split], n_references: int, settings: Settings) 
     identities = [split.identity() for split in splits]
     if settings.work is not None:
         check_repeatable(splits, identities, "a work folder")
-    return Workspace(settings.work, identity_of(splits, n_references, settings), settings.resume)
+    return Workspace(settings.work, identity_of(splits, n_references, settings))
 
 
 def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any]], what: str) -> None:
@@ -222,7 +222,7 @@ def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None
         folder = Path(settings.work or tempfile.gettempdir())
         place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
         room = shutil.disk_usage(place).free
-        if settings.resume:
+        if settings.work is not None:
             room += sum(part.stat().st_size for part in folder.glob("*.part"))
     except OSError as error:
         where = settings.work or "the folder for temporary files (TMPDIR)"

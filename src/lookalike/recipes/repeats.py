@@ -20,8 +20,8 @@ from ..formats.split import Split, unread_files
 from ..inputs.read import Reading, check_documents, leaves_out
 from ..results.decontamination import Corpus
 from ..results.repeats import Repeats, RepeatsResult
-from ..settings.limits import check_on_error, limit_of
-from ..settings.option import check_values, front_door, recorded
+from ..settings.limits import limit_of
+from ..settings.option import check_values, front_door, recorded, repeating
 from ..settings.options import OPENING
 from ..settings.repeats import LINES, PASSAGES, RepeatsOptions, check_unit
 from ..settings.settings import available_threads
@@ -139,7 +139,6 @@ class RepeatsSettings(RepeatsOptions):
         """Check every parameter before any work is done, and fill in what is usual for the unit."""
         check_values(self)
         check_one_column(self.text, "removing what is repeated")
-        check_on_error(self.on_error)
         check_unit(self.unit, {name: getattr(self, name) for name in (*LINES, *PASSAGES)})
         for name, usual in (PASSAGES if self.unit == "passage" else LINES).items():
             if getattr(self, name) is None:
@@ -219,7 +218,7 @@ def repeats(data: Any, settings: RepeatsSettings) -> RepeatsResult:
         found, repeated, bits = find(searching, settings)
     n = found.corpus.n
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
-    said_of = recorded(replace(settings, id=id, progress=None))
+    said_of = {"parameters": recorded(replace(settings, id=id, progress=None)), "config": repeating(settings)}
     marks = steps.Marks(bits, found.starts)
     return RepeatsResult(Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace))
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputDataError
 from ..files.places import digest_of
 from ..formats.split import Split
 from ..results.tables import Tables
-from ..settings.option import entries
-from ..settings.settings import Settings
+from ..settings.decontamination import DecontaminationOptions
+from ..settings.option import LINE, PYTHON, entries
+from ..settings.settings import PairSettings, Settings
+from ..wording import QUOTES
 from .samples import MOST_TEXT, Pair, positions_of, short
 
 SHOWN = 40  # inputs that are listed
@@ -34,75 +37,27 @@ def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_re
     return found
 
 
-def command_of(
-    settings: Settings, identities: Sequence[dict[str, Any]], n_references: int, job: str = "dedup"
-) -> str:  # fmt: skip
-    """Return the command that repeats a job; a call of Python where no command can."""
-    options = entries(Settings)
-    given = {
-        name: getattr(settings, name)
-        for name, entry in options.items()
-        if entry.option.repeats and getattr(settings, name) != (settings.usual_keep if name == "keep" else entry.default)
-    }
-    given |= {"threshold": settings.threshold, "recall": settings.recall, "seed": settings.seed}
-    if settings.permutations is not None:
-        given["permutations"] = settings.permutations
-    names = [short(identity["name"], 300) for identity in identities]
-    references = dict.fromkeys(short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
-    names[:n_references], n_references = references, len(references)  # saved sketches are named by their folder
-    some = names[n_references : n_references + NAMED]
-    more = len(names) - n_references - len(some)
+def command_of(job: str, config: Mapping[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
+    """Return the command that repeats a job with its settings; of very many inputs it names some. A call where none can."""
+    options = entries(DecontaminationOptions if job == "decontaminate" else PairSettings if job == "pairs" else Settings)
+    names = [short(identity["name"], 300) for identity in identities[n_references:]]
+    saved = (short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
+    references = list(dict.fromkeys(saved))[:NAMED]  # saved sketches are named by their folder
+    more = max(0, len(names) - NAMED)
     in_memory = any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities)
-    if settings.overrides is not None:
-        given["overrides"] = settings.overrides.name
-    if settings.ignore is not None:
-        given["ignore"] = settings.ignore.names or None
-        if settings.ignore.names is None:
-            del given["ignore"]
-    unnamed = [name for name in ("overrides", "ignore") if given.get(name, "") is None]
-    if in_memory or unnamed or not all(options[name].option.help for name in given):
-        data = "data" if in_memory else repr(some)
-        words = [data, *(["against=references"] if n_references else [])]
-        for name in unnamed:
-            del given[name]
-            words.append(f"{name}={name}")
-        words += [f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in given.items()]
+    if in_memory or None in config.values() or any(options[name].option.place == PYTHON for name in config):
+        words = ["data" if in_memory else repr(names[:NAMED]), *(["against=references"] if n_references else [])]
+        for name, value in config.items():
+            words.append(f"{name}={name if value is None else getattr(value, '__name__', None) or repr(value)}")
         return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
-    if "slices" in given:
-        given["slice"] = given.pop("slices")  # as the option is called
-    return _command(job, names, n_references, given)
-
-
-def decontaminate_command(settings: dict[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
-    """Return the command that repeats an overlap, from its parameters; a call of Python where no command can."""
-    given = {**settings, **settings["shingling"]}
-    if given["threshold"] is None:
-        del given["width"]  # n-grams say it
-    known = ("measure", "threshold", "passage", "text", "id", "against_text", "against_id", "benchmark", "min_tokens", "common",
-             "encoding_errors", "unit", "width", "normalization", "fold_case")  # fmt: skip
-    given = {name: given[name] for name in known if given.get(name) is not None and (name != "fold_case" or not given[name])}
-    names = [short(identity["name"], 300) for identity in identities]
-    if any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities):
-        words = ["data", "against=references", *(f"{name}={value!r}" for name, value in given.items())]
-        return f"lookalike.decontaminate({', '.join(words)})"
-    return _command("decontaminate", names, n_references, given)
-
-
-def _command(job: str, names: list[str], n_references: int, given: dict[str, Any]) -> str:
-    """Return a command; of very many inputs it names some."""
-    some = names[n_references : n_references + NAMED]
-    words = ["lookalike", job, *some]
-    for name in names[: min(n_references, NAMED)]:
-        words += ["--against", name]
-    for name, value in given.items():
-        option = "--" + name.replace("_", "-")
-        if name == "fold_case":
-            words.append("--keep-case")
-        elif isinstance(value, list | tuple):
-            words += [word for one in value for word in (option, one)]
-        else:
-            words += [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else str(value)]
-    more = len(names) - n_references - len(some) + max(0, n_references - NAMED)
+    words = ["lookalike", job, *names[:NAMED], *(word for name in references for word in ("--against", name))]
+    for name, value in config.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            text = one if isinstance(one, str) else json.dumps(one)
+            if options[name].option.place == LINE and not isinstance(one, bool):
+                words += ["--" + name.replace("_", "-"), text]
+            else:
+                words += ["--set", f"{name}={json.dumps(text) if text[:1] in QUOTES else text}"]
     return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")
 
 

@@ -28,7 +28,7 @@ from . import breakdown, sections
 from .comparison import hidden_by
 from .diff import visible
 from .facts import ABOVE, gather, gather_pairs
-from .inputs import SHOWN, DigestOf, Originals, command_of, decontaminate_command, describe_inputs, digests_of
+from .inputs import SHOWN, DigestOf, Originals, command_of, describe_inputs, digests_of
 from .pair_sections import WORDS, scored_sections
 from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
 from .sections import Contents
@@ -53,7 +53,7 @@ def write_report(
     told = _told(result)
     identities, n_references = result.provenance["inputs"], result.inputs.n_references
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
-    again = command_of(result.settings, identities, n_references) if command is None else command
+    again = command_of("dedup", result.settings.config(), identities, n_references) if command is None else command
     page = Page(
         job="dedup", title=title or f"lookalike: {told.removed:,} documents removed",
         score=result.summary.score, samples=told.samples, shown_in="2, 4, 6 and 9", seed=int(told.settings.seed),
@@ -112,9 +112,7 @@ class Page:
 def _again(scored: ScoredPairs) -> str:
     """Return the command that repeats a job."""
     identities = [source.identity() for source in scored.sources]
-    if scored.chosen is None:
-        return decontaminate_command(scored.settings, identities, scored.n_references)
-    return command_of(scored.chosen, identities, scored.n_references, scored.job)
+    return command_of(scored.job, scored.config, identities, scored.n_references)
 
 
 def _write(page: Page, path: Path, texts: str, force: bool) -> None:

@@ -185,7 +185,7 @@ def scores(told: Contents) -> dict[str, Any]:
         levels.append(("measured", f"{s.audit['recall']:.4f}", describe_audit(s.audit, s.score)))
     else:
         levels.append(
-            ("measured", "-", "not measured: an audit (--audit N, Result.audit) compares N kept documents with all others")
+            ("measured", "-", "not measured: an audit (--set audit=N, Result.audit) compares N kept documents with all others")
         )
     return {
         "histogram": histogram(f"Removed near-duplicates by {s.score}", parts, facts.threshold, s.score),

@@ -197,9 +197,10 @@ class DecontaminationResult(Brief):
 
     def __init__(
         self, listed: Matches, overlaps: NDArray[np.bool_], skipped: NDArray[np.bool_], not_searchable: pa.Table,
-        benchmarks: pa.Table, parameters: dict[str, Any], workspace: Workspace,
+        benchmarks: pa.Table, settings: dict[str, Any], workspace: Workspace,
     ) -> None:  # fmt: skip
-        self._listed, self._skipped, self._parameters = listed, skipped, parameters
+        self._listed, self._skipped = listed, skipped
+        self._settings, self._parameters = settings, settings["parameters"]
         self._workspace = workspace  # tables of an engine may be in its folder, which goes with it
         self.overlaps, self.not_searchable, self.by_benchmark = overlaps, not_searchable, benchmarks
         self.n_documents, self.n_references = listed.documents.n, listed.theirs.n
@@ -235,7 +236,7 @@ class DecontaminationResult(Brief):
     def provenance(self) -> dict[str, Any]:
         """Version, parameters, inputs and counts, as written with every output."""
         inputs = [source.identity() for source in self._listed.documents.sources]
-        return {"lookalike": __version__, "parameters": self._parameters, "inputs": inputs, "summary": self.summary}
+        return {"lookalike": __version__, **self._settings, "inputs": inputs, "summary": self.summary}
 
     @property
     def _read(self) -> list[Split]:
@@ -319,6 +320,6 @@ class DecontaminationResult(Brief):
                 ("references of common phrases", s["common_references"], "all their shingles are in many other documents"),
                 ("documents left out", s["skipped"], "too large or unreadable: neither compared nor written"),
             ],
-            chosen=None, seconds={}, benchmarks=self.by_benchmark.to_pylist(),
+            config=self._settings["config"], seconds={}, benchmarks=self.by_benchmark.to_pylist(),
             warnings=["References were cut into passages; the texts are shown as a whole."] if passages else [],
         )  # fmt: skip

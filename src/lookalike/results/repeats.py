@@ -48,7 +48,7 @@ class Repeats:
     reading: Reading
     marks: Marks
     skipped: NDArray[np.bool_]
-    parameters: dict[str, Any]
+    settings: dict[str, Any]
     workspace: Workspace  # tables of an engine may be in its folder, which goes with it
 
     def slice(self, begin: int, end: int) -> pa.RecordBatch:
@@ -198,7 +198,7 @@ class RepeatsResult(Brief):
     """
 
     def __init__(self, found: Repeats) -> None:
-        self._found, self.n_documents, self._unit = found, found.corpus.n, found.parameters["unit"]
+        self._found, self.n_documents, self._unit = found, found.corpus.n, found.settings["parameters"]["unit"]
         self._what = "words" if self._unit == "passage" else "lines"
         self._dropped = np.zeros(self.n_documents, np.bool_)
         totals = np.zeros(4, np.int64)  # documents that lose something; runs, words or lines, bytes that are removed
@@ -235,7 +235,7 @@ class RepeatsResult(Brief):
     def provenance(self) -> dict[str, Any]:
         """Version, parameters, inputs and counts, as written with every output."""
         inputs = [source.identity() for source in self._found.corpus.sources]
-        return {"lookalike": __version__, "parameters": self._found.parameters, "inputs": inputs, "summary": self.summary}
+        return {"lookalike": __version__, **self._found.settings, "inputs": inputs, "summary": self.summary}
 
     @cached_property
     def removed(self) -> pa.Table:

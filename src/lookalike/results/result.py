@@ -128,7 +128,7 @@ class Result(Tables):
             threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
             seconds={"keeping": time.perf_counter() - began}, **count(decisions, self.summary.reference, settings.slices or ()),
         )  # fmt: skip
-        provenance = self.provenance | {"parameters": settings.to_dict()}
+        provenance = self.provenance | settings.described()
         return Result(
             decisions=decisions, matches=matches, settings=settings, summary=summary, provenance=provenance,
             against=self.against, job=self._job, inputs=self._noted,

@@ -91,7 +91,7 @@ class _Ignored(Struct):
 
     shingles: int
     digest: str
-    names: tuple[str, ...] | None
+    names: tuple[str, ...]
 
 
 class _Result(Struct):

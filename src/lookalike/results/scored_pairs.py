@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..formats.split import Split
 from ..inputs.read import Reading
-from ..settings.settings import Settings
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.tables import SOURCE_BITS
@@ -38,7 +37,7 @@ class ScoredPairs:
     settings: dict[str, Any]  # what the result depends on
     facts: list[tuple[str, str]]  # what else is known: name, value
     left_out: list[tuple[str, int, str]]  # cannot be in a pair: why, how many, meaning
-    chosen: Settings | None  # where they are those of ``dedup`` and ``pairs``
+    config: dict[str, Any]  # the settings with which the job can be repeated
     seconds: dict[str, float]
     warnings: list[str]
     benchmarks: Sequence[dict[str, Any]] = ()  # what was found of each, where references are items of some

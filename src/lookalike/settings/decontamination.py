@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from .option import READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
+from .option import LINE, PYTHON, READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
 from .options import TextOptions
 
 
@@ -13,7 +13,7 @@ class DecontaminationOptions(TextOptions):
 
     against: Annotated[Any, Option(
         doc="The reference documents, like the data; they are held in memory as shingles, while the data are read once.",
-        group=READ, range="like data", repeats=False,
+        group=READ, range="like data", repeats=False, place=PYTHON,
     )] = field(repr=False, compare=False)  # fmt: skip
     against_text: Annotated[Words, Option(
         doc="Column or field of ``against`` that holds the text; default: ``text``. Of several, such as "
@@ -21,32 +21,33 @@ class DecontaminationOptions(TextOptions):
         "looked for in the documents that match.",
         help="Column or field of the reference documents that holds the text. If repeated, the first one decides what matches; "
         "the others (strings, lists of strings) are looked for in the documents that match.  [default: as --text]",
-        group=READ, metavar="COLUMN", repeated=True,
+        group=READ, metavar="COLUMN", repeated=True, place=LINE,
     )] = None  # fmt: skip
     against_id: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns (a "
-        "list of texts, text files). The empty string means none: reference documents are then named by file and row.",
+        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no "
+        "columns. The "
+        "empty string means none: reference documents are then named by file and row.",
         help="Column or field of the reference documents that holds a unique id, '' for none.  [default: as --id]",
-        group=READ, metavar="COLUMN",
+        group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     benchmark: Annotated[MaybeWord, Option(
         doc="Column or field of ``against`` that says which benchmark an item is of; default: each input is one.",
         help="Column or field of the reference documents that names their benchmark.  [default: each file is one]",
-        group=READ, metavar="COLUMN",
+        group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     measure: Annotated[Word, Option(
-        doc="What matches. Containment: the share of the reference document's (or passage's) shingles that the document has, "
+        doc="What matches: containment, resemblance, or ngram:N (N tokens in a row in common, such as ngram:13). "
+        "Containment: the "
+        "share of the reference document's (or passage's) shingles that the document has, "
         "too, reaches the threshold, so that a test question inside a long page is found. Resemblance, the number of shingles "
-        "in common divided by the number in the union, finds only documents of about the same length. \"ngram:13\": they have "
-        "13 tokens in a row in common.",
+        "in common divided by the number in the union, finds only documents of about the same length.",
         help="containment: shared shingles divided by the shingles of the reference document; resemblance: divided by the "
         "shingles in the union; ngram:N, such as ngram:13: N words in a row in common.",
-        range='"containment", "resemblance" or "ngram:N"', metavar="NAME",
+        range='"containment", "resemblance" or "ngram:N"', metavar="NAME", place=LINE,
     )] = "containment"  # fmt: skip
     threshold: Annotated[MaybeNumber, Option(
-        doc="The least containment, or resemblance; default: 0.8.",
-        help="Minimum of the measure, if that is containment or resemblance.  [default: 0.8]", range="float in (0, 1]",
-        spelled=("-t", "--threshold"),
+        doc="Minimum of the measure, if that is containment or resemblance; default: 0.8.",
+        place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"),
     )] = None  # fmt: skip
     min_tokens: Annotated[MaybeWhole, Option(
         doc="Reference documents of fewer tokens are too short to judge. Those shorter than a shingle are looked for as a "
@@ -54,16 +55,16 @@ class DecontaminationOptions(TextOptions):
         "resemblance, 1.",
         help="Skip reference documents with fewer than N words.  [default: 4, or --width if that is less; --width for other "
         "units; 1 for resemblance]",
-        least=1, metavar="N",
+        least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(
         doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence. "
         "Default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
         help="Ignore shingles that more than N documents have, apart from longer matches.  "
         "[default: 10, or a thousandth of the documents if that is more]",
-        least=1, metavar="N",
+        least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     passage: Annotated[MaybeWhole, Option(
         doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
-        help="Match passages of N shingles instead of whole reference documents.", least=1, metavar="N",
+        help="Match passages of N shingles instead of whole reference documents.", least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip

@@ -11,27 +11,22 @@ class GroupOptions:
     """What deduplication takes about groups, and about the values of columns."""
 
     at_most: Annotated[MaybeWhole, Option(
-        doc="How many documents of a group stay: the kept one and the next in keep order, whose reason is ``spared``; default: "
-        "the kept one alone.",
-        help="How many documents of each group of near-duplicates stay, in keep order.  [default: 1]", least=1, metavar="N",
-        recorded="given",
+        doc="How many documents of each group stay: the kept one and the next in keep order, whose reason is ``spared``; "
+        "default: the kept one alone.", least=1, recorded="given",
     )] = None  # fmt: skip
     source: Annotated[MaybeWord, Option(
         doc="Column or field that says where a document comes from, for ``counts`` and the report; null is a "
-        "source like others. Default: the input file.",
-        help="Column or field that says where a document comes from, for --counts.  [default: the input file]",
-        metavar="COLUMN", recorded="given",
+        "source like others. Default: the input file.", recorded="given",
     )] = None  # fmt: skip
     counts: Annotated[Flag, Option(
-        doc="``write`` adds to each kept row ``n_duplicates`` (the documents removed for it), ``n_exact`` (its copies among "
+        doc="Add to each kept row that is written ``n_duplicates`` (the documents removed for it), ``n_exact`` (its "
+        "copies among "
         "these) and ``n_sources`` (the sources of it and of those removed by text); with ``annotate`` to all rows. "
         "What is counted is saved with sketches, for ``Seen.counts``.",
-        help="Add n_duplicates, n_exact and n_sources to written rows: how often a text occurs; with --seen, save them for "
-        "'seen counts'.", group=WRITE, recorded="given",
+        group=WRITE, recorded="given",
     )] = False  # fmt: skip
     slices: Annotated[Words, Option(
         doc="Columns or fields, whose values divide the documents: what is removed is counted for each value, and a value is "
         "named that loses far more than others.",
-        help="Count removals by the values of COLUMN. Can be repeated.", group=WRITE, metavar="COLUMN", repeated=True,
-        spelled=("--slice",), recorded="given",
+        group=WRITE, repeated=True, recorded="given",
     )] = None  # fmt: skip

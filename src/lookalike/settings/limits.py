@@ -8,13 +8,6 @@ from ..formats.split import ROOM, Limit
 
 LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
 TOKEN_BYTES = 160  # that each word takes of the largest documents while two of them are compared
-ON_ERROR = ("stop", "skip")
-
-
-def check_on_error(on_error: str | None) -> None:
-    """Raise ParameterError unless it is known what an error leads to."""
-    if on_error is not None and on_error not in ON_ERROR:
-        raise ParameterError(f"on_error must be one of {', '.join(ON_ERROR)}; got {on_error!r}")
 
 
 def skips_large(on_error: str | None, max_document: int | str | None) -> bool:

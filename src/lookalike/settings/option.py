@@ -21,6 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
 GROUPS = FIND, READ, WRITE, RUN = "What to find", "What to read", "What to write", "How to run"
+LINE, KEY, PYTHON = "option", "key", "keyword"
 WIDTH = 128
 
 
@@ -57,7 +58,8 @@ class Option:
     """What is known of an option beyond its name, type and default."""
 
     doc: str  # what docstrings say of it
-    help: str = ""  # what the command line says; empty: it is for Python only
+    help: str = ""  # what the command line says, where that is not the first sentence of ``doc``
+    place: str = KEY  # whether the command line has it as an option, as a key of a file and of --set, or not at all
     group: str = FIND
     choices: tuple[str, ...] = ()  # the values that there are; any other is refused
     offered: tuple[str, ...] = ()  # the values that are named, where they are not the choices
@@ -70,6 +72,11 @@ class Option:
     recorded: str = ""  # "always" or "given": whether provenance has it, or only where it is not the default
     sketched: bool = False  # whether sketches depend on it, or must come from a job with the same value
     repeats: bool = True  # whether a command that repeats the job needs it
+
+    @property
+    def said(self) -> str:
+        """What is said of it in a line or two."""
+        return self.help or self.doc.split(". ")[0].rstrip(".").replace("``", "") + "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +168,12 @@ def recorded(options: Any) -> dict[str, Any]:
         if entry.option.recorded == "always" or (entry.option.recorded and value != entry.default):
             found[name] = value
     return found
+
+
+def repeating(options: Any) -> dict[str, Any]:
+    """Return the settings with which a job can be repeated on other inputs: those that are not the defaults."""
+    values = {name: (getattr(options, name), entry) for name, entry in entries(type(options)).items() if entry.option.repeats}
+    return {name: value for name, (value, entry) in values.items() if value != entry.default}
 
 
 def _with_options(doc: str | None, options: type) -> str | None:

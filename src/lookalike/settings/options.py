@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from .option import (
+    LINE,
+    PYTHON,
     READ,
     RUN,
     WRITE,
@@ -42,51 +44,48 @@ class InputOptions:
         doc='Column or field that holds the text. "doc.text" is the field "text" inside "doc", if no column has the whole '
         "name; the same holds for ``id``, ``within``, ``across`` and the column of ``keep``. The texts of several columns, "
         'such as ``["title", "body"]``, are joined by a blank line; a row may lack some of them.',
-        help="Column or field that holds the text; doc.text is the field text inside doc. If repeated, the texts are joined by "
-        "a blank line.  [default: text]", group=READ, metavar="COLUMN", repeated=True, recorded="always",
+        help="Column or field of the text, such as doc.text; if repeated, texts are joined by a blank line.  "
+        "[default: text]", group=READ, metavar="COLUMN", repeated=True, recorded="always", place=LINE,
     )] = "text"  # fmt: skip
     id: Annotated[MaybeWord, Option(
-        doc="Column or field that holds a str or int; default ``file:row``, or in memory the row number or the key of a dict. "
-        'Ids are unique among the inputs, and among the references; 1 and "1" are the same id. Data frames of Spark need it.',
-        help="Column or field that holds a unique id.  [default: file:row]", group=READ, recorded="always",
+        help="Column or field of a unique id.  [default: file:row]",
+        doc="Column or field that holds a unique id, a str or an int; default ``file:row``, or in memory the row "
+        "number or the key "
+        'of a dict. Ids are unique among the inputs, and among the references; 1 and "1" are the same id. Data frames of Spark '
+        "need it.",
+        group=READ, place=LINE, recorded="always",
     )] = None  # fmt: skip
     glob: Annotated[Words, Option(
-        doc="Read only files in a folder that match this pattern, or one of these.",
-        help="Read only matching files in a folder, such as '*.{md,txt}'. Can be repeated.",
-        group=READ, metavar="PATTERN", repeated=True,
+        doc='Read only files in a folder that match this pattern, such as "*.{md,txt}", or one of these.',
+        group=READ, place=LINE, metavar="PATTERN", repeated=True,
     )] = None  # fmt: skip
     exclude: Annotated[Words, Option(
-        doc="Leave out files, and all that is in folders, whose names match this pattern, or one of these; "
-        "they are counted and named. It may name a part of the path, as ``glob`` does, or all of it.",
-        help="Leave out files and folders of matching names, such as '*.json' or 'old/'. Can be repeated.",
-        group=READ, metavar="PATTERN", repeated=True,
+        doc='Leave out files, and all that is in folders, whose names match this pattern, such as "*.json" or "old/", '
+        'or one of '
+        "these; they are counted and named. It may name a part of the path, as ``glob`` does, or all of it.",
+        group=READ, repeated=True,
     )] = None  # fmt: skip
     format: Annotated[MaybeWord, Option(
-        doc="Overrides the suffix of a file.",
-        help="How files are read, whatever their suffix; needed for standard input ('-'). json: an array of objects, "
-        "or objects one after another; txt: a file is a document; delta:12: version 12 of a table.", group=READ,
+        doc='Format of the inputs, whatever their suffix, such as "jsonl", or "delta:12"; needed for standard input.',
+        group=READ, place=LINE,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
         doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
-        help="What separates the fields of CSV and TSV, such as ';'.  [default: commas in CSV, tabs in TSV]",
-        group=READ, metavar="CHARACTER", recorded="given",
+        group=READ, recorded="given",
     )] = None  # fmt: skip
     query: Annotated[MaybeWord, Option(
         doc='Which rows of a database (SQLite, DuckDB) are read, in SQL: "select id, body as text from pages order by id". '
         "Default: the only table. Where the order is not settled by the query, it must be the same each time.",
-        help="Rows to read of a database (.sqlite, .duckdb): 'select id, body as text from pages'.  [default: the only table]",
-        group=READ, metavar="SQL", recorded="given",
+        group=READ, recorded="given",
     )] = None  # fmt: skip
     encoding_errors: Annotated[Word, Option(
-        doc="Whether invalid UTF-8 is an error, or separates words.",
-        help="Whether invalid UTF-8 is an error or separates words.",
+        doc='Whether invalid UTF-8 is an error, or ("replace") separates words.',
         group=READ, choices=("strict", "replace"), recorded="always", sketched=True,
     )] = "strict"  # fmt: skip
     max_document: Annotated[Size, Option(
         doc='Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. '
         "At most a tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are. A text "
         "of more words (or other units) than one for each 160 bytes of ``memory`` beyond the interpreter's is refused, too.",
-        help="Size of the largest document, such as 30MB; at most, and by default, a tenth of --memory.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
     on_error: Annotated[MaybeWord, Option(
@@ -95,25 +94,26 @@ class InputOptions:
         '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
         "read, such as a damaged PDF. Without ``max_document`` one that is too large for the memory always stops the job, or "
         "the result would depend on the memory.",
-        help="What to do with a file, row or document that cannot be read or is larger than --max-document: stop, or name it, "
-        "count it and leave it out.  [default: stop, but leave out documents that cannot be parsed]",
-        group=READ, choices=("stop", "skip"), recorded="given",
+        help="What to do with what cannot be read, or is too large.  [default: stop, but leave out documents that "
+        "cannot be parsed]",
+        group=READ, choices=("stop", "skip"), recorded="given", place=LINE,
     )] = None  # fmt: skip
     threads: Annotated[MaybeWhole, Option(
-        doc="Default: all processors this process may use. The result does not depend on it.",
-        help="The result does not depend on it.  [default: all processors]", group=RUN, least=1, repeats=False,
+        doc="Number of threads; default: all processors. The result does not depend on it.",
+        group=RUN, place=LINE, least=1, repeats=False,
     )] = None  # fmt: skip
     memory: Annotated[Size, Option(
-        doc='Memory limit for the whole process: bytes, or "4GB", "512MiB". Default: 60% of the free memory. What does not fit '
-        "goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by default 1500 MB.",
-        help="Memory limit for the whole process, such as 4GB. The result does not depend on it.  "
-        "[default: 60% of the free memory]", group=RUN, metavar="SIZE", repeats=False,
+        doc='Memory limit for the whole process, such as "4GB" or a number of bytes; default: 60% of the free memory. '
+        'What does not '
+        "fit goes to a work folder; the result does not depend on it. On Spark what Python may use in a task, by "
+        "default 1500 MB.",
+        group=RUN, metavar="SIZE", repeats=False, place=LINE,
     )] = None  # fmt: skip
     progress: Annotated[Callable[[str, int], None] | bool | None, Option(
         doc="True: a line on a terminal, or in a notebook, that says what is being done, how much of it, how quickly, and how "
         "long it will take. A callable is called with the name of a stage and an amount done since the last call; if it has a "
         "method ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as \"bytes\".",
-        range="bool or callable", repeats=False,
+        range="bool or callable", repeats=False, place=PYTHON,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
 
@@ -122,21 +122,17 @@ class TextOptions(InputOptions):
     """What jobs take that compare shingles."""
 
     unit: Annotated[Word, Option(
-        doc="What shingles are made of: see ``Shingling``, as for the next four.",
-        help="What shingles are made of: a shingle is --width tokens of this kind in a row.",
-        offered=("word", "char", "byte", "line"), sketched=True,
+        doc="What shingles are made of: ``width`` tokens of this kind in a row. See ``Shingling``, as for the next four.",
+        place=LINE, offered=("word", "char", "byte", "line"), sketched=True,
     )] = "word"  # fmt: skip
     width: Annotated[MaybeWhole, Option(
-        doc="Tokens of a shingle; default: 5 words, 5 characters, 8 bytes, 1 line.",
-        help="Tokens per shingle.  [default: 5 words, 5 characters, 8 bytes, 1 line]", sketched=True,
+        doc="Tokens per shingle; default: 5 words, 5 characters, 8 bytes, 1 line.", place=LINE, sketched=True,
     )] = None  # fmt: skip
     normalization: Annotated[Word, Option(
-        doc="Unicode normal form of texts before they are compared.",
-        help="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
+        doc="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
     )] = "NFC"  # fmt: skip
     fold_case: Annotated[Flag, Option(
-        doc="Whether letter case is ignored.", help="Ignore or respect letter case.",
-        spelled=("--fold-case/--keep-case",), sketched=True,
+        doc="Whether letter case is ignored.", sketched=True,
     )] = True  # fmt: skip
 
 
@@ -145,106 +141,102 @@ class SearchOptions(TextOptions):
     """What jobs take that look for near-duplicates."""
 
     threshold: Annotated[Number, Option(
+        help="Minimum resemblance (Jaccard similarity) of near-duplicates, or what --measure says.",
         doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) or other ``measure`` of matches.',
-        help="Minimum resemblance of near-duplicates, or containment; with simhash, minimum cosine.",
-        range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
+        place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
     measure: Annotated[Word, Option(
-        doc="Containment is the share of a document's shingles that one before it in keep order has; for ``pairs``, of either.",
-        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has (finds excerpts).",
-        choices=("resemblance", "containment"), recorded="given", sketched=True,
+        doc="What must reach the threshold. Containment is the share of a document's shingles that one before it in keep order "
+        "has; for ``pairs``, of either.",
+        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has.",
+        place=LINE, choices=("resemblance", "containment"), recorded="given", sketched=True,
     )] = "resemblance"  # fmt: skip
     floor: Annotated[Number, Option(
         doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
-        help="With containment, the least resemblance of a match.",
     )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
         doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. 1 finds "
         "every pair, by the rare shingles that two documents share: for resemblance, verified exactly. With "
         '``verify="sketch"`` about half of it remains; with "simhash", ``radius`` determines it instead.',
-        help="Probability of finding a pair exactly at the threshold; 1 finds every pair, for certain. With --verify sketch it "
-        "is about half of this, with simhash it follows from --radius; the summary states it.",
-        range="float in (0, 1]", recorded="always",
+        help="Probability of finding a pair exactly at the threshold; 1 finds every pair.",
+        place=LINE, range="float in (0, 1]", recorded="always",
     )] = 0.99  # fmt: skip
     against: Annotated[Any, Option(
         doc="Reference documents, like the data: first in keep order, never removed, never written. A path can be a folder "
         "that ``Result.save_sketches`` wrote, or a folder of such folders. These come first; only texts that are "
         "compared are read. Pairs of two reference documents are not listed.",
-        help="Reference documents: documents that resemble them are removed; they are never removed or written themselves. A "
-        "folder can be one that dedup --save-sketches saved. Can be repeated.",
-        group=READ, range="like data", metavar="PATH", repeated=True, repeats=False,
+        help="Reference documents: what resembles them is removed, they never are. A folder can be one of saved sketches.",
+        group=READ, range="like data", metavar="PATH", repeated=True, repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
     trust: Annotated[Paths, Option(
-        doc="Files, folders or URLs. Saved sketches that somebody else made, or you on another machine, name the files that "
-        "texts are read from; only what is in these places is read.",
-        help="Folder, file or URL whose texts a saved result, or sketches, of somebody else can name. Can be repeated.",
+        doc="Files, folders or URLs whose texts saved sketches of somebody else, or from another machine, can name; "
+        "only what is in "
+        "these places is read.",
         group=READ, metavar="PATH", repeated=True, repeats=False,
     )] = field(default=(), repr=False, compare=False)  # fmt: skip
     within: Annotated[MaybeWord, Option(
         doc="Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, "
         'but neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON '
         "number, true or false is that, and an empty one is null.",
-        help="Compare only documents with the same value in COLUMN.", metavar="COLUMN", recorded="always", sketched=True,
+        help="Compare only documents with the same value in COLUMN.", place=LINE, metavar="COLUMN", recorded="always",
+        sketched=True,
     )] = None  # fmt: skip
     across: Annotated[MaybeWord, Option(
         doc="Compare only documents whose values in this column differ, as ``within`` compares values; equal texts with an "
         "equal value are not copies of each other, either. Null and NaN differ from every value, and from each other.",
-        help="Compare only documents with different values in COLUMN, such as an author or a site.", metavar="COLUMN",
         recorded="given", sketched=True,
     )] = None  # fmt: skip
     ignore: Annotated[Any, Option(
         doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
         "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
-        help="Shingles of this template do not count. Can be repeated.", range="like data", metavar="FILE", repeated=True,
+        range="like data", repeated=True,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
-        doc="Whether removals rest on exact resemblances or on estimates.",
-        help="Whether removals rest on exact or on estimated resemblances.",
+        doc='Whether removals rest on exact resemblances or ("sketch") on estimates.',
         choices=("exact", "sketch", "none"), offered=("exact", "sketch"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
     html: Annotated[Flag, Option(
-        doc="The texts are web pages: their main text is compared, without tags, scripts and boilerplate.",
-        help="Treat texts as HTML and compare their main text.",
-        group=READ, recorded="always", sketched=True,
+        doc="Treat texts as HTML, and compare their main text. Tags, scripts and boilerplate do not count.",
+        group=READ, place=LINE, recorded="always", sketched=True,
     )] = False  # fmt: skip
     boilerplate: Annotated[Flag, Option(
         doc="All text of web pages (``html``, and files such as .html) is compared: menus and the like count, too.",
-        help="Compare all text of web pages, menus and the like too.", group=READ, recorded="given", sketched=True,
+        group=READ, recorded="given", sketched=True,
     )] = False  # fmt: skip
     tokenizer: Annotated[Tokenizer, Option(
-        doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True,
+        doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True, place=PYTHON,
     )] = None  # fmt: skip
     method: Annotated[Word, Option(
         doc='"minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their '
         "cosine, and only pairs whose 64-bit fingerprints differ in at most ``radius`` bits: precise, far from complete.",
-        help="minhash: resemblance of shingle sets; simhash: cosine of shingle counts, quick but far from complete.",
         offered=("minhash", "simhash"), sketched=True,
     )] = "minhash"  # fmt: skip
     radius: Annotated[Whole, Option(
-        doc='For "simhash".', help="For simhash: how many of the 64 bits can differ.", least=0, most=16, sketched=True,
+        doc='For "simhash": how many of the 64 bits can differ.', least=0, most=16, sketched=True,
     )] = 3  # fmt: skip
     permutations: Annotated[MaybeWhole, Option(
-        doc="Overrides the planner's choice, as do ``bands`` and ``rows``: see ``plan``.",
-        help="Slots per signature, which the plan divides into bands.", sketched=True, repeats=False,
+        doc="Slots per signature, in place of the planner's choice, as ``bands`` and ``rows`` are: see ``plan``.",
+        sketched=True, repeats=False,
     )] = None  # fmt: skip
     bands: Annotated[MaybeWhole, Option(
-        doc="Of a signature.", help="Bands per signature; with --rows, overrides the plan.", sketched=True,
+        doc="Bands per signature; with ``rows``, in place of the plan.", sketched=True,
     )] = None  # fmt: skip
     rows: Annotated[MaybeWhole, Option(
-        doc="Of a band.", help="Slots per band; with --bands, overrides the plan.", sketched=True,
+        doc="Slots per band; with ``bands``, in place of the plan.", sketched=True,
     )] = None  # fmt: skip
     max_bucket: Annotated[Whole, Option(
-        doc="A bucket of more documents is a crowd. Its documents are paired with the first documents of the bucket and with "
+        doc="Largest bucket in which all documents are compared with each other; a higher limit takes more time. A "
+        "bucket of more "
+        "is a crowd. Its documents are paired with the first documents of the bucket and with "
         "documents that share their rarest codes, or two less rare ones, not all with all; the summary counts them and states "
         "the recall. ``pairs`` has no crowds: all matches among documents of buckets a quarter as large are found there.",
-        help="Largest bucket in which all documents are compared with each other. In larger ones some near-duplicates can be "
-        "missed; a higher limit takes more time.", least=2,
+        least=2,
     )] = MAX_BUCKET  # fmt: skip
     seed: Annotated[Seed, Option(
-        doc='The only source of randomness. "random" draws one that nobody can know beforehand (with ``resume``, it takes that '
-        "of the job in ``work``); the provenance, and the settings here, have the number, with which the job can be repeated.",
-        help="The only source of randomness: a number, or 'random' for a random one, which is recorded in the outputs.",
-        group=RUN, least=0, most=MOST_SEED, metavar="NUMBER|random", recorded="always", sketched=True,
+        doc='The only source of randomness. "random" draws one that nobody can know beforehand (it takes that '
+        "of an unfinished job in ``work``); the provenance, and the settings here, have the number, with which the "
+        "job can be repeated.",
+        group=RUN, least=0, most=MOST_SEED, recorded="always", sketched=True,
     )] = 1  # fmt: skip
 
 
@@ -259,63 +251,55 @@ class DedupOptions:
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
         "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
         "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
-        help="Which of several near-duplicates to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, "
-        "COLUMN:VALUE,VALUE (preferred values); or several, to break ties: 'source:wiki,news; largest:quality; longest'.  "
-        "[default: first; for containment, longest]",
-        metavar="POLICY", recorded="always",
+        help="Which document stays: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
+        "or several, to break ties: 'source:wiki,news; longest'.  [default: first; for containment, longest]",
+        metavar="POLICY", recorded="always", place=LINE,
     )] = None  # fmt: skip
     key: Annotated[Words, Option(
         doc="Columns, such as a URL: documents with equal values in all of them are one, and all but the first in keep order "
         "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
-        help="Documents with the same value in COLUMN, such as a URL, are one, whatever their texts. A document without "
-        "a value is compared by text alone. Can be repeated.", metavar="COLUMN", repeated=True, recorded="given", sketched=True,
+        place=LINE, metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
     evidence: Annotated[Word, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
-        help="Pairs that --save saves: those of a removed and a kept document, or all, which takes longer and lets a saved "
-        "result be decided again at a higher threshold.",
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(
         doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They have no near-duplicates.",
-        help="What to do with documents without any token; they never match.", choices=("keep", "drop"), recorded="always",
+        choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
-        doc='Documents to keep, or to remove, whatever the job finds: JSON lines of ``id``, ``action`` ("keep" or "remove") '
-        "and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. A report exports "
-        "them. One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References cannot "
-        "be overridden.",
-        help="Documents to keep or to remove regardless of the result: lines of id and action, as a report exports.",
-        range="path or list of dict", metavar="FILE.jsonl",
+        doc="Documents to keep or to remove whatever the job finds, as a report exports them. JSON lines of ``id``, ``action`` "
+        '("keep" or "remove") and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. '
+        "One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References "
+        "cannot be overridden.",
+        place=LINE, range="path or list of dict", metavar="FILE.jsonl",
     )] = None  # fmt: skip
     annotate: Annotated[Flag, Option(
         doc="Refuse an input, while it is read, that has a column of a name that ``write(annotate=True)`` would add.",
-        help="Write every row, with keep, duplicate_of, resemblance, cluster added.", group=WRITE, repeats=False,
+        help="Write every row, with keep, duplicate_of, resemblance, cluster added.", group=WRITE, repeats=False, place=LINE,
     )] = field(default=False, repr=False)  # fmt: skip
     work: Annotated[Path, Option(
-        doc="A folder for a long job's state, so that it can resume after a crash; emptied at the end. Default: a temporary "
+        doc="A folder for a long job's state, with which the same call resumes it after a crash; emptied at the end. "
+        "Default: a temporary "
         "one, made if the memory is too small. A cluster of Spark needs one on an object store, or on storage that the driver "
         "and all workers have mounted: about 500 bytes a document, the texts of those that are compared, and all texts of a "
         "data frame.",
-        help="Folder for a long job's state, so that it can resume after a crash; emptied at the end.  "
-        "[default: a temporary one, if the memory is too small]", group=RUN, metavar="DIR", repeats=False,
+        help="Folder for a long job's state. After a crash the same command resumes it; with --force it begins anew.",
+        group=RUN, metavar="DIR", repeats=False, place=LINE,
     )] = None  # fmt: skip
-    resume: Annotated[Flag, Option(
-        doc="Resume the job in ``work``.", help="Resume the job in --work.", group=RUN, repeats=False,
-    )] = False  # fmt: skip
     order_by: Annotated[MaybeWord, Option(
         doc='For data frames of Spark, whose rows have no order of their own: the column that keep="first" and "last" go by, '
         "and that breaks the ties of other policies; then ids do. Default: ids alone, integers by value.",
-        recorded="given",
+        recorded="given", place=PYTHON,
     )] = None  # fmt: skip
     engine: Annotated[Any, Option(
         doc='What runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
         "Spark, or a function that returns one, which is called once the inputs are known to be there: a cluster. Then the "
         "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames.",
-        help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra; --memory is for each task, "
-        "by default 1500MB). The result does not depend on it.  [default: local]",
-        group=RUN, range="str or SparkSession", metavar="NAME", repeats=False,
+        help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra).  [default: local]",
+        group=RUN, range="str or SparkSession", metavar="NAME", repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
 
@@ -325,11 +309,9 @@ class PairOptions:
 
     max_pairs: Annotated[MaybeWhole, Option(
         doc="Compare, and list, at most this many pairs; with recall 1 all are compared, and the first are listed. The summary "
-        "states whether the list was cut.",
-        help="List at most this many pairs; below recall 1, compare no more, too.", least=1, repeats=False,
+        "states whether the list was cut.", place=LINE, least=1,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
         doc="Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.",
-        help="Whether resemblances are exact or estimated; none lists candidates without them.",
         choices=("exact", "sketch", "none"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip

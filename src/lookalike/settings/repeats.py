@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ..errors import ParameterError
-from .option import MaybeFlag, MaybeWhole, MaybeWord, Option, Word
+from .option import LINE, MaybeFlag, MaybeWhole, MaybeWord, Option, Word
 from .options import InputOptions
 
 LINES: dict[str, Any] = {"min_words": 5, "drop_over": None}
@@ -20,31 +20,30 @@ class RepeatsOptions(InputOptions):
         doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank. "passage": at least '
         "``length`` words in a row.",
         help="Remove repeated lines, paragraphs (blocks separated by blank lines) or passages of --length words or more.",
-        choices=("line", "paragraph", "passage"), recorded="always",
+        choices=("line", "paragraph", "passage"), recorded="always", place=LINE,
     )] = "line"  # fmt: skip
     min_words: Annotated[MaybeWhole, Option(
         doc="Lines and paragraphs of fewer words are kept; default: 5. Words are those of ``Shingling``.",
-        help="Keep lines and paragraphs of fewer than N words.  [default: 5]", least=1, recorded="given", metavar="N",
+        help="Keep lines and paragraphs of fewer than N words.  [default: 5]", least=1, recorded="given",
+        metavar="N", place=LINE,
     )] = None  # fmt: skip
     drop_over: Annotated[MaybeWhole, Option(
         doc="Remove only lines and paragraphs that occur more often than this, the first occurrence included. Default: keep "
         "the first occurrence of each in input order, and remove later ones, in the same document too.",
         help="Remove only lines and paragraphs that occur more than N times, the first occurrence included.  "
-        "[default: keep the first occurrence, remove later ones]", least=1, recorded="always", metavar="N",
+        "[default: keep the first occurrence, remove later ones]", least=1, recorded="always", metavar="N", place=LINE,
     )] = None  # fmt: skip
     length: Annotated[MaybeWhole, Option(
         doc="Minimum length of a passage in words, which are those of ``Shingling``; default: 50.",
         help="Minimum length of a passage in words.  [default: 50]", least=1, most=1 << 20, recorded="given",
-        metavar="N",
+        metavar="N", place=LINE,
     )] = None  # fmt: skip
     normalization: Annotated[MaybeWord, Option(
         doc="Unicode normal form in which passages are compared; default: NFC.",
-        help="Unicode normal form in which passages are compared.  [default: NFC]", choices=("NFC", "none"),
-        recorded="given",
+        choices=("NFC", "none"), recorded="given",
     )] = None  # fmt: skip
     fold_case: Annotated[MaybeFlag, Option(
         doc="Whether letter case is ignored in passages; default: True.",
-        help="Ignore or respect letter case in passages.  [default: fold-case]", spelled=("--fold-case/--keep-case",),
         recorded="given",
     )] = None  # fmt: skip
 
@@ -53,6 +52,7 @@ def check_unit(unit: str, given: dict[str, Any]) -> None:
     """Refuse what was given for other units."""
     for name, value in given.items():
         if value is not None and (name in LINES) == (unit == "passage"):
-            option = "keep-case" if value is False else name.replace("_", "-")
             units = [f'--unit {one} (unit="{one}")' for one in (("line", "paragraph") if name in LINES else ("passage",))]
-            raise ParameterError(f'--{option} ({name}) is for {" and ".join(units)}, not for --unit {unit} (unit="{unit}")')
+            raise ParameterError(
+                f'--{name.replace("_", "-")} ({name}) is for {" and ".join(units)}, not for --unit {unit} (unit="{unit}")'
+            )

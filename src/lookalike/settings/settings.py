@@ -23,8 +23,8 @@ from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
 from .group_options import GroupOptions
-from .limits import check_on_error, skips_large
-from .option import check_values, documented, entries, recorded
+from .limits import skips_large
+from .option import check_values, documented, entries, recorded, repeating
 from .options import DedupOptions, PairOptions, SearchOptions
 
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
@@ -61,10 +61,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         _ = self.keep_order
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
-        if self.resume and self.work is None:
-            raise ParameterError("--resume (resume) needs --work (work), the folder of the job to resume")
         self._check_slices()
-        check_on_error(self.on_error)
         check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
@@ -90,7 +87,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def _drawn_seed(self) -> int:
         """Return the seed of the job to resume, or a new one."""
         job = None
-        if self.resume is True and isinstance(self.work, (str, os.PathLike)):
+        if isinstance(self.work, (str, os.PathLike)):
             job = unfinished_job(Path(self.work))
         held = ((job or {}).get("parameters") or {}).get("seed")
         return held if type(held) is int else drawn_seed()
@@ -209,6 +206,25 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         geometry = {name: getattr(self.plan, name) for name in ("permutations", "bands", "rows")}
         return said | {"method": self.method, "sketch": "FastSimilarity", **geometry, "max_bucket": self.max_bucket}
 
+    def config(self) -> dict[str, Any]:
+        """Return the settings with which the job can be repeated, as files of settings have them; None: it was in memory."""
+        given = repeating(self) | {"threshold": self.threshold, "recall": self.recall, "seed": self.seed}
+        if self.keep == self.usual_keep:
+            given.pop("keep", None)
+        if self.permutations is not None:
+            given["permutations"] = self.permutations
+        if self.overrides is not None:
+            given["overrides"] = self.overrides.name
+        if self.ignore is not None:
+            given["ignore"] = self.ignore.names or None
+        return given
+
+    def described(self) -> dict[str, Any]:
+        """Return what provenance says of them: what a result depends on, and with what the job can be repeated."""
+        given = self.config().items()
+        config = {name: list(value) if isinstance(value, tuple) else getattr(value, "__name__", value) for name, value in given}
+        return {"parameters": self.to_dict(), "config": config}
+
     def of_sketches(self) -> dict[str, Any]:
         """Return what sketches depend on, and what jobs that share some must agree on."""
         names = _DERIVED | {name for name, entry in entries(type(self)).items() if entry.option.sketched}
@@ -227,7 +243,6 @@ class PairSettings(PairOptions, Settings):
     overrides: Overrides | None = field(init=False, default=None)
     annotate: bool = field(init=False, default=False)
     work: str | os.PathLike[str] | None = field(init=False, default=None)
-    resume: bool = field(init=False, default=False)
     order_by: str | None = field(init=False, default=None)
     engine: None = field(init=False, default=None)
     counts: bool = field(init=False, default=False)

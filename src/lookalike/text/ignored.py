@@ -26,14 +26,14 @@ class Ignored:
 
     shingles: int
     digest: str
-    names: tuple[str, ...] | None = field(default=(), compare=False)
-    """Of the files that they come from; none: they were in memory; None: they are common, and nobody named them."""
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """Of the files that they come from; none: they were in memory."""
     texts: Texts = field(default_factory=partial(no_texts, 0), repr=False, compare=False)
     shingling: object = field(default=None, repr=False, compare=False)  # by which they are shingles, all of them
     hashes: UInt64Array = field(default_factory=lambda: np.empty(0, np.uint64), repr=False, compare=False)  # ascending
 
     @classmethod
-    def of(cls, texts: Texts, hashes: UInt64Array, names: tuple[str, ...] | None = (), shingling: object = None) -> Ignored:
+    def of(cls, texts: Texts, hashes: UInt64Array, names: tuple[str, ...] = (), shingling: object = None) -> Ignored:
         """Return the shingles of texts that have one of some hashes."""
         hashes = np.unique(hashes)
         return cls(

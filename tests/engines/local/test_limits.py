@@ -16,7 +16,7 @@ LASTING = ["sketches-000000", "sketches-done", "leaders-000000", "links-000000",
 
 def opened(folder, cap, made=()):
     """An engine that goes on with what a folder holds."""
-    workspace = Workspace(folder, {}, resume=True)
+    workspace = Workspace(folder, {})
     for name in made:
         workspace.put(name, {"x": np.arange(3)})
     return LocalEngine(threads=1, memory=Memory(cap), workspace=workspace, progress=lambda name, amount: None)
@@ -110,7 +110,7 @@ def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_
     put = Workspace.put
     monkeypatch.setattr(Memory, "partition", lambda self, threads: limit[0])
     monkeypatch.setattr(Workspace, "put", lambda self, name, arrays: written.append(name) or put(self, name, arrays))
-    settings = {"work": tmp_path / "work", "resume": True, "evidence": evidence}
+    settings = {"work": tmp_path / "work", "evidence": evidence}
     first = la.dedup(files, **settings)
     assert first.decisions.equals(whole.decisions) and first.pairs.equals(whole.pairs)
     del first

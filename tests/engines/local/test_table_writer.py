@@ -51,7 +51,7 @@ class Made:
 
 
 def engine(folder):
-    workspace = Workspace(folder, {}, resume=True) if folder else Workspace()
+    workspace = Workspace(folder, {}) if folder else Workspace()
     return LocalEngine(threads=1, memory=Memory(1 << 30), workspace=workspace, progress=lambda name, amount: None)
 
 

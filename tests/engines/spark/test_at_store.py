@@ -87,10 +87,8 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
             la.dedup(str(bucket / "in"), **given)
     done = {name for name in held(bucket / "job") if name.endswith(".done")}
     assert len(done) >= 3
-    with pytest.raises(la.ParameterError, match="holds an unfinished job; pass resume=True"):
-        la.dedup(str(bucket / "in"), **given)
     said = []
-    with closing(la.dedup(str(bucket / "in"), resume=True, progress=lambda stage, n: said.append(stage), **given)) as result:
+    with closing(la.dedup(str(bucket / "in"), progress=lambda stage, n: said.append(stage), **given)) as result:
         assert told(result) == wanted
         left = set(held(bucket / "job"))
         assert done <= left and "sketching" not in said

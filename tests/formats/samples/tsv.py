@@ -25,7 +25,7 @@ HOSTILE = {
     "invalid UTF-8": (LINES.replace(b"four", b"fo\xffur"), "line 3: invalid UTF-8 at byte 28 of the file"),
     "commas": (
         LINES.replace(b"\t", b","),
-        r"column 'text' is missing; .*found: id,text; fields must be separated by '\\t': .*name it with --delimiter ','",
+        r"column 'text' is missing; .*found: id,text; fields must be separated by '\\t': .*name it with delimiter=','",
     ),
     "a long row": (LINES + b"3\ta\tb\n", "row 3: 3 fields where the header names 2; put a field that contains '.t' in quotes"),
     "an open quotation mark": (LINES + b'3\t"seven', "line 4: not valid CSV: the file ends inside a quoted field"),

@@ -214,7 +214,7 @@ def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, s
                 f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
                 "resumed; name a folder outside it"
             )
-    return open_workspace(folder, job, settings.resume)
+    return open_workspace(folder, job)
 
 
 def _run(opened: Opened, id_type: str | None) -> Finished:
