@@ -100,11 +100,6 @@ def test_what_was_probably_meant_is_said(given, said, tmp_path, capsys):
     assert code == 2 and said in err
 
 
-def test_in_python_too():
-    with pytest.raises(la.ParameterError, match="did you mean 'exact'"):
-        la.dedup(["a"], verify="exat")
-
-
 def test_files_without_text_lead_nobody_in_a_circle(tmp_path, capsys):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.PNG").write_bytes(b"\x89PNG\r\n")
