@@ -27,7 +27,9 @@ def main() -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(file.read_bytes())
         print("\nPython's own standard library, without its codecs. A few files are not UTF-8, as they test decoding:")
-        print("with --encoding-errors replace, invalid bytes separate words; without it, the first such file is an error.\n")
+        print(
+            "with --set encoding_errors=replace, invalid bytes separate words; without it, the first such file is an error.\n"
+        )
         clean = str(Path(folder) / "clean")
         how = ["--threshold", str(THRESHOLD), "--set", "encoding_errors=replace", "--keep", "longest", "-o", clean]
         run(["dedup", str(root), "--glob", "*.py", "--format", "txt", *how])

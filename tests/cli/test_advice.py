@@ -100,11 +100,6 @@ def test_what_was_probably_meant_is_said(given, said, tmp_path, capsys):
     assert code == 2 and said in err
 
 
-def test_in_python_too():
-    with pytest.raises(la.ParameterError, match="did you mean 'exact'"):
-        la.dedup(["a"], verify="exat")
-
-
 def test_files_without_text_lead_nobody_in_a_circle(tmp_path, capsys):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.PNG").write_bytes(b"\x89PNG\r\n")
@@ -135,14 +130,14 @@ def test_crowds_are_helped_by_options_that_there_are(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "more, words, advised",
-    [((), 8, True), (("--unit", "char"), 8, True), (("--bands", "20", "--rows", "4"), 8, True), ((), 200, False),
-     (("--verify", "sketch"), 8, False), (("--measure", "containment"), 8, False), (("--recall", "1"), 8, False)],
+    [((), 8, True), (("--unit", "char"), 8, True), (("--set", "bands=20", "--set", "rows=4"), 8, True), ((), 200, False),
+     (("--set", "verify=sketch"), 8, False), (("--measure", "containment"), 8, False), (("--recall", "1"), 8, False)],
 )  # fmt: skip
 def test_recall_1_is_named_where_it_is_likely_to_take_less_time(tmp_path, capsys, more, words, advised):
     """Half of the documents in crowds, and texts that are short."""
     header = " ".join(f"header{i}" for i in range(10 * words))
     path = lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(40)])
-    code, out, _ = run(capsys, "dedup", path, "--max-bucket", "5", "-t", "0.9", *more)
+    code, out, _ = run(capsys, "dedup", path, "--set", "max_bucket=5", "-t", "0.9", *more)
     assert code == 0 and ("often take less time with --recall 1" in out) is advised
 
 

@@ -100,7 +100,10 @@ def test_without_an_output_nothing_is_written(capfd, pages, unit, tmp_path):
         ("none.jsonl", "none.jsonl"),
         ("pages.jsonl --unit passage --mask x", "--mask changes what is written: name an output with -o"),
         ("pages.jsonl --mask x -o a.jsonl", "--mask is for --unit passage, not for --unit line"),
-        ("pages.jsonl --unit paragraph --keep-case", "--keep-case is for --unit passage, not for --unit paragraph"),
+        (
+            "pages.jsonl --unit paragraph --set fold_case=false",
+            "--set fold_case=... is for --unit passage, not for --unit paragraph",
+        ),
         ("pages.jsonl --min-words 0", "0 is not in the range"),
         ("pages.jsonl --unit passage --length 0", "0 is not in the range"),
         ("pages.jsonl --unit word", "'word' is not one of"),

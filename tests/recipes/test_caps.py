@@ -149,5 +149,5 @@ def test_a_text_of_too_many_words_is_refused_or_left_out(tmp_path, text, n, job)
     assert refused.returncode == 1 and re.search(
         rf"row 1: the document has about {n:,d}|{n + 1:,d} {what}, more", refused.stderr
     )
-    subprocess.run([*command, "--max-document", "1MB", "--on-error", "skip"], capture_output=True, check=True)
+    subprocess.run([*command, "--set", "max_document=1MB", "--on-error", "skip"], capture_output=True, check=True)
     assert "a text that is short" in (tmp_path / "out.jsonl").read_text()

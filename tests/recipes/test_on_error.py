@@ -305,6 +305,6 @@ def test_what_is_too_large_is_named_once_and_counted(tmp_path, command, capsys):
     source = folder(tmp_path, "in.jsonl", jsonl([*GOOD, {"id": "big", "text": "word " * 500}, {"id": "odd", "text": 5}]))
     (tmp_path / "other.jsonl").write_bytes(jsonl(ROWS))
     more = ["--against", tmp_path / "other.jsonl"] if command == "decontaminate" else []
-    code, out, err = run(capsys, *command.split(), source, *more, "--on-error", "skip", "--max-document", "1KB")
+    code, out, err = run(capsys, *command.split(), source, *more, "--on-error", "skip", "--set", "max_document=1KB")
     assert code == 0 and re.search(r"(left out|skipped) +2 ", out), out
     assert err.count("in.jsonl:3 is larger than the 1,000 bytes") == err.count("in.jsonl:4 cannot be read") == 1

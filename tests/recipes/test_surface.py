@@ -21,11 +21,8 @@ from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help", "config", "set", "print_config"}  # of the command line only
 OF_READING = {"text", "id", "glob", "exclude", "format", "delimiter", "query", "encoding_errors"}
-OF_ESTIMATES = {"inputs", "bytes", "memory", "duplicates", "family", "threads", "work", "keep", "measure", "floor", "key", "against", "trust", "engine",
-                "on_error", "within", "across", "max_bucket", *OF_READING - {"encoding_errors"}}  # fmt: skip
 FUNCTIONS = {
     "compare": (compare_texts, {"diff", "html", "boilerplate"}, {"tokenizer"}),
-    "plan": (la.plan, OF_ESTIMATES, set()),
     "index create": (la.Index.create, set(), {"bands", "rows"}),
     "index add": (
         la.Index.add,
@@ -34,11 +31,7 @@ FUNCTIONS = {
     ),
 }
 """Of each command whose options are its own, not made of those of a job: its function, the parameters that only the command has, those that only Python has."""
-OTHER_DEFAULTS = {
-    ("index add", "threads"): (None, 1),  # a command has the machine for itself, a program that holds an index has not
-}
-"""What a command passes on where an option is not given, and the default of its function, where they differ."""
-GIVEN = {"compare": ["x", "y"], "plan": [], "index create": ["x"], "index add": ["x", "y"]}
+GIVEN = {"compare": ["x", "y"], "index create": ["x"], "index add": ["x", "y"]}
 """The least that each command must be given."""
 ABSENT = [
     *((job, "engine") for job in (la.pairs, la.decontaminate, la.repeats)),
@@ -211,19 +204,6 @@ def test_every_parameter_of_a_job_is_documented():
         lines = inspect.getdoc(function).splitlines()
         for name in parameters(function):
             assert any(name in line.partition(" :")[0].split(", ") for line in lines), f"{function.__name__}: {name}"
-
-
-def test_help_shows_options_in_groups(capsys):
-    for name in ("dedup", "pairs"):
-        with pytest.raises(SystemExit):
-            main([name, "--help"])
-        said = capsys.readouterr().out
-        places = [
-            said.index(f"\n{group}:\n")
-            for group in ("What matters most", "What to find", "What to read", "What to write", "How to run")
-        ]
-        assert places == sorted(places) and places[0] < said.index("--threshold") < said.index("--output") < places[1]
-        assert all(said.count(f" {p.opts[0]}") for p in command(name).params if isinstance(p, click.Option) and not p.hidden)
 
 
 def test_the_json_of_dedup_has_the_keys_of_the_contract(capsys, tmp_path):

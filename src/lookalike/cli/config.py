@@ -20,7 +20,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "web": {"unit": "word", "width": 5, "threshold": 0.8}, "prose": {"unit": "word", "width": 5, "threshold": 0.7},
     "code": {"unit": "char", "width": 5, "threshold": 0.8}, "records": {"unit": "char", "width": 3, "threshold": 0.6},
 }  # fmt: skip
-"""What suits a kind of text, as files of settings can say it too, in sections such as [preset.contracts]."""
+"""What suits a kind of text; files of settings have sections such as [preset.contracts], too."""
 _OF_A_RUN = {"config", "set", "print_config", "force", "quiet", "as_json"}
 _PLACES = {"against", "output", "removed", "report", "save", "save_sketches", "matches", "listed", "preset"}
 _MIXED = {"memory", "max_document", "seed", "fail_if_removed"}  # numbers, or words

@@ -106,7 +106,7 @@ class Grouped(click.Option):
         self.group = group
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Add it, unless it is a key, which is hidden."""
+        """Add it, unless it is a key."""
         if not self.hidden:
             super().add_to_parser(parser, ctx)
 
@@ -289,7 +289,7 @@ def of_jobs(*names: str, help: str | None = None, place: str | None = None) -> D
 
 
 def of_job(options: type, *without: str) -> Decorator:
-    """Return all options and keys of a class, but for some."""
+    """Return the options and keys of a class, but for some."""
     found = [entry for entry in entries(options).values() if entry.option.place != PYTHON and entry.name not in without]
     return apply(*(_option(entry, entry.option.place) for entry in found))
 

@@ -171,7 +171,7 @@ def recorded(options: Any) -> dict[str, Any]:
 
 
 def repeating(options: Any) -> dict[str, Any]:
-    """Return the settings with which a job can be repeated on other inputs: those that are not the defaults."""
+    """Return the settings that repeat a job: those that are not the defaults."""
     values = {name: (getattr(options, name), entry) for name, entry in entries(type(options)).items() if entry.option.repeats}
     return {name: value for name, (value, entry) in values.items() if value != entry.default}
 

@@ -141,7 +141,6 @@ class SearchOptions(TextOptions):
     """What jobs take that look for near-duplicates."""
 
     threshold: Annotated[Number, Option(
-        help="Minimum resemblance (Jaccard similarity) of near-duplicates, or what --measure says.",
         doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) or other ``measure`` of matches.',
         place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip

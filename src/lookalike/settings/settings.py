@@ -207,7 +207,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         return said | {"method": self.method, "sketch": "FastSimilarity", **geometry, "max_bucket": self.max_bucket}
 
     def config(self) -> dict[str, Any]:
-        """Return the settings with which the job can be repeated, as files of settings have them; None: it was in memory."""
+        """Return the settings that repeat the job, as files have them; None: in memory."""
         given = repeating(self) | {"threshold": self.threshold, "recall": self.recall, "seed": self.seed}
         if self.keep == self.usual_keep:
             given.pop("keep", None)
