@@ -222,7 +222,10 @@ def surface(top: Path) -> dict[str, int]:
         for one in group.commands.values():
             yield from leaves(one) if isinstance(one, click.Group) else [one]
 
-    options = {one: {name for param in one.params for name in param.opts if name.startswith("--")} for one in leaves(program)}
+    options = {
+        one: {name for param in one.params if not getattr(param, "hidden", False) for name in param.opts if name[:2] == "--"}
+        for one in leaves(program)
+    }
     pages = [page.read_text(encoding="utf-8") for page in sorted((top / "docs").rglob("*.md"))]
     return {
         "commands": len(program.commands), "commands and subcommands": len(options),

@@ -53,6 +53,13 @@ def test_values_are_those_of_toml_or_words(corpus, capsys):
     assert found["max_document"] == "2000" and found["within"] == "[a"
 
 
+def test_a_file_for_all_commands_may_say_what_one_job_has_no_use_for(corpus, capsys):
+    (corpus / "lookalike.toml").write_text("fold_case = false\nmin_words = 3\n")
+    for unit in ("line", "passage"):
+        assert run(capsys, "repeats", "in.jsonl", "--unit", unit, "--quiet") == (0, "", "")
+    assert run(capsys, "repeats", "in.jsonl", "--set", "fold_case=true")[0] == 2
+
+
 @pytest.mark.parametrize("command", ["dedup", "decontaminate", "compare"])
 def test_what_is_in_force_can_be_given_back(corpus, capsys, command):
     code, first, _ = run(capsys, command, "--print-config")

@@ -96,6 +96,7 @@ def test_a_plan_of_containment_says_how_documents_are_found(capfd, corpus):
     [
         ("IN --documents 9", "--documents does not go with INPUT"),
         ("--text body", "--text needs INPUT"),
+        ("--set exclude=x", "--set exclude=... needs INPUT"),
         ("--documents 9 --memory 1GB", "--memory needs INPUT, or --documents and --bytes"),
     ],
 )

@@ -147,6 +147,7 @@ class Plain(click.Command):
                 raise
             raise click.UsageError(f"{error.option_name} is not an option, but a key: --set {name}=VALUE", ctx) from None
         if self.keys and not ctx.resilient_parsing:
+            ctx.meta["set"] = {one.partition("=")[0] for one in values.get("set") or ()}
             ctx.default_map = configured(ctx, values)
             if values.get("print_config"):
                 click.echo(in_force(ctx, values))
@@ -180,13 +181,18 @@ class Plain(click.Command):
                     formatter.write_dl(records, col_max=24)
 
 
-def refuse(reason: str, *which: str) -> None:
-    """Refuse an option that was given, by its name or its group."""
+def was_given(name: str) -> bool:
+    """Tell whether an option, or a key, was given on the command line."""
     context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        if given and {option.name, getattr(option, "group", RUN)} & {*which}:
-            raise ParameterError(f"{option.opts[-1]} {reason}")
+    return name in context.meta.get("set", ()) or context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def refuse(reason: str, *which: str) -> None:
+    """Refuse an option, or a key, that was given on the command line, by its name or its group."""
+    for option in click.get_current_context().command.params:
+        name = str(option.name)
+        if {name, getattr(option, "group", RUN)} & {*which} and was_given(name):
+            raise ParameterError(f"{option.opts[-1]} ({name}) {reason}")
 
 
 class Group(click.Group):

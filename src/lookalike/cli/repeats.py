@@ -12,7 +12,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.options import OPENING
-from ..settings.repeats import RepeatsOptions, check_unit
+from ..settings.repeats import LINES, PASSAGES, RepeatsOptions, check_unit
 from ..wording import counted
 from . import options
 from .messages import fitted, say
@@ -61,6 +61,8 @@ def repeats(
 
     unit, passages = given["unit"], given["unit"] == "passage"
     check_unit(unit, {"mask": mask})
+    others = LINES if passages else PASSAGES  # a file may say them for other jobs
+    given |= {name: None for name in others if not options.was_given(name)}
     if mask is not None and output is None:
         raise ParameterError("--mask changes what is written: name an output with -o")
     if output is not None and listed is not None and os.path.realpath(output) == os.path.realpath(listed):
