@@ -48,7 +48,7 @@ def test_stated_recall_is_that_of_the_index(rng, sigma, recall):
     assert found
     for choice in found:
         prefix, probes = numbers(choice)
-        index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes).add(stored)
+        index = la.search.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes).add(stored)
         pairs = index.query(queries, margins)
         share = (pairs.left == pairs.right).sum() / n
         assert 0.0 < choice.error < 0.004 and choice.recall >= recall
@@ -117,7 +117,7 @@ def test_defaults_and_edges():
     ],
 )
 def test_what_is_refused(wrong, message):
-    with pytest.raises(la.ParameterError, match=re.escape(message)):
+    with pytest.raises(la.errors.ParameterError, match=re.escape(message)):
         tuning.choices(**({"n": 1000} | wrong))
 
 

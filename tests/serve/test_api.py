@@ -258,7 +258,7 @@ def test_ids_that_are_numbers(tmp_path):
 
 def test_a_damaged_index_is_a_failure_and_not_a_missing_document(tmp_path, monkeypatch):
     def damaged(ids):
-        raise la.IndexFormatError("segment-00000001: damaged")
+        raise la.errors.IndexFormatError("segment-00000001: damaged")
 
     store = Store(la.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
     monkeypatch.setattr(store.index, "get", damaged)
