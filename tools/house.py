@@ -103,7 +103,7 @@ def homes(root: Path) -> dict[str, str]:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "_HOMES" for t in node.targets):
                 for name, home in ast.literal_eval(node.value).items():
-                    found[name] = home.removeprefix("..") if home[:2] == ".." else room + home if home[0] == "." else home
+                    found[name] = home.removeprefix("..") if home[:2] == ".." else (room + home).removeprefix(".")
     return found
 
 

@@ -15,44 +15,41 @@ if TYPE_CHECKING:
 __version__ = "0.2.0.dev0"
 
 _HOMES = {
-    "Index": "index.index",
-    "LookalikeError": "errors",
-    "Plan": "planner",
-    "Result": "results.result",
-    "Seen": "recipes.seen",
-    "Settings": "settings.settings",
-    "Shingling": "text.shingle",
-    "changes": "results.changes",
-    "decontaminate": "recipes.decontaminate",
-    "dedup": "recipes.dedup",
-    "exact_pairs": "steps.keep",
-    "foresee": "recipes.foresight",
-    "html_to_text": "text.html",
-    "keep": "steps.keep",
-    "pairs": "recipes.pairs",
-    "plan": "planner",
-    "repeats": "recipes.repeats",
-    "shingle": "text.hashes",
-    "start_session": "engines.spark.session",
-    "verify": "steps.keep",
+    "Index": ".index.index",
+    "LookalikeError": ".errors",
+    "Plan": ".planner",
+    "Result": ".results.result",
+    "Seen": ".recipes.seen",
+    "Settings": ".settings.settings",
+    "Shingling": ".text.shingle",
+    "changes": ".results.changes",
+    "decontaminate": ".recipes.decontaminate",
+    "dedup": ".recipes.dedup",
+    "exact_pairs": ".steps.keep",
+    "foresee": ".recipes.foresight",
+    "html_to_text": ".text.html",
+    "keep": ".steps.keep",
+    "pairs": ".recipes.pairs",
+    "plan": ".planner",
+    "repeats": ".recipes.repeats",
+    "shingle": ".text.hashes",
+    "start_session": ".engines.spark.session",
+    "verify": ".steps.keep",
 }
 
 _PARTS = ("errors", "integrations", "search", "sketches", "theory")
-__all__ = [*_PARTS, *_HOMES]
-__all__ = sorted(__all__)
+__all__ = sorted([*_PARTS, *_HOMES])
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
     from importlib import import_module
 
+    from .lazy import load_name
+
     if name in _PARTS:
         return import_module(f".{name}", __name__)
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value
-    return value
+    return load_name(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:

@@ -3,10 +3,10 @@ a stranger sends is checked before it is used. ``openapi.json`` describes the sa
 
 from __future__ import annotations
 
-import pkgutil
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -181,9 +181,7 @@ def decoder(kind: type) -> Any:
 
 def openapi(keyed: bool, has_index: bool = True) -> bytes:
     """Return the OpenAPI document; ``keyed``: whether the server has keys; ``has_index``: whether it serves one."""
-    content = pkgutil.get_data(__package__, "openapi.json")
-    assert content is not None
-    document = msgspec.json.decode(content)
+    document = msgspec.json.decode(Path(__file__).with_name("openapi.json").read_bytes())
     document["info"]["version"] = __version__
     paths = document["paths"] = {path: one for path, one in document["paths"].items() if has_index or path[:4] != "/v1/"}
     if not keyed:
