@@ -266,12 +266,9 @@ def test_a_header_is_never_passed_over(tmp_path, header, on_error, caplog):
     path = tmp_path / "in.csv"
     path.write_text(header + "\n" + "1,2,words of a document\n" * 20)
     said = r"line \d+: the header has more than the 100 bytes"
-    if on_error == "stop":
-        with pytest.raises(la.errors.InputDataError, match=rf"in\.csv, {said}"):
-            la.dedup(path, max_document="100B", on_error=on_error)
-        return
-    assert la.dedup(path, max_document="100B", on_error=on_error).summary.kept == 0
-    assert re.search(said, caplog.text)
+    with pytest.raises(la.errors.InputDataError, match=rf"in\.csv, {said}"):
+        la.dedup(path, max_document="100B", on_error=on_error)
+    assert re.search(said, caplog.text) or on_error == "stop"
 
 
 @pytest.mark.parametrize("large", ["x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)])
