@@ -266,7 +266,7 @@ def test_a_header_is_never_passed_over(tmp_path, header, on_error, caplog):
     path = tmp_path / "in.csv"
     path.write_text(header + "\n" + "1,2,words of a document\n" * 20)
     said = r"line \d+: the header has more than the 100 bytes"
-    with pytest.raises(la.errors.InputDataError, match=rf"in\.csv, {said}"):
+    with pytest.raises(la.errors.InputDataError, match=rf"in\.csv.*{said}"):
         la.dedup(path, max_document="100B", on_error=on_error)
     assert re.search(said, caplog.text) or on_error == "stop"
 
