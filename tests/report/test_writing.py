@@ -141,7 +141,7 @@ def test_texts_stay_out(run, tmp_path, texts):
 SETTINGS = [
     {"verify": "sketch"}, {"method": "simhash", "radius": 8}, {"evidence": "all"}, {"threshold": 1.0}, {"threshold": 0.02},
     {"empty": "drop"}, {"within": "w"}, {"unit": "char", "width": 7}, {"unit": "line"}, {"tokenizer": str.split},
-    {"max_document": 300, "on_error": "skip"}, {"references": False, "id": None},
+    {"max_document": 300, "on_error": "skip", "references": False}, {"references": False, "id": None},
 ]  # fmt: skip
 
 
